@@ -1,0 +1,23 @@
+"""Small rewrites, one file each. They are given nodes, know no rule and no machine, and return edits.
+
+A codemod is a frozen dataclass with `edits(tree) -> tuple[Edit, ...]`; it raises `Refused` where it cannot make the edit
+as a careful person would. Importing this package does not import libcst: only `edits_of` does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from autodetach.source import Edit
+
+if TYPE_CHECKING:
+    from autodetach.codemods.tree import Tree
+
+
+class Codemod(Protocol):
+    """What every codemod is."""
+
+    def edits(self, tree: Tree) -> tuple[Edit, ...]: ...
+
+
+__all__ = ["Codemod", "Edit"]

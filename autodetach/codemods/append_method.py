@@ -1,0 +1,53 @@
+"""`loss` -> `loss.item()`: a method call put behind an expression."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+import libcst as cst
+
+from autodetach.codemods.tree import Tree
+from autodetach.source import Edit
+
+ATOMS = (
+    cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.List, cst.ListComp, cst.Dict, cst.DictComp, cst.Set, cst.SetComp
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AppendMethod:
+    """Put `.method()` behind an expression, in parentheses where the grammar asks for them."""
+
+    expression: ast.expr
+    method: str
+
+    def edits(self, tree: Tree) -> tuple[Edit, ...]:
+        found = tree.expression(self.expression)
+        start, end = tree.span(self.expression)
+        suffix = f".{self.method}()"
+        if isinstance(found, ATOMS):
+            return (Edit(end, end, suffix),)
+        if getattr(found, "lpar", None):
+            close = _closing(tree, end)
+            if close is not None:
+                return (Edit(close, close, suffix),)
+        return (Edit(start, start, "("), Edit(end, end, ")" + suffix))
+
+
+def _closing(tree: Tree, end: int) -> int | None:
+    """Byte offset behind the parenthesis that closes right after an expression, comments and line ends skipped."""
+    raw = tree.source.raw
+    at = end
+    while at < len(raw):
+        byte = raw[at : at + 1]
+        if byte == b")":
+            return at + 1
+        if byte == b"#":
+            while at < len(raw) and raw[at : at + 1] not in (b"\n", b"\r"):
+                at += 1
+        elif byte not in b" \t\r\n\f\\":
+            return None
+        else:
+            at += 1
+    return None

@@ -1,0 +1,50 @@
+"""A new statement before or behind another one, in the same block."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Literal
+
+import libcst as cst
+
+from autodetach.codemods.tree import Refused, Tree
+from autodetach.source import Edit
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class InsertStatement:
+    """Insert `text` (lines without indentation) next to `anchor`, indented as it is."""
+
+    anchor: ast.stmt
+    text: str
+    where: Literal["before", "after"] = "after"
+
+    def edits(self, tree: Tree) -> tuple[Edit, ...]:
+        source = tree.source
+        line = tree.line_of(self.anchor)
+        start, end = tree.span(self.anchor)
+        crowded = isinstance(line, cst.SimpleStatementSuite) or (
+            isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1
+        )
+        if crowded:
+            if "\n" in self.text:
+                raise Refused("several lines do not go into a line with `;`")
+            if self.where == "after":
+                return (Edit(end, end, f"; {self.text}"),)
+            return (Edit(start, start, f"{self.text}; "),)
+        first = source.position(start).line
+        if isinstance(self.anchor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and self.anchor.decorator_list:
+            first = min(d.lineno for d in self.anchor.decorator_list)
+        indent = source.indent_of(first)
+        body = "".join(f"{indent}{part}\n" if part else "\n" for part in self.text.split("\n"))
+        if self.where == "before":
+            at = source.line_span(first).start
+            if first == 1:
+                at = source.offset_from_ast(1, 0)
+            return (Edit(at, at, body),)
+        last = source.line_span(source.position(end).line)
+        text_of_line = source.raw[last.start : last.end]
+        if text_of_line.endswith((b"\n", b"\r")):
+            return (Edit(last.end, last.end, body),)
+        return (Edit(last.end, last.end, "\n" + body[:-1]),)

@@ -1,0 +1,96 @@
+"""Statements moved, with their comments, into the block of a loop or function, or behind another statement."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+import libcst as cst
+
+from autodetach.codemods.tree import Refused, Tree
+from autodetach.source import Edit
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MoveStatements:
+    """Move whole lines, in order, to stand before or behind `anchor`, re-indented to its block.
+
+    Comment lines right above a statement and comments behind it go with it.
+    """
+
+    statements: tuple[ast.stmt, ...]
+    anchor: ast.stmt
+    before: bool = True
+
+    def edits(self, tree: Tree) -> tuple[Edit, ...]:
+        source = tree.source
+        anchor_line = tree.line_of(self.anchor)
+        if isinstance(anchor_line, cst.SimpleStatementSuite):
+            raise Refused("the block of the loop stands in the loop's own line")
+        first = source.position(tree.span(self.anchor)[0]).line
+        target_indent = source.indent_of(first)
+        moved: list[str] = []
+        removals: list[Edit] = []
+        for statement in self.statements:
+            line = tree.line_of(statement)
+            if isinstance(line, cst.SimpleStatementSuite) or (
+                isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1
+            ):
+                raise Refused("a statement to be moved shares its line with others")
+            begin, stop = self._lines(tree, statement)
+            text = source.raw[begin:stop].decode(source.encoding)
+            if not text.endswith(("\n", "\r")):
+                text += "\n"
+            indent = source.indent_of(source.position(tree.span(statement)[0]).line)
+            moved.append(_reindented(text, indent, target_indent, _protected(statement, source.position(begin).line)))
+            removals.append(Edit(begin, stop, ""))
+        body = "".join(moved)
+        if self.before:
+            at = self._above(tree, first)
+            return (*removals, Edit(at, at, body))
+        last = source.line_span(source.position(tree.span(self.anchor)[1]).line)
+        if not source.raw[last.start : last.end].endswith((b"\n", b"\r")):
+            return (*removals, Edit(last.end, last.end, "\n" + body.rstrip("\r\n")))
+        return (*removals, Edit(last.end, last.end, body))
+
+    def _above(self, tree: Tree, line: int) -> int:
+        """Byte offset of the line, or of the comment lines right above it that belong to the same block."""
+        return tree.source.line_span(line).start
+
+    def _lines(self, tree: Tree, statement: ast.stmt) -> tuple[int, int]:
+        source = tree.source
+        start, end = tree.span(statement)
+        first, last = source.position(start).line, source.position(end).line
+        indent = source.indent_of(first)
+        while first > 1:
+            above = source.line_text(first - 1)
+            if not above.strip().startswith("#") or source.indent_of(first - 1) != indent or above.startswith(("#!", "# %%", "#%%")):
+                break
+            if "coding" in above and first - 1 <= 2:
+                break
+            first -= 1
+        return source.line_span(first).start, source.line_span(last).end
+
+
+def _protected(statement: ast.stmt, first_line: int) -> set[int]:
+    """Lines, counted from 0 in the moved text, that begin inside a string and must keep their white space."""
+    inside: set[int] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.end_lineno is not None:
+            inside.update(range(node.lineno + 1 - first_line, node.end_lineno + 1 - first_line))
+    return inside
+
+
+def _reindented(text: str, old: str, new: str, protected: set[int]) -> str:
+    lines = text.splitlines(keepends=True) if "\x0c" not in text else text.split("\n")
+    if "\x0c" in text:
+        raise Refused("a form feed stands in the statements to be moved")
+    result = []
+    for i, line in enumerate(lines):
+        if i in protected or not line.strip():
+            result.append(line)
+        elif line.startswith(old):
+            result.append(new + line[len(old) :])
+        else:
+            result.append(line)
+    return "".join(result)

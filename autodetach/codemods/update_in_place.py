@@ -1,0 +1,67 @@
+"""`w = w - lr * w.grad` -> `with torch.no_grad():` / `w -= lr * w.grad`."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+import libcst as cst
+
+from autodetach.codemods.tree import Refused, Tree
+from autodetach.source import Edit
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class UpdateInPlace:
+    """Turn consecutive assignments `x = x + ...` into in-place ones.
+
+    `wrap` puts them into a `torch.no_grad()` block; `forget` are texts of parameters whose `.grad` is set to None behind it.
+    """
+
+    statements: tuple[ast.Assign, ...]
+    wrap: bool
+    forget: tuple[str, ...] = ()
+
+    def edits(self, tree: Tree) -> tuple[Edit, ...]:
+        if not self.wrap:
+            return tuple(edit for s in self.statements for edit in self._in_place(tree, s))
+        source = tree.source
+        first, last = self.statements[0], self.statements[-1]
+        for s in self.statements:
+            line = tree.line_of(s)
+            if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
+                raise Refused("a statement shares its line with others")
+        begin = source.line_span(first.lineno).start
+        stop = source.line_span(last.end_lineno or last.lineno).end
+        indent = source.indent_of(first.lineno)
+        deeper = "\t" if "\t" in indent else "    "
+        text = source.raw[begin:stop].decode(source.encoding)
+        changes = [e for s in self.statements for e in self._in_place(tree, s)]
+        for e in sorted(changes, key=lambda e: -e.start):
+            at = len(source.raw[begin : e.start].decode(source.encoding))
+            to = len(source.raw[begin : e.end].decode(source.encoding))
+            text = text[:at] + e.replacement + text[to:]
+        body = "".join(deeper + l if l.strip() else l for l in text.splitlines(keepends=True))
+        if not body.endswith(("\n", "\r")):
+            body += "\n"
+        block = f"{indent}with torch.no_grad():\n{body}" + "".join(f"{indent}{name}.grad = None\n" for name in self.forget)
+        if not text.endswith(("\n", "\r")):
+            block = block[:-1]
+        return (Edit(begin, stop, block),)
+
+    def _in_place(self, tree: Tree, statement: ast.Assign) -> tuple[Edit, ...]:
+        """`w = w - x` -> `w -= x`: the second `w`, the operator and the white space around it go."""
+        source = tree.source
+        value = statement.value
+        if not isinstance(value, ast.BinOp) or not isinstance(value.op, (ast.Add, ast.Sub)):
+            raise Refused("not a sum")
+        target_end = tree.span(statement.targets[0])[1]
+        left_end = tree.span(value.left)[1]
+        rest = source.raw[left_end:].decode(source.encoding)
+        stripped = rest.lstrip(" \t")
+        sign = "+" if isinstance(value.op, ast.Add) else "-"
+        if not stripped.startswith(sign):
+            raise Refused("a comment or a line break stands before the operator")
+        after = stripped[1:].lstrip(" \t")
+        end = left_end + len(rest[: len(rest) - len(after)].encode(source.encoding))
+        return (Edit(target_end, end, f" {sign}= "),)

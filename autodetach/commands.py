@@ -1,0 +1,286 @@
+"""What the commands do: which files, what is printed where, and the exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from autodetach.config import ConfigError, Configuration, Overrides, posix
+from autodetach.console import printable, put, put_bytes, say, wants_colour
+from autodetach.files import (
+    NOTEBOOK_SUFFIX,
+    FoundFile,
+    ReadError,
+    find_files,
+    read_stdin,
+    refuse_notebook,
+    relative,
+)
+from autodetach.finding import Applicability, Finding, Problem
+from autodetach.progress import tracked
+from autodetach.report import Located, OutputFormat, render
+from autodetach.runner import Outcome, Task, internal_error, run
+from autodetach.source import Source
+
+CLEAN = 0
+FINDINGS = 1
+TROUBLE = 2
+INTERRUPTED = 130
+
+STDIN = "-"
+
+
+class UsageError(Exception):
+    """Arguments that do not go together; the text says how to call instead, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The arguments of check, diff and fix, as typed."""
+
+    paths: tuple[str, ...] = ()
+    overrides: Overrides = field(default_factory=Overrides)
+    output_format: OutputFormat = OutputFormat.TEXT
+    stdin_filename: str | None = None
+    config: str | None = None
+    jobs: int | None = None
+    quiet: bool = False
+
+    @property
+    def reads_stdin(self) -> bool:
+        """Whether the one file to look at comes from standard input. Raises UsageError."""
+        if STDIN in self.paths and len(self.paths) > 1:
+            raise UsageError("`-` reads standard input and cannot be mixed with other paths")
+        if self.stdin_filename is not None and self.paths not in ((), (STDIN,)):
+            raise UsageError("--stdin-filename names what comes from standard input; give no other path than `-`")
+        return self.paths == (STDIN,) or self.stdin_filename is not None
+
+
+def check(request: Request) -> int:
+    """Print the findings. The exit code is CLEAN, FINDINGS, or TROUBLE if a file could not be done."""
+    this_run = _Run(request, fixing=False)
+    outcomes = this_run.outcomes()
+    _put_findings(request, outcomes)
+    if not request.quiet:
+        _say_found(this_run, outcomes)
+    return this_run.exit_code(found=any(outcome.findings for outcome in outcomes))
+
+
+def diff(request: Request) -> int:
+    """Print a patch with the fixes, and why on standard error. The exit code is that of `check`."""
+    this_run = _Run(request, fixing=True)
+    outcomes = this_run.outcomes()
+    fixed = [(outcome, outcome.original) for outcome in outcomes if outcome.edits and outcome.original is not None]
+    if fixed:
+        put_bytes(_patch(fixed))
+    if not request.quiet:
+        for outcome, original in fixed:
+            for finding in outcome.applied:
+                say(_reason(finding, original, outcome.file))
+        _say_fixed(this_run, outcomes, "would fix")
+    return this_run.exit_code(found=any(outcome.findings or outcome.applied for outcome in outcomes))
+
+
+def fix(request: Request) -> int:
+    """Apply the fixes, in place or from standard input to standard output, and print the findings that are left."""
+    this_run = _Run(request, fixing=True)
+    outcomes = this_run.outcomes()
+    if this_run.stdin is not None:
+        # Also when nothing could be fixed: whoever pipes the source through must get it back.
+        sources = [outcome.source for outcome in outcomes if outcome.edits and outcome.source]
+        put_bytes(sources[0].raw if sources else this_run.stdin)
+    else:
+        outcomes = [this_run.written(outcome) for outcome in outcomes]
+    _put_findings(request, outcomes, to_stderr=this_run.stdin is not None)
+    if not request.quiet:
+        _say_fixed(this_run, outcomes, "fixed")
+    return this_run.exit_code(found=any(outcome.findings for outcome in outcomes))
+
+
+def rule(text: str | None) -> int:
+    """Print the page of one rule, or a table of all."""
+    from autodetach.rules import RULES
+    from autodetach.selection import UnknownRule, find_rule
+
+    if text is not None:
+        try:
+            put(find_rule(text).page.rstrip() + "\n")
+        except UnknownRule as error:
+            say(f"error: {printable(str(error))}")
+            return TROUBLE
+        return CLEAN
+    # The page has the whole paragraph on the safety of the fix; a table has room for its first sentence.
+    known = ((r.code, r.name, r.summary, r.fix_safety.partition(". ")[0].removesuffix(".")) for r in RULES)
+    rows = [("code", "name", "what it finds", "fix"), *known]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
+        put("  ".join((*cells, row[3])) + "\n")
+    return CLEAN
+
+
+COMMANDS = {"check": check, "diff": diff, "fix": fix}
+
+
+def exit_code_of(command: Callable[[], int]) -> int:
+    """Run a command; what it cannot do becomes one line on standard error and TROUBLE, Ctrl-C becomes INTERRUPTED."""
+    try:
+        return command()
+    except (ConfigError, UsageError) as error:
+        say(f"error: {printable(str(error))}")
+    except OSError as error:
+        say(f"error: {printable(error.strerror or str(error))}")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception as error:
+        say(f"error: {printable(internal_error(error))}")
+    return TROUBLE
+
+
+class _Run:
+    """The tasks of a request, their outcomes, and every problem on the way; problems are said as they come."""
+
+    def __init__(self, request: Request, *, fixing: bool) -> None:
+        self.problems: list[Problem] = []
+        self.stdin: bytes | None = None
+        self.file_count = 0
+        self._request = request
+        self._fixing = fixing
+
+    def outcomes(self) -> list[Outcome]:
+        """Do the work. Raises UsageError and ConfigError."""
+        tasks = self._tasks()
+        self.file_count = len(tasks)
+        jobs = self._request.jobs or _cpu_count()
+        outcomes = list(tracked(run(tasks, jobs), len(tasks)))
+        self._report(problem for outcome in outcomes for problem in outcome.problems)
+        return outcomes
+
+    def written(self, outcome: Outcome) -> Outcome:
+        """Write the fixed source of an outcome; one that could not be written has neither fixes nor findings."""
+        if not (outcome.edits and outcome.original and outcome.source):
+            return outcome
+        from autodetach.write import WriteError, replace_bytes
+
+        try:
+            replace_bytes(outcome.file.path, outcome.original.raw, outcome.source.raw)
+        except WriteError as error:
+            self._report([Problem(outcome.file.shown, str(error))])
+            return Outcome(outcome.file, problems=outcome.problems)
+        return outcome
+
+    def exit_code(self, *, found: bool) -> int:
+        """TROUBLE before FINDINGS before CLEAN."""
+        return TROUBLE if self.problems else FINDINGS if found else CLEAN
+
+    def _tasks(self) -> list[Task]:
+        request = self._request
+        cwd = os.getcwd()
+        configuration = Configuration(cwd, request.overrides, request.config)
+        if request.reads_stdin:
+            return self._task_of_stdin(configuration, cwd)
+        found = find_files(request.paths or (".",), configuration, cwd)
+        self._report(found.problems)
+        return [self._task(file, configuration) for file in found.files]
+
+    def _task_of_stdin(self, configuration: Configuration, cwd: str) -> list[Task]:
+        name = self._request.stdin_filename
+        path = os.path.abspath(os.path.join(cwd, name or STDIN))
+        file = FoundFile(path, relative(path, cwd))
+        try:
+            self.stdin = read_stdin()
+            if path.endswith(NOTEBOOK_SUFFIX):
+                refuse_notebook(self.stdin)
+        except ReadError as error:
+            self._report([Problem(file.shown, str(error), error.line)])
+            return []
+        return [replace(self._task(file, configuration), raw=self.stdin)]
+
+    def _task(self, file: FoundFile, configuration: Configuration) -> Task:
+        settings = configuration.settings_for(os.path.dirname(file.path))
+        return Task(file, settings.options_for(posix(file.path)), settings.unsafe_fixes if self._fixing else None)
+
+    def _report(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            self.problems.append(problem)
+            line = "" if problem.line is None else f":{problem.line}"
+            say(f"{printable(problem.path)}{line}: error: {printable(problem.message)}")
+
+
+def _put_findings(request: Request, outcomes: Sequence[Outcome], *, to_stderr: bool = False) -> None:
+    located = [
+        Located(finding, outcome.source, outcome.file.shown, outcome.file.path)
+        for outcome in outcomes
+        if outcome.source is not None
+        for finding in outcome.findings
+    ]
+    text = render(request.output_format, located, colour=wants_colour(sys.stderr if to_stderr else sys.stdout))
+    if to_stderr and text:
+        say(text.removesuffix("\n"))
+    elif text:
+        put(text)
+
+
+def _patch(fixed: Iterable[tuple[Outcome, Source]]) -> bytes:
+    from autodetach.patch import patched_file, render_bytes
+
+    return render_bytes(
+        [patched_file(original, outcome.edits, _path_in_patch(outcome.file)) for outcome, original in fixed]
+    )
+
+
+def _reason(finding: Finding, source: Source, file: FoundFile) -> str:
+    position = source.position(finding.span.start)
+    place = f"{file.shown}:{position.line}:{position.character + 1}"
+    head = printable(f"{place}: {finding.code} {finding.name}: {finding.message}")
+    if finding.fix is None:
+        return head
+    unsafe = f" (why unsafe: {finding.fix.why_unsafe})" if finding.fix.why_unsafe else ""
+    return f"{head}\n   {printable(f'{finding.fix.applicability.value} fix: {finding.fix.message}{unsafe}')}"
+
+
+def _say_found(this_run: _Run, outcomes: Sequence[Outcome]) -> None:
+    findings = [finding for outcome in outcomes for finding in outcome.findings]
+    files = _count(this_run.file_count, "file")
+    if not this_run.file_count:
+        if not this_run.problems:
+            say("warning: there is no Python file here")
+    elif not findings:
+        say(f"No findings in {files}.")
+    else:
+        safe = sum(finding.fix is not None and finding.fix.applicability is Applicability.SAFE for finding in findings)
+        unsafe = _unsafe(findings)
+        more = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
+        say(f"Found {_count(len(findings), 'finding')} in {files}; `autodetach fix` repairs {safe or 'none'}{more}.")
+
+
+def _say_fixed(this_run: _Run, outcomes: Sequence[Outcome], verb: str) -> None:
+    applied = sum(len(outcome.applied) for outcome in outcomes)
+    left = [finding for outcome in outcomes for finding in outcome.findings]
+    if not this_run.file_count:
+        _say_found(this_run, outcomes)
+        return
+    hidden = _unsafe(left)
+    more = f" ({hidden} more with --unsafe-fixes)" if hidden else ""
+    say(f"Found {applied + len(left)}, {verb} {applied}, {len(left)} left{more}.")
+
+
+def _unsafe(findings: Iterable[Finding]) -> int:
+    return sum(finding.fix is not None and finding.fix.applicability is Applicability.UNSAFE for finding in findings)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _path_in_patch(file: FoundFile) -> str:
+    """Relative to the current folder, so that `git apply -p1` and `patch -p1` find it from there."""
+    if not os.path.isabs(file.shown):
+        return posix(file.shown)
+    return posix(os.path.relpath(os.path.realpath(file.path), os.path.realpath(os.getcwd())))
+
+
+def _cpu_count() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

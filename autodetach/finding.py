@@ -1,0 +1,71 @@
+"""What the tool says about a program: findings, their stories and their fixes, as plain data."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from autodetach.source import Edit, Span
+
+
+class Severity(enum.Enum):
+    """How bad a finding is; the order is that of DESIGN: what raises or grows by activations is an error."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+class Applicability(enum.Enum):
+    """Whether a fix may be applied without a person reading it.
+
+    SAFE: every edge that the fix rests on is known, and every parameter step consumes the same gradient as before (in a
+    program that raised: as it would have). UNSAFE: it rests on an assumption, or gradient of an earlier pass is cut off.
+    """
+
+    SAFE = "safe"
+    UNSAFE = "unsafe"
+
+
+@dataclass(frozen=True, slots=True)
+class StoryStep:
+    """One line of a story. `line` counts from 1 in the analysed source; `text` is a clause without a full stop."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """Edits that repair a finding together; they do not overlap and are sorted by their start."""
+
+    message: str
+    applicability: Applicability
+    edits: tuple[Edit, ...]
+    why_unsafe: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A place where a piece of autograd graph lives longer, or shorter, than its author thinks."""
+
+    code: str
+    name: str
+    message: str
+    severity: Severity
+    span: Span
+    story: tuple[StoryStep, ...] = ()
+    assumptions: tuple[str, ...] = ()
+    fix: Fix | None = None
+    alternatives: tuple[Fix, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something that kept a file from being analysed whole: what, where, and what to do, in one line.
+
+    `line` counts from 1, or is None where the problem has no line.
+    """
+
+    path: str
+    message: str
+    line: int | None = None

@@ -1,0 +1,511 @@
+"""Lists, tuples, sets, deques, dicts and texts: element by element as far as they are known."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.graph import Site
+from autodetach.machine.values import (
+    Class,
+    External,
+    Instance,
+    Iterable,
+    Mapping,
+    Native,
+    Opaque,
+    Sequence,
+    Slice,
+    Sym,
+    Tensor,
+    Value,
+    is_constant,
+    is_number,
+)
+
+LONG_TEXT = 10_000
+LIST_METHODS = frozenset(
+    "append extend insert remove pop clear index count sort reverse copy appendleft popleft extendleft rotate".split()
+)
+SET_METHODS = frozenset(
+    "add remove discard pop clear union intersection difference symmetric_difference update copy issubset issuperset "
+    "intersection_update difference_update isdisjoint".split()
+)
+DICT_METHODS = frozenset(
+    "get setdefault update pop popitem clear items keys values copy move_to_end most_common fromkeys".split()
+)
+
+
+def has_method(this: Value, name: str) -> bool:
+    if isinstance(this, Mapping):
+        return name in DICT_METHODS
+    if isinstance(this, Sequence):
+        if this.kind == "set":
+            return name in SET_METHODS
+        if this.kind == "tuple":
+            return name in ("index", "count", "_asdict", "_replace")
+        return name in LIST_METHODS
+    return hasattr(this, name)
+
+
+def attribute(m: Core, this: Value, name: str) -> Value:
+    if isinstance(this, Sequence):
+        if name in this.attrs:
+            return this.attrs[name]
+        if name == "maxlen" and this.kind == "deque":
+            return this.maxlen
+    if name.startswith("__") or has_method(this, name):
+        return Native(name, lambda args, kwargs, site: method(m, this, name, args, kwargs, site), this)
+    return MISSING
+
+
+def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if isinstance(this, (str, bytes)):
+        return _text_method(m, this, name, args, kwargs, site)
+    if isinstance(this, Sequence) and name in this.attrs:
+        return m.call(this.attrs[name], args, kwargs, site)
+    if not has_method(this, name) and not name.startswith("__"):
+        m.refuse(site, f"a {this.kind if isinstance(this, Sequence) else 'dict'} has no attribute `{name}`")
+    if isinstance(this, Mapping):
+        return _dict_method(m, this, name, args, kwargs, site)
+    return _list_method(m, this, name, args, site)
+
+
+# ---- lists
+
+
+def _element(site: Site, index: int) -> ast.expr | None:
+    """The expression of a call's positional argument."""
+    node = site.node
+    if isinstance(node, ast.Call) and index < len(node.args) and not isinstance(node.args[index], ast.Starred):
+        return node.args[index]
+    return None
+
+
+def put(m: Core, this: Sequence, value: Value, element: ast.expr | None, site: Site, how: str, at: int | None = None) -> None:
+    if at is None:
+        this.items.append(value)
+    else:
+        this.items.insert(at, value)
+    if m.truncated_since(this.born):
+        this.exact = False
+    if isinstance(this.maxlen, int) and len(this.items) > this.maxlen:
+        this.items.pop(0)
+    m.store(this, value, element, site, how)
+
+
+def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Site) -> Value:
+    if name in ("append", "add") and args:
+        if name == "append" or args[0] not in this.items:
+            put(m, this, args[0], _element(site, 0), site, "append")
+        return None
+    if name == "appendleft" and args:
+        put(m, this, args[0], _element(site, 0), site, "append", 0)
+        return None
+    if name == "insert" and len(args) > 1:
+        put(m, this, args[1], _element(site, 1), site, "append", args[0] if isinstance(args[0], int) else None)
+        return None
+    if name in ("extend", "update", "extendleft") and args:
+        _extend(m, this, args[0], _element(site, 0), site)
+        return None
+    if name in ("pop", "popleft"):
+        if not this.items:
+            if this.exact and not m.widening:
+                raise Raised("IndexError")
+            return m.opaque("item")
+        if not args:
+            return this.items.pop(0 if name == "popleft" else -1)
+        if isinstance(args[0], int) and -len(this.items) <= args[0] < len(this.items):
+            return this.items.pop(args[0])
+        return this.items.pop()
+    if name == "clear":
+        this.items.clear()
+        this.exact = True
+        return None
+    if name == "copy":
+        return Sequence(this.kind, list(this.items), m.clock, this.exact)
+    if name == "reverse":
+        this.items.reverse()
+        return None
+    if name in ("remove", "discard"):
+        if args:
+            for item in this.items:
+                if item is args[0] or (is_constant(item) and is_constant(args[0]) and item == args[0]):
+                    this.items.remove(item)
+                    break
+        return None
+    if name in ("sort", "rotate"):
+        return None
+    if name in ("index", "count"):
+        return m.fresh("number", lo=0)
+    if name in ("union", "intersection", "difference", "symmetric_difference"):
+        return Sequence("set", list(this.items), m.clock, False)
+    if name == "__len__":
+        return length(m, this)
+    if name == "__getitem__" and args:
+        return subscript(m, this, args[0], site)
+    return m.fresh()
+
+
+def _extend(m: Core, this: Sequence, value: Value, element: ast.expr | None, site: Site) -> None:
+    items, exact = m.collect(value, site)
+    inner = element.elts if isinstance(element, (ast.List, ast.Tuple)) and len(element.elts) == len(items) else None
+    for i, item in enumerate(items):
+        put(m, this, item, inner[i] if inner is not None else element, site, "append" if inner is not None else "extend")
+    if not exact:
+        this.exact = False
+
+
+def length(m: Core, this: Value) -> Value:
+    if isinstance(this, (str, bytes)):
+        return len(this)
+    if this.exact:
+        return len(this.items)
+    return m.fresh("number", lo=len(this.items))
+
+
+# ---- dicts
+
+
+def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if name in ("get", "setdefault", "pop") and args:
+        key = m.key(args[0])
+        fallback = args[1] if len(args) > 1 else None
+        if key in this.items:
+            value = this.items[key][1]
+            if name == "pop":
+                del this.items[key]
+            return value
+        guess = _unknown_key(m, this, args[0])
+        if guess is not MISSING:
+            return guess
+        if name == "setdefault":
+            this.items[key] = (args[0], fallback)
+        return fallback
+    if name == "update":
+        for source in args:
+            if isinstance(source, Mapping):
+                for k, v in source.items.values():
+                    set_item(m, this, k, v, _element(site, 0), site)
+                this.exact = this.exact and source.exact
+            else:
+                this.exact = False
+        for k, v in kwargs.items():
+            set_item(m, this, k, v, None, site)
+        return None
+    if name == "items":
+        return Iterable(
+            lambda exact: iter([Sequence("tuple", [k, v], m.clock) for k, v in list(this.items.values())]),
+            len(this.items) if this.exact else None,
+            "items",
+        )
+    if name in ("keys", "values"):
+        at = 0 if name == "keys" else 1
+        return Iterable(
+            lambda exact: iter([pair[at] for pair in list(this.items.values())]),
+            len(this.items) if this.exact else None,
+            name,
+        )
+    if name == "clear":
+        this.items.clear()
+        this.exact = True
+        return None
+    if name == "copy":
+        copy = Mapping(m.clock, this.exact)
+        copy.items.update(this.items)
+        copy.default = this.default
+        return copy
+    if name == "popitem" and this.items:
+        k, v = this.items.pop(next(reversed(this.items)))
+        return Sequence("tuple", [k, v], m.clock)
+    if name == "__getitem__" and args:
+        return subscript(m, this, args[0], site)
+    if name == "__setitem__" and len(args) == 2:
+        return set_item(m, this, args[0], args[1], _element(site, 1), site)
+    if name == "__contains__" and args:
+        return contains(m, this, args[0], site)
+    return m.fresh()
+
+
+def _unknown_key(m: Core, this: Mapping, key: Value) -> Value:
+    """A look-up by a key that is not there for certain: the only value of an equal unknown key, else MISSING."""
+    if this.exact and is_known(key):
+        return MISSING
+    if isinstance(key, (Sym, Opaque)) and this.items and this.exact:
+        return next(reversed(this.items.values()))[1]
+    if not this.exact:
+        return m.opaque("item")
+    return MISSING
+
+
+def is_known(key: Value) -> bool:
+    if isinstance(key, Sequence):
+        return all(is_known(k) for k in key.items)
+    return not isinstance(key, (Sym, Opaque))
+
+
+# ---- subscripts
+
+
+def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
+    if isinstance(this, (str, bytes)):
+        if isinstance(index, int):
+            try:
+                return this[index]
+            except IndexError as error:
+                raise Raised("IndexError") from error
+        return _text_slice(m, this, index)
+    if isinstance(this, Mapping):
+        key = m.key(index)
+        if key in this.items:
+            return this.items[key][1]
+        guess = _unknown_key(m, this, index)
+        if this.default is not None and (guess is MISSING or isinstance(guess, Opaque)):
+            value = m.call(this.default, [], {}, site)
+            this.items[key] = (index, value)
+            return value
+        if guess is MISSING:
+            raise Raised("KeyError")
+        return guess
+    if isinstance(index, Slice):
+        return _sliced(m, this, index)
+    if isinstance(index, (int, bool)):
+        if -len(this.items) <= index < len(this.items):
+            return this.items[index]
+        if this.exact and not m.widening:
+            raise Raised("IndexError")
+        return this.items[-1] if this.items else m.opaque("item")
+    if this.items:
+        # An unknown index: the youngest element stands for any of them.
+        return this.items[-1] if not all(is_constant(i) for i in this.items) else m.fresh()
+    return m.opaque("item")
+
+
+def _sliced(m: Core, this: Sequence, index: Slice) -> Value:
+    parts = (index.lower, index.upper, index.step)
+    if all(p is None or isinstance(p, int) for p in parts) and (this.exact or index.lower is None or index.lower < 0):
+        try:
+            items = this.items[slice(*parts)]
+        except ValueError:
+            items = list(this.items)
+        return Sequence(this.kind, items, m.clock, this.exact)
+    return Sequence(this.kind, list(this.items), m.clock, False)
+
+
+def _text_slice(m: Core, this: str | bytes, index: Value) -> Value:
+    if isinstance(index, Slice) and all(p is None or isinstance(p, int) for p in (index.lower, index.upper, index.step)):
+        try:
+            return this[slice(index.lower, index.upper, index.step)]
+        except ValueError:
+            return m.fresh("str")
+    return m.fresh("str")
+
+
+def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr | None, site: Site) -> None:
+    if isinstance(this, Mapping):
+        known = is_known(index)
+        key = m.key(index)
+        if not known and m.truncated_since(this.born):
+            this.exact = False
+        fresh = key not in this.items
+        this.items[key] = (index, value)
+        m.store(this, value, source, site, "new key" if fresh else "key")
+        return
+    if not isinstance(this, Sequence):
+        return
+    if this.kind == "tuple":
+        m.refuse(site, "assigns to an element of a tuple", "TypeError")
+    if isinstance(index, Slice):
+        items, exact = m.collect(value, site)
+        if index.lower is None and index.upper is None:
+            this.items[:] = items
+            this.exact = exact
+        else:
+            this.exact = False
+        return
+    if isinstance(index, int) and -len(this.items) <= index < len(this.items):
+        this.items[index] = value
+        m.store(this, value, source, site, "key")
+    elif this.exact and isinstance(index, int) and not m.widening:
+        raise Raised("IndexError")
+    elif this.items:
+        # An unknown place: the youngest stands for it.
+        this.items[-1] = value
+        m.store(this, value, source, site, "key")
+
+
+def delete(m: Core, this: Value, index: Value) -> None:
+    if isinstance(this, Mapping):
+        this.items.pop(m.key(index), None)
+    elif isinstance(this, Sequence):
+        if isinstance(index, Slice):
+            if index.lower is None and index.upper is None:
+                this.items.clear()
+                this.exact = True
+            elif index.lower is None and isinstance(index.upper, int):
+                del this.items[: index.upper]
+        elif isinstance(index, int) and -len(this.items) <= index < len(this.items):
+            del this.items[index]
+
+
+def contains(m: Core, this: Value, item: Value, site: Site) -> Value:
+    if isinstance(this, Iterable) and this.name == "keys":
+        items, exact = m.collect(this, site, 64)
+        this = Sequence("list", items, 0, exact)
+    if isinstance(this, Mapping):
+        if m.key(item) in this.items:
+            return True
+        if this.exact and is_known(item):
+            return False
+        if this.exact and not this.items:
+            return False
+        return m.sym(("in", m.key(item), m.key(this), len(this.items)), "bool")
+    if isinstance(this, (str, bytes)) and isinstance(item, (str, bytes)):
+        try:
+            return item in this  # type: ignore[operator]
+        except TypeError:
+            return m.fresh("bool")
+    if isinstance(this, Sequence):
+        key = m.key(item)
+        if any(m.key(i) == key for i in this.items):
+            return True
+        if this.exact and is_known(item) and all(is_known(i) for i in this.items):
+            return False
+        if not this.items and this.exact:
+            return False
+    if isinstance(this, Instance):
+        raw = m.lookup(this, "__contains__", site)
+        if raw is not MISSING and not isinstance(raw, Opaque):
+            return m.call(raw, [item], {}, site)
+        if "#items" in this.attrs:
+            return contains(m, this.attrs["#items"], item, site)
+    return m.sym(("in", m.key(item), m.key(this)), "bool")
+
+
+def equal(left: Sequence, right: Sequence) -> bool | None:
+    if len(left.items) != len(right.items):
+        return False
+    for a, b in zip(left.items, right.items, strict=True):
+        if not (is_constant(a) and is_constant(b)):
+            return None
+        if a != b:
+            return False
+    return True
+
+
+def items(m: Core, this: Value) -> Iterable:
+    if isinstance(this, (str, bytes)):
+        whole = list(this)
+        return Iterable(lambda exact: iter(whole), len(whole))
+    if isinstance(this, Mapping):
+        return Iterable(lambda exact: iter([k for k, _ in list(this.items.values())]), len(this.items) if this.exact else None)
+
+    def walk(exact: bool) -> Iterator[Value]:
+        i = 0
+        while i < len(this.items):  # the list may grow while it is walked
+            yield this.items[i]
+            i += 1
+        if not exact and not this.exact and this.items:
+            while i < 3:
+                yield this.items[-1]
+                i += 1
+
+    return Iterable(walk, len(this.items) if this.exact else None)
+
+
+# ---- operators
+
+
+def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
+    if op == "Add" and isinstance(left, Sequence) and isinstance(right, Sequence):
+        # A new list that holds what the old one held: it takes over the age, so that growth is seen.
+        result = Sequence(left.kind, [*left.items, *right.items], min(left.born, right.born), left.exact and right.exact)
+        _adopt(m, left, result)
+        if isinstance(site.node, (ast.BinOp, ast.AugAssign)):
+            source = site.node.right if isinstance(site.node, ast.BinOp) else site.node.value
+            _store_all(m, result, right, source, site)
+        return result
+    if op == "Add" and isinstance(left, Sequence) and isinstance(right, (Opaque, Iterable, Sym)):
+        return Sequence(left.kind, list(left.items), left.born, False)
+    if op == "Mult" and isinstance(left, Sequence) and isinstance(right, int):
+        if 0 <= right * len(left.items) <= 64:
+            return Sequence(left.kind, left.items * right, m.clock, left.exact)
+        return Sequence(left.kind, list(left.items), m.clock, False)
+    if op == "Mult" and isinstance(left, Sequence):
+        return Sequence(left.kind, list(left.items), m.clock, False)
+    if op == "Mult" and isinstance(right, Sequence):
+        return binary(m, op, right, left, site)
+    if op == "BitOr" and isinstance(left, Mapping) and isinstance(right, Mapping):
+        merged = Mapping(m.clock, left.exact and right.exact)
+        merged.items.update(left.items)
+        merged.items.update(right.items)
+        return merged
+    if isinstance(left, Sequence) and left.kind == "set":
+        return Sequence("set", list(left.items), m.clock, False)
+    if isinstance(left, str) and op == "Mod":
+        return m.fresh("str")
+    if isinstance(left, Sequence) and (right is None or is_number(right)) and op in ("Add", "Sub", "Div"):
+        m.refuse(site, "adds a number to a list", "TypeError")
+    return MISSING
+
+
+def _adopt(m: Core, old: Sequence, new: Sequence) -> None:
+    """`new` continues `old` (`xs = xs + [x]`): what was stored in the one is stored in the other."""
+    for event in m.stored:
+        if event.container is old:
+            event.container = new
+
+
+def _store_all(m: Core, result: Sequence, added: Sequence, source: ast.expr, site: Site) -> None:
+    nodes = source.elts if isinstance(source, (ast.List, ast.Tuple)) and len(source.elts) == len(added.items) else None
+    for i, item in enumerate(added.items):
+        m.store(result, item, nodes[i] if nodes is not None else source, site, "append" if nodes is not None else "extend")
+
+
+def augmented(m: Core, op: str, old: Value, right: Value, site: Site) -> Value:
+    source = site.node.value if isinstance(site.node, ast.AugAssign) else None
+    if op == "Add" and isinstance(old, Sequence) and old.kind in ("list", "deque"):
+        _extend(m, old, right, source, site)
+        return old
+    if op == "BitOr" and isinstance(old, Mapping) and isinstance(right, Mapping):
+        for k, v in right.items.values():
+            set_item(m, old, k, v, source, site)
+        return old
+    return MISSING
+
+
+# ---- texts
+
+
+def _text_method(m: Core, this: str | bytes, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if not hasattr(this, name):
+        m.refuse(site, f"a text has no attribute `{name}`")
+    if name == "join" and args:
+        m.collect(args[0], site)
+        return m.fresh("str")
+    if name == "format":
+        return m.fresh("str")
+    plain = [_plain(a) for a in args]
+    if all(p is not MISSING for p in plain) and not kwargs:
+        function: Callable[..., Value] = getattr(this, name)
+        try:
+            result = function(*plain)
+        except Exception:  # noqa: BLE001 - whatever Python says to the user's constants
+            return m.fresh()
+        if isinstance(result, (str, bytes)) and len(result) > LONG_TEXT:
+            return m.fresh("str")
+        if isinstance(result, (list, tuple)):
+            return Sequence(type(result).__name__, list(result), m.clock)
+        return result if is_constant(result) else m.fresh()
+    return m.sym(("." + name, m.key(this), *[m.key(a) for a in args]), "")
+
+
+def _plain(value: Value) -> Value:
+    if is_constant(value):
+        return value if not isinstance(value, int) or abs(value) < LONG_TEXT else MISSING
+    if isinstance(value, Sequence) and value.kind == "tuple" and all(is_constant(i) for i in value.items):
+        return tuple(value.items)
+    return MISSING
+
+

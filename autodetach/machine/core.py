@@ -1,0 +1,513 @@
+"""The state of one run and its primitive operations on the graph; knows no Python syntax."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Iterable
+from typing import NoReturn
+
+from autodetach.machine.events import Crossing, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
+from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Pass, Site, Storage, ancestors, diverge
+from autodetach.machine.oracle import Oracle, Policy, TestIndex
+from autodetach.machine.torch_semantics import Op, unpacked
+from autodetach.machine.values import (
+    Frame,
+    Instance,
+    Mapping,
+    Opaque,
+    Sequence,
+    Shape,
+    Sym,
+    Tensor,
+    Value,
+    graph_in,
+    key_of,
+)
+from autodetach.machine.values import Iterable as Iterable_
+
+MAX_PASSES = 3
+MAX_EXACT = 4
+MAX_DEPTH = 24
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = _Missing()
+
+
+class Raised(Exception):
+    """The analysed program raises. `name` is the exception's class name as far as it is known."""
+
+    def __init__(self, name: str, value: Value = None) -> None:
+        super().__init__(name)
+        self.name = name
+        self.value = value
+
+
+class OutOfFuel(Exception):
+    """The budget of the run is spent."""
+
+
+class Core:
+    """One run of one program along one path."""
+
+    def __init__(self, policy: Policy, fuel: int) -> None:
+        self.oracle = Oracle(policy)
+        self.tests = TestIndex()
+        self.fuel = fuel
+        self.clock = 0
+        self.loops: Loops = ()
+        self.grad_enabled = True
+        self.depth = 0
+        self.activations: list[Activation] = []
+        self.expecting: list[bool] = []
+        self.nodes: list[Node] = []
+        self.differentiations: list[Differentiation] = []
+        self.second_walks: list[SecondWalk] = []
+        self.stale: list[StaleSaved] = []
+        self.crossings: list[Crossing] = []
+        self.stored: list[Stored] = []
+        self.steps: list[Step] = []
+        self.escapes: list[Escape] = []
+        self.type_faults: list[TypeFault] = []
+        self.facts: list[object] = []
+        self.random_nodes: list[Site] = []
+        self.leaf_tensors: list[Tensor] = []
+        self.in_forward = 0
+        self.entered: Value = None
+        self.cutoffs: list[tuple[int, int]] = []
+        self.chain: Chain = None
+        self.detached_from: Value = None
+        self.trail: list[tuple[ast.stmt, Frame]] = []
+        self._pins: list[object] = []
+        self._syms: dict[Hashable, Sym] = {}
+        self._serial = 0
+
+    # ---- clock, fuel, names of things
+
+    def tick(self) -> int:
+        self.clock += 1
+        return self.clock
+
+    def spend(self, amount: int = 1) -> None:
+        self.fuel -= amount
+        if self.fuel < 0:
+            raise OutOfFuel
+
+    def serial(self) -> int:
+        self._serial += 1
+        return self._serial
+
+    def sym(self, key: Hashable, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()) -> Sym:
+        known = self._syms.get(key)
+        if known is None or known.tags != tags:
+            known = self._syms[key] = Sym(key, kind, lo, tags)
+        return known
+
+    def fresh(self, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()) -> Sym:
+        return Sym(("fresh", self.serial()), kind, lo, tags)
+
+    def opaque(self, name: str = "", node: Node | None = None) -> Opaque:
+        value = Opaque(self.serial(), name, node)
+        value.born = self.clock
+        return value
+
+    def key(self, value: Value) -> Hashable:
+        key = key_of(value)
+        if isinstance(key, tuple) and key[0] == "i":
+            self._pins.append(value)
+        return key
+
+    # ---- nodes
+
+    def new_node(
+        self,
+        op: str,
+        site: Site,
+        parents: tuple[Node, ...] = (),
+        operands: tuple[object, ...] = (),
+        *,
+        saves: bool = False,
+        saved: tuple[tuple[Storage, int], ...] = (),
+        assumed: bool = False,
+        weak: bool = False,
+    ) -> Node:
+        node = Node(self.tick(), op, site, self.loops, parents, operands, saves, saved, assumed, weak)
+        node.chain = self.chain
+        node.at = self.trail[-1] if self.trail else None
+        self.nodes.append(node)
+        for parent in parents:
+            if parent.loops is self.loops:
+                continue
+            apart = diverge(parent.loops, self.loops)
+            if apart is not None:
+                self.crossings.append(Crossing(node, parent, apart[1].activation, apart[1].index))
+        return node
+
+    def leaf(self, site: Site, shape: Shape = None) -> Tensor:
+        """A new leaf tensor that requires grad."""
+        return self.require_grad(Tensor(None, shape, True), site)
+
+    def require_grad(self, tensor: Tensor, site: Site) -> Tensor:
+        if tensor.node is None:
+            tensor.node = self.new_node("leaf", site)
+            tensor.is_float = True
+            self.leaf_tensors.append(tensor)
+        return tensor
+
+    def derive(
+        self,
+        name: str,
+        op: Op,
+        inputs: list[Value],
+        site: Site,
+        shape: Shape = None,
+        *,
+        assumed: bool = False,
+        is_float: bool | None = None,
+        indexed: bool = False,
+    ) -> Tensor:
+        """The tensor that an operation makes of `inputs`, with a node if grad mode and the inputs ask for one."""
+        result = Tensor(None, shape, is_float)
+        result.born = self.clock
+        if not op.differentiable or not self.grad_enabled:
+            return result
+        carriers = [t for t in inputs if isinstance(t, (Tensor, Opaque)) and t.node is not None]
+        if not carriers:
+            return result
+        result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
+        result.is_float = True
+        if op.view and isinstance(inputs[0], Tensor):
+            result.storage = inputs[0].storage
+            result.view_of = inputs[0]
+        return result
+
+    def _node_of(
+        self,
+        name: str,
+        op: Op,
+        inputs: list[Value],
+        carriers: list[Tensor | Opaque],
+        site: Site,
+        result: Storage,
+        assumed: bool,
+        indexed: bool = False,
+    ) -> Node:
+        tensors = [t for t in inputs if isinstance(t, (Tensor, Opaque))]
+        facts = unpacked(
+            op,
+            [t.node is not None for t in tensors],
+            [isinstance(t, Tensor) and t.is_float is False for t in tensors],
+            indexed=indexed,
+            only_first=len(tensors) == 1 and len(inputs) > 1,
+        )
+        saved = [
+            (t.storage, t.storage.version)
+            for i, t in enumerate(tensors)
+            if i in facts.operands and isinstance(t, Tensor)
+        ]
+        if facts.result:
+            saved.append((result, result.version))
+        parents = tuple(dict.fromkeys(t.node for t in carriers if t.node is not None))
+        return self.new_node(
+            name,
+            site,
+            parents,
+            tuple(carriers),
+            saves=facts.raises,
+            saved=tuple(saved),
+            assumed=assumed,
+            weak=all(p.weak for p in parents),
+        )
+
+    def unknown_result(self, name: str, inputs: list[Value], site: Site) -> Opaque:
+        """What an unknown callable returns: it has history if its arguments have, as far as can be assumed."""
+        result = self.opaque(name)
+        if not self.grad_enabled:
+            return result
+        carriers = list({id(t): t for v in inputs for t in graph_in(v)}.values())[:32]
+        strong = [t for t in carriers if t.node is not None and not t.node.weak and not t.node.leaf]
+        nodes = tuple(dict.fromkeys(t.node for t in (strong or carriers) if t.node is not None))
+        result.node = self.new_node(
+            name or "call", site, nodes, tuple(strong or carriers), saves=True, assumed=True, weak=not strong
+        )
+        return result
+
+    def change_in_place(self, tensor: Tensor, site: Site) -> None:
+        tensor.storage.version += 1
+        tensor.storage.changed = site
+
+    # ---- differentiation
+
+    def differentiate(
+        self,
+        roots: list[Value],
+        call: ast.Call,
+        site: Site,
+        *,
+        retain: bool = False,
+        retain_written: ast.keyword | ast.expr | None = None,
+        create_graph: bool = False,
+        inputs: list[Value] | None = None,
+        kind: str = "backward",
+        root_expression: ast.expr | None = None,
+        this: Value = None,
+    ) -> Differentiation:
+        """Walk the graph from `roots` as the engine does: raise on what is freed, free what is not retained."""
+        nodes: list[Node] = []
+        for root in roots:
+            if isinstance(root, Opaque):
+                root.scalar = True
+                if root.node is None and self.grad_enabled:
+                    root.node = self.new_node(root.name or "value", site, saves=True, assumed=True)
+                if root.node is not None and root.node.weak:
+                    root.node.weak = False
+            if isinstance(root, (Tensor, Opaque)) and root.node is not None:
+                nodes.append(root.node)
+            elif isinstance(root, Tensor):
+                self.type_fault(site, "differentiates a tensor without history", "no-history")
+        d = Differentiation(
+            self.tick(),
+            site,
+            self.loops,
+            tuple(dict.fromkeys(nodes)),
+            retain,
+            retain_written,
+            create_graph,
+            call,
+            kind,
+            site.scope,
+            root_expression,
+            tuple(roots),
+        )
+        d.frame_self = this
+        d.trail = tuple(self.trail)
+        self.differentiations.append(d)
+        self._walk(d, inputs)
+        if d.raised and self.expecting and self.expecting[-1]:
+            raise Raised("RuntimeError")
+        return d
+
+    def _walk(self, d: Differentiation, inputs: list[Value] | None) -> None:
+        needed: set[Node] | None = None
+        if inputs is not None:
+            wanted = {t.node for v in inputs for t in graph_in(v) if t.node is not None}
+            needed = {n for n in wanted if n.leaf}
+            for node in sorted(ancestors(d.roots), key=lambda n: n.number):
+                if any(p in needed or p in wanted for p in node.parents):
+                    needed.add(node)  # what is asked for is captured, not executed
+        came: dict[Node, Node | None] = dict.fromkeys(d.roots)
+        stack = list(d.roots)
+        order: list[Node] = []
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            for parent in node.parents:
+                if parent not in came and (needed is None or parent in needed):
+                    came[parent] = node
+                    stack.append(parent)
+        self.spend(len(order) // 8)
+        order.sort(key=lambda n: -n.number)  # the engine runs the youngest node first
+        expected = bool(self.expecting and self.expecting[-1])
+        wanted_nodes = needed if inputs is not None else None
+        for node in order:
+            if node.leaf:
+                if wanted_nodes is None or d.kind != "grad":
+                    node.grads.append(d)
+                continue
+            if not node.weak:
+                if not d.raised:
+                    self._check(node, d, came, expected)
+                if not d.retain and node.freed_by is None:
+                    node.freed_by = d
+            node.walked_by.append(d)
+        d.walked = order
+
+    def _check(self, node: Node, d: Differentiation, came: dict[Node, Node | None], expected: bool) -> None:
+        stale = next(((s, v) for s, v in node.saved if s.version != v and s.changed is not None), None)
+        if not (node.saves and node.freed_by is not None) and stale is None:
+            return
+        path = [node]
+        above = came[node]
+        while above is not None:
+            path.append(above)
+            above = came[above]
+        path.reverse()
+        if any(n.weak for n in path):
+            return
+        d.raised = True
+        if expected:
+            return
+        if node.saves and node.freed_by is not None:
+            self.second_walks.append(SecondWalk(node, node.freed_by, d, tuple(path)))
+        elif stale is not None:
+            self.stale.append(StaleSaved(node, stale[0], stale[0].changed or d.site, d, tuple(path)))
+
+    # ---- parameters
+
+    def step(self, leaves: list[Tensor], site: Site, what: str = "step") -> None:
+        """A parameter step: the gradient of `leaves` is consumed, and those that have some change in place."""
+        consumed = []
+        for leaf in leaves:
+            if leaf.node is not None and leaf.node.leaf and leaf.node.grads:
+                consumed.append((leaf.node, tuple(leaf.node.grads)))
+                if what == "step":
+                    self.change_in_place(leaf, site)
+        self.steps.append(Step(site, self.loops, self.tick(), tuple(consumed), what, tuple(self.trail)))
+
+    def steps_read(self, leaf: Tensor, site: Site, what: str = "grad") -> None:
+        """The gradient of a leaf is read ("grad"), or the leaf is changed ("update"), by the program itself."""
+        if leaf.node is not None and leaf.node.grads:
+            consumed = ((leaf.node, tuple(leaf.node.grads)),)
+            self.steps.append(Step(site, self.loops, self.tick(), consumed, what, tuple(self.trail)))
+
+    def leaves(self) -> list[Tensor]:
+        """All leaves that have gradient, for an optimiser whose parameters are not known."""
+        return [t for t in self.leaf_tensors if t.node is not None and t.node.leaf and t.node.grads]
+
+    def zero(self, leaves: Iterable[Tensor], site: Site) -> None:
+        for leaf in leaves:
+            if leaf.node is not None:
+                leaf.node.grads = []
+            leaf.grad = None
+
+    # ---- facts
+
+    def type_fault(self, site: Site, text: str, kind: str = "type") -> None:
+        self.type_faults.append(TypeFault(site, text, kind))
+
+    def refuse(self, site: Site, text: str, name: str = "AttributeError") -> NoReturn:
+        """The program does what Python refuses: record it and raise."""
+        self.type_fault(site, text)
+        raise Raised(name)
+
+    def escape(self, values: Iterable[Value], site: Site, how: str) -> None:
+        nodes: list[Node] = []
+        tags: set[object] = set()
+        for value in values:
+            nodes.extend(t.node for t in graph_in(value) if t.node is not None and not t.node.leaf)
+            tags.update(tags_in(value))
+        if nodes or tags:
+            self.escapes.append(Escape(tuple(dict.fromkeys(nodes)), site, self.tick(), how, frozenset(tags)))
+
+    def store(self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str) -> None:
+        for t in graph_in(value, 3):
+            if t.node is not None and not t.node.leaf:
+                self.stored.append(
+                    Stored(container, t, t.node, site, element, value, self.loops, self.tick(), how)
+                )
+
+    # ---- what the layers above provide
+
+    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        raise NotImplementedError
+
+    def call_method(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        raise NotImplementedError
+
+    def attribute(self, value: Value, name: str, site: Site) -> Value:
+        raise NotImplementedError
+
+    def call_unknown(self, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Opaque:
+        raise NotImplementedError
+
+    def call_unknown_method(
+        self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site
+    ) -> Opaque:
+        return self.call_unknown(name, [this, *args], kwargs, site)
+
+    def binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
+        """A binary operator by the name of its class in `ast`."""
+        raise NotImplementedError
+
+    def lookup(self, value: Value, name: str, site: Site) -> Value:
+        """As `attribute`, but MISSING where the value certainly has no such attribute."""
+        raise NotImplementedError
+
+    def set_attribute(self, value: Value, name: str, new: Value, site: Site) -> None:
+        raise NotImplementedError
+
+    def items_of(self, value: Value, site: Site) -> Iterable_:
+        """What a loop over `value` runs through."""
+        raise NotImplementedError
+
+    def truth(self, value: Value, site: Site, default: bool = True, relevant: bool = True) -> bool:
+        raise NotImplementedError
+
+    def part(self, value: Opaque, name: str, site: Site) -> Opaque:
+        """An attribute or element of something unknown; it has history if the whole has."""
+        child = self.opaque(name)
+        child.born = value.born
+        if value.node is not None and self.grad_enabled:
+            child.node = self.new_node(
+                "part", site, (value.node,), (value,), saves=False, assumed=value.node.assumed, weak=value.node.weak
+            )
+        return child
+
+    def items_first(self, value: Value, index: int, site: Site) -> Value:
+        """The element of an iterable that stands for place `index`."""
+        items, _ = self.collect(value, site)
+        return items[min(index, len(items) - 1)] if items else self.opaque("item")
+
+    def collect(self, value: Value, site: Site, limit: int = 16) -> tuple[list[Value], bool]:
+        """The elements of an iterable, and whether these are all: at most `limit`, else a few representatives."""
+        items = self.items_of(value, site)
+        exact = items.length is not None and items.length <= limit
+        result: list[Value] = []
+        bound = limit if exact or items.once else MAX_PASSES
+        for item in items.start(exact):
+            result.append(item)
+            if len(result) >= bound:
+                break
+        return result, exact
+
+    # ---- loops
+
+    def activate(self, node: ast.AST | None, frame: Frame | None, exact: bool) -> Activation:
+        activation = Activation(len(self.activations), node, frame, self.tick(), exact)
+        activation.in_forward = self.in_forward > 0
+        self.activations.append(activation)
+        return activation
+
+    def enter_pass(self, activation: Activation, outer: Loops) -> Pass:
+        current = Pass(activation, activation.passes, self.tick())
+        activation.passes += 1
+        self.loops = (*outer, current)
+        self.on_pass(current)
+        return current
+
+    def on_pass(self, current: Pass) -> None:
+        """Called when a pass begins; a probe looks at the bindings here."""
+
+    @property
+    def widening(self) -> bool:
+        """Whether an enclosing loop has gone on further than is executed, so that its counters are unknown."""
+        return any(p.index > 0 and not p.activation.exact for p in self.loops) or any(i > 0 for _, i in self.cutoffs)
+
+    def truncated_since(self, born: int) -> bool:
+        """Whether a loop that began after `born` is executed in fewer passes than the program makes."""
+        return any(not p.activation.exact and p.started > born for p in self.loops) or any(
+            started > born for started, _ in self.cutoffs
+        )
+
+
+def tags_in(value: Value, depth: int = 4) -> set[object]:
+    """The marks that numbers inside a value carry (which `.item()` they came from)."""
+    if isinstance(value, Sym):
+        return set(value.tags)
+    if depth <= 0:
+        return set()
+    tags: set[object] = set()
+    if isinstance(value, Sequence):
+        for item in value.items[:64]:
+            tags |= tags_in(item, depth - 1)
+    elif isinstance(value, Mapping):
+        for _, item in list(value.items.values())[:64]:
+            tags |= tags_in(item, depth - 1)
+    elif isinstance(value, Instance):
+        for item in list(value.attrs.values())[:64]:
+            tags |= tags_in(item, depth - 2)
+    return tags

@@ -1,0 +1,125 @@
+"""What a run saw: facts with their evidence. What to think of them is the rules' business."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Site, Storage
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SecondWalk:
+    """A differentiation reaches a node that unpacks a freed tensor: PyTorch raises."""
+
+    node: Node
+    first: Differentiation
+    second: Differentiation
+    path: tuple[Node, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class StaleSaved:
+    """A differentiation needs a saved tensor that was changed in place since: PyTorch raises."""
+
+    node: Node
+    storage: Storage
+    changed: Site
+    by: Differentiation
+    path: tuple[Node, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TypeFault:
+    """An operation that Python or PyTorch refuses: an attribute that a number has not, a tensor that must have history."""
+
+    site: Site
+    text: str
+    kind: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class IndexedScalar:
+    """`x[0]` on a tensor that is proven to be 0-dim."""
+
+    site: Site
+    tensor: Tensor
+
+
+@dataclass(eq=False, slots=True)
+class Stored:
+    """A value with history was put into a container (or an object that outlives the pass)."""
+
+    container: Sequence | Mapping
+    tensor: Tensor | Opaque
+    node: Node
+    site: Site
+    element: ast.expr | None
+    value: object
+    loops: Loops
+    clock: int
+    how: str
+    held: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Crossing:
+    """A node made in one pass has an operand that was made in an earlier pass of the same loop."""
+
+    child: Node
+    parent: Node
+    activation: Activation
+    index: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Step:
+    """Which leaf consumes gradient of which differentiations.
+
+    `what` is "step" (of an optimizer), "update" (the program changes a leaf itself) or "grad" (it reads `.grad`).
+    """
+
+    site: Site
+    loops: Loops
+    clock: int
+    consumed: tuple[tuple[Node, tuple[Differentiation, ...]], ...]
+    what: str
+    trail: tuple[tuple[ast.stmt, object], ...] = ()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DroppedDetach:
+    """`h.detach()` as a statement: its result is dropped."""
+
+    site: Site
+    statement: ast.Expr
+    value: object
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Escape:
+    """A value with history was handed to code that is not in view."""
+
+    nodes: tuple[Node, ...]
+    site: Site
+    clock: int
+    how: str
+    tags: frozenset[object] = frozenset()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DataRead:
+    """`.data.item()` or `.data[0]` on a tensor that is proven to be 0-dim."""
+
+    site: Site
+    tensor: object
+    raises: bool
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class NonLeafGrad:
+    """`.grad` of a tensor that is no leaf, or does not require grad: it is None."""
+
+    site: Site
+    tensor: Tensor

@@ -1,0 +1,663 @@
+"""Evaluation of expressions: the whole grammar; what is not modelled evaluates to something unknown."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator
+
+from autodetach.machine import containers, python_library, tensors
+from autodetach.machine.core import MISSING, Raised
+from autodetach.machine.events import DataRead, IndexedScalar
+from autodetach.machine.graph import Site
+from autodetach.machine.objects import Objects
+from autodetach.machine.torch_semantics import OPERATORS
+from autodetach.machine.values import (
+    Class,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Iterable,
+    Mapping,
+    Native,
+    Opaque,
+    Sequence,
+    Slice,
+    Super,
+    Sym,
+    Tensor,
+    Value,
+    is_constant,
+    is_number,
+)
+
+BINARY: dict[str, Callable[[Value, Value], Value]] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "Pow": operator.pow,
+    "LShift": operator.lshift,
+    "RShift": operator.rshift,
+    "BitOr": operator.or_,
+    "BitXor": operator.xor,
+    "BitAnd": operator.and_,
+    "MatMult": operator.matmul,
+}
+DUNDER = {
+    "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
+    "LShift": "lshift", "RShift": "rshift", "BitOr": "or", "BitXor": "xor", "BitAnd": "and", "MatMult": "matmul",
+}  # fmt: skip
+COMPARE: dict[str, Callable[[Value, Value], bool]] = {
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+}
+COMPARE_DUNDER = {"Eq": "__eq__", "NotEq": "__ne__", "Lt": "__lt__", "LtE": "__le__", "Gt": "__gt__", "GtE": "__ge__"}
+HUGE = 1 << 64
+LONG = 10_000
+
+
+class Expressions(Objects):
+    """Objects plus expressions."""
+
+    def __init__(self, *args: Value) -> None:
+        super().__init__(*args)
+        self._eval: dict[type, Callable[[Value, Frame], Value]] = {
+            getattr(ast, name[6:]): getattr(self, name)
+            for name in dir(self)
+            if name.startswith("_eval_") and hasattr(ast, name[6:])
+        }
+        self.globals = Frame(None, "<module>")
+        self.builtins: dict[str, Value] = python_library.builtin_names()
+
+    def eval(self, node: ast.expr, frame: Frame) -> Value:
+        handler = self._eval.get(type(node))
+        return handler(node, frame) if handler is not None else self.opaque(type(node).__name__)
+
+    def site(self, node: ast.AST, frame: Frame, *operands: tuple[ast.expr, object]) -> Site:
+        return Site(node, frame.qualname, operands)
+
+    # ---- names and constants
+
+    def _eval_Constant(self, node: ast.Constant, frame: Frame) -> Value:
+        return node.value
+
+    def _eval_Name(self, node: ast.Name, frame: Frame) -> Value:
+        return self.load(node.id, frame)
+
+    def load(self, name: str, frame: Frame) -> Value:
+        scope: Frame | None = frame
+        first = True
+        while scope is not None:
+            if (first or not scope.is_class) and name in scope.names:
+                return scope.names[name]
+            if first and scope.declared.get(name) == "global":
+                break
+            first = False
+            scope = scope.outer
+        if name in self.globals.names:
+            return self.globals.names[name]
+        if name in self.builtins:
+            return self.builtins[name]
+        unknown = self.opaque(name)
+        self.globals.names[name] = unknown
+        return unknown
+
+    def store_name(self, name: str, value: Value, frame: Frame) -> None:
+        how = frame.declared.get(name)
+        if how == "global":
+            self.globals.names[name] = value
+            return
+        if how == "nonlocal":
+            scope = frame.outer
+            while scope is not None:
+                if name in scope.names and not scope.is_class:
+                    scope.names[name] = value
+                    return
+                scope = scope.outer
+        frame.names[name] = value
+
+    def _eval_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Value:
+        value = self.eval(node.value, frame)
+        self.store_name(node.target.id, value, frame)
+        return value
+
+    # ---- operators
+
+    def _eval_BinOp(self, node: ast.BinOp, frame: Frame) -> Value:
+        left = self.eval(node.left, frame)
+        right = self.eval(node.right, frame)
+        self.spend()
+        site = Site(node, frame.qualname, ((node.left, left), (node.right, right)))
+        return self.binary(type(node.op).__name__, left, right, site)
+
+    def binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            if isinstance(left, (Tensor, Opaque, Sym, Iterable)) or is_constant(left):
+                return tensors.operator(self, OPERATORS.get(op, "add"), left, right, site)
+        if is_constant(left) and is_constant(right):
+            return self._constant_binary(op, left, right, site)
+        if isinstance(left, (Sequence, Mapping)) or isinstance(right, (Sequence, Mapping)):
+            found = containers.binary(self, op, left, right, site)
+            if found is not MISSING:
+                return found
+        if isinstance(left, Instance) or isinstance(right, Instance):
+            found = self._instance_binary(op, left, right, site)
+            if found is not MISSING:
+                return found
+        if isinstance(left, Opaque) or isinstance(right, Opaque):
+            return tensors.opaque_operator(self, OPERATORS.get(op, "add"), left, right, site)
+        return self._symbolic_binary(op, left, right)
+
+    def _constant_binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
+        if op == "Pow" and not (is_small(left) and is_small(right) and abs(right) < 64):
+            return self.fresh("number")
+        if op in ("Mult", "LShift") and (is_long(left, right) or is_long(right, left)):
+            return self.fresh("number" if is_number(left) and is_number(right) else "")
+        try:
+            result = BINARY[op](left, right)
+        except TypeError:
+            if left is None or right is None or (isinstance(left, str) and op == "Add"):
+                self.refuse(site, "unsupported operands", "TypeError")
+            return self.fresh()
+        except ZeroDivisionError as error:
+            if self.loops and not self.loops[-1].activation.exact:
+                return self.fresh("number")  # a count that the cut-off loop would have raised
+            raise Raised("ZeroDivisionError") from error
+        except Exception:  # noqa: BLE001 - the value of the user's constants, whatever goes wrong with it
+            return self.fresh()
+        if isinstance(result, int) and abs(result) > HUGE:
+            return self.fresh("number")
+        if isinstance(result, (str, bytes)) and len(result) > LONG:
+            return self.fresh("str")
+        return result
+
+    def _symbolic_binary(self, op: str, left: Value, right: Value) -> Value:
+        tags: frozenset[object] = frozenset()
+        for side in (left, right):
+            if isinstance(side, Sym):
+                tags |= side.tags
+        number = is_number(left) and is_number(right)
+        lo = None
+        if op == "Add" and number:
+            a, b = lower_bound(left), lower_bound(right)
+            lo = None if a is None or b is None else a + b
+        text = isinstance(left, str) and op in ("Mod", "Add")
+        kind = "number" if number else "str" if text else ""
+        return self.sym((op, self.key(left), self.key(right)), kind, lo, frozenset() if text else tags)
+
+    def _instance_binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
+        name = DUNDER[op]
+        if isinstance(left, Instance):
+            raw = self.class_attribute(left.cls, f"__{name}__")
+            if raw is not MISSING:
+                return self.call(self.bind(raw, left, site), [right], {}, site)
+        if isinstance(right, Instance):
+            raw = self.class_attribute(right.cls, f"__r{name}__")
+            if raw is not MISSING:
+                return self.call(self.bind(raw, right, site), [left], {}, site)
+        return MISSING
+
+    def _eval_UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> Value:
+        if isinstance(node.op, ast.Not):
+            return self.negate(self.eval(node.operand, frame), self.site(node, frame))
+        value = self.eval(node.operand, frame)
+        op = type(node.op).__name__
+        site = Site(node, frame.qualname, ((node.operand, value),))
+        if isinstance(value, Tensor):
+            return tensors.operator(self, OPERATORS.get(op, "neg"), value, None, site)
+        if is_constant(value):
+            try:
+                return -value if op == "USub" else +value if op == "UAdd" else ~value
+            except TypeError:
+                return self.fresh()
+        if isinstance(value, Opaque):
+            return tensors.opaque_operator(self, "neg", value, None, site)
+        tags = value.tags if isinstance(value, Sym) else frozenset()
+        return self.sym((op, self.key(value)), "number" if is_number(value) else "", None, tags)
+
+    def negate(self, value: Value, site: Site) -> Value:
+        known = self.known_truth(value, site)
+        if known is not None:
+            return not known
+        return self.sym(("not", self.test_key(value)), "bool")
+
+    def _eval_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Value:
+        is_and = isinstance(node.op, ast.And)
+        value: Value = is_and
+        for i, operand in enumerate(node.values):
+            value = self.eval(operand, frame)
+            if i == len(node.values) - 1:
+                return value
+            if self.truth(value, self.site(operand, frame), default=is_and) != is_and:
+                return value
+        return value
+
+    def _eval_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
+        chosen = self.truth(self.eval(node.test, frame), self.site(node.test, frame))
+        return self.eval(node.body if chosen else node.orelse, frame)
+
+    def _eval_Compare(self, node: ast.Compare, frame: Frame) -> Value:
+        left = self.eval(node.left, frame)
+        result: Value = True
+        for op, right_node in zip(node.ops, node.comparators, strict=True):
+            right = self.eval(right_node, frame)
+            site = self.site(node, frame)
+            result = self.compare(type(op).__name__, left, right, site)
+            if len(node.ops) > 1 and not self.truth(result, site):
+                return False
+            left = right
+        return result
+
+    def compare(self, op: str, left: Value, right: Value, site: Site) -> Value:
+        if op in ("Is", "IsNot", "In", "NotIn"):
+            positive = self._identity(left, right) if op in ("Is", "IsNot") else containers.contains(self, right, left, site)
+            if op in ("Is", "In"):
+                return positive
+            return self.negate(positive, site)
+        if is_constant(left) and is_constant(right):
+            try:
+                return COMPARE[op](left, right)
+            except TypeError:
+                if None in (left, right):
+                    self.refuse(site, "compares None with a number", "TypeError")
+                return self.fresh("bool")
+        if isinstance(left, Tensor) or isinstance(right, Tensor):
+            return Tensor(None, left.shape if isinstance(left, Tensor) else None, False)
+        if isinstance(left, Instance):
+            raw = self.class_attribute(left.cls, COMPARE_DUNDER[op])
+            if raw is not MISSING:
+                return self.call(self.bind(raw, left, site), [right], {}, site)
+        known = self._bounded(op, left, right)
+        if known is not None:
+            return known
+        if op in ("Eq", "NotEq"):
+            if isinstance(left, Sequence) and isinstance(right, Sequence) and left.kind == right.kind and left.exact and right.exact:
+                same = containers.equal(left, right)
+                if same is not None:
+                    return same if op == "Eq" else not same
+            a, b = self.test_key(left), self.test_key(right)
+            if a == b:
+                return op == "Eq"
+            if is_constant(left):
+                a, b = b, a
+            key = ("==", a, b)
+            return self.sym(key if op == "Eq" else ("not", key), "bool")
+        a, b = self.test_key(left), self.test_key(right)
+        if op in ("Lt", "LtE"):
+            return self.sym((op, a, b), "bool")
+        return self.sym(({"Gt": "Lt", "GtE": "LtE"}[op], b, a), "bool")
+
+    def _identity(self, left: Value, right: Value) -> Value:
+        for a, b in ((left, right), (right, left)):
+            if b is None or isinstance(b, bool) or b is Ellipsis:
+                if is_constant(a):
+                    return a is b
+                if isinstance(a, Opaque):
+                    return self.sym(("is", self.key(a), self.key(b)), "bool")
+                if isinstance(a, Sym) and a.kind == "":
+                    return self.sym(("is", self.key(a), self.key(b)), "bool")
+                return False
+        if isinstance(left, (Opaque, Sym)) or isinstance(right, (Opaque, Sym)):
+            return left is right or self.sym(("is", self.key(left), self.key(right)), "bool")
+        if isinstance(left, External) and isinstance(right, External):
+            return left.path == right.path
+        return left is right or (is_constant(left) and is_constant(right) and left == right)
+
+    def _bounded(self, op: str, left: Value, right: Value) -> bool | None:
+        """Comparisons of a counter of a cut-off loop, of which only the least value is known."""
+        if isinstance(right, Sym) and isinstance(left, (int, float)):
+            swapped = {"Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}.get(op, op)
+            return self._bounded(swapped, right, left)
+        if not (isinstance(left, Sym) and left.lo is not None and isinstance(right, (int, float))):
+            return None
+        if op == "Eq" and right < left.lo:
+            return False
+        if op == "NotEq" and right < left.lo:
+            return True
+        if (op == "Gt" and left.lo > right) or (op == "GtE" and left.lo >= right):
+            return True
+        if (op == "Lt" and left.lo >= right) or (op == "LtE" and left.lo > right):
+            return False
+        return None
+
+    def test_key(self, value: Value) -> object:
+        return value.key if isinstance(value, Sym) else self.key(value)
+
+    # ---- truth
+
+    def known_truth(self, value: Value, site: Site) -> bool | None:
+        """The truth of a value where it is known, or follows from a test that was decided before."""
+        if is_constant(value):
+            return bool(value)
+        if isinstance(value, Sym):
+            if value.lo is not None and value.lo > 0:
+                return True
+            return self.oracle.settled(value.key)
+        if isinstance(value, Sequence):
+            return bool(value.items) if value.exact else True if value.items else None
+        if isinstance(value, Mapping):
+            return bool(value.items) if value.exact else True if value.items else None
+        if isinstance(value, Instance):
+            for name in ("__bool__", "__len__"):
+                raw = self.class_attribute(value.cls, name)
+                if raw is not MISSING:
+                    return self.known_truth(self.call(self.bind(raw, value, site), [], {}, site), site)
+            return True
+        if isinstance(value, Opaque):
+            return self.oracle.settled(("truth", value.number))
+        if isinstance(value, Tensor):
+            return None
+        return True
+
+    def truth(self, value: Value, site: Site, default: bool = True, relevant: bool = True) -> bool:
+        known = self.known_truth(value, site)
+        if known is not None:
+            return known
+        if isinstance(value, Sym):
+            key: object = value.key
+        elif isinstance(value, Opaque):
+            key = ("truth", value.number)
+        else:
+            key = ("tensor", self.serial())
+        if isinstance(key, tuple) and key and key[0] == "is":
+            default = False  # what an unknown callable returned is rarely None
+        elif isinstance(key, tuple) and key and key[0] == "not" and isinstance(key[1], tuple) and key[1][:1] == ("is",):
+            default = True
+        test, text = self.tests.key(site.node, site.scope)
+        return self.oracle.decide(key, test, site.line, text, default, relevant)
+
+    # ---- displays
+
+    def _elements(self, nodes: list[ast.expr], frame: Frame) -> tuple[list[Value], bool]:
+        values: list[Value] = []
+        exact = True
+        for n in nodes:
+            if isinstance(n, ast.Starred):
+                more, complete = self.collect(self.eval(n.value, frame), self.site(n, frame))
+                values.extend(more)
+                exact = exact and complete
+            else:
+                values.append(self.eval(n, frame))
+        return values, exact
+
+    def _eval_List(self, node: ast.List, frame: Frame) -> Value:
+        values, exact = self._elements(node.elts, frame)
+        return Sequence("list", values, self.clock, exact)
+
+    def _eval_Tuple(self, node: ast.Tuple, frame: Frame) -> Value:
+        values, exact = self._elements(node.elts, frame)
+        return Sequence("tuple", values, self.clock, exact)
+
+    def _eval_Set(self, node: ast.Set, frame: Frame) -> Value:
+        values, exact = self._elements(node.elts, frame)
+        return Sequence("set", values, self.clock, exact)
+
+    def _eval_Dict(self, node: ast.Dict, frame: Frame) -> Value:
+        mapping = Mapping(self.clock)
+        for key_node, value_node in zip(node.keys, node.values, strict=True):
+            value = self.eval(value_node, frame)
+            if key_node is None:
+                if isinstance(value, Mapping):
+                    mapping.items.update(value.items)
+                    mapping.exact = mapping.exact and value.exact
+                else:
+                    mapping.exact = False
+                continue
+            key = self.eval(key_node, frame)
+            mapping.items[self.key(key)] = (key, value)
+        return mapping
+
+    def _eval_Starred(self, node: ast.Starred, frame: Frame) -> Value:
+        return self.eval(node.value, frame)
+
+    def _eval_Slice(self, node: ast.Slice, frame: Frame) -> Value:
+        def part(n: ast.expr | None) -> Value:
+            return None if n is None else self.eval(n, frame)
+
+        return Slice(part(node.lower), part(node.upper), part(node.step))
+
+    def _eval_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
+        parts: list[str] = []
+        known = True
+        keys: list[object] = []
+        for piece in node.values:
+            value = self.eval(piece, frame)
+            keys.append(self.test_key(value))
+            if isinstance(value, str):
+                parts.append(value)
+            else:
+                known = False
+        if known and sum(map(len, parts)) < LONG:
+            return "".join(parts)
+        return self.sym(("text", *keys), "str")
+
+    def _eval_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> Value:
+        value = self.eval(node.value, frame)
+        spec = self.eval(node.format_spec, frame) if node.format_spec is not None else ""
+        if is_constant(value) and isinstance(spec, str) and node.conversion == -1:
+            try:
+                return format(value, spec)
+            except (ValueError, TypeError):
+                return self.fresh("str")
+        return self.sym(("format", self.test_key(value)), "str")
+
+    def _eval_TemplateStr(self, node: ast.expr, frame: Frame) -> Value:
+        return self.fresh("str")
+
+    # ---- attributes, subscripts, calls
+
+    def _eval_Attribute(self, node: ast.Attribute, frame: Frame) -> Value:
+        this = self.eval(node.value, frame)
+        return self.attribute(this, node.attr, Site(node, frame.qualname, ((node.value, this),)))
+
+    def _eval_Subscript(self, node: ast.Subscript, frame: Frame) -> Value:
+        this = self.eval(node.value, frame)
+        index = self.eval(node.slice, frame)
+        site = Site(node, frame.qualname, ((node.value, this), (node.slice, index)))
+        if isinstance(this, Tensor) and this.shape == () and isinstance(index, int) and not isinstance(index, bool):
+            if isinstance(node.value, ast.Attribute) and node.value.attr == "data":
+                self.facts.append(DataRead(site, this, raises=True))
+            else:
+                self.facts.append(IndexedScalar(site, this))
+            return self.fresh("number", tags=frozenset({node}))
+        return self.subscript(this, index, site)
+
+    def subscript(self, this: Value, index: Value, site: Site) -> Value:
+        self.spend()
+        if isinstance(this, Tensor):
+            return tensors.subscript(self, this, index, site)
+        if isinstance(this, (Sequence, Mapping, str, bytes)):
+            return containers.subscript(self, this, index, site)
+        if isinstance(this, Instance):
+            raw = self.class_attribute(this.cls, "__getitem__")
+            if raw is not MISSING:
+                return self.call(self.bind(raw, this, site), [index], {}, site)
+            if "#items" in this.attrs:
+                return containers.subscript(self, this.attrs["#items"], index, site)
+            return self.opaque("item")
+        if isinstance(this, Opaque):
+            key = ("[]", self.key(index)) if not isinstance(index, Slice) else ("[]", self.serial())
+            if key not in this.attrs:
+                this.attrs[key] = self.part(this, "item", site)
+            return this.attrs[key]
+        if isinstance(this, (Class, External)):
+            return this  # `list[int]`, `Optional[Tensor]`: a type
+        if isinstance(this, Sym):
+            return self.sym(("[]", this.key, self.key(index)))
+        if this is None or is_number(this):
+            self.refuse(site, "indexes what cannot be indexed", "TypeError")
+        return self.opaque("item")
+
+    def _arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Value], dict[str, Value], list[tuple[ast.expr, object]]]:
+        args: list[Value] = []
+        kwargs: dict[str, Value] = {}
+        operands: list[tuple[ast.expr, object]] = []
+        for a in node.args:
+            if isinstance(a, ast.Starred):
+                whole = self.eval(a.value, frame)
+                more, _ = self.collect(whole, self.site(a, frame))
+                args.extend(more)
+                operands.append((a.value, whole))
+                continue
+            value = self.eval(a, frame)
+            args.append(value)
+            operands.append((a, value))
+        for k in node.keywords:
+            value = self.eval(k.value, frame)
+            operands.append((k.value, value))
+            if k.arg is not None:
+                kwargs[k.arg] = value
+            elif isinstance(value, Mapping):
+                for name, item in value.items.values():
+                    if isinstance(name, str):
+                        kwargs[name] = item
+                if not value.exact:
+                    kwargs["**"] = value
+            else:
+                kwargs["**"] = value
+        return args, kwargs, operands
+
+    def _eval_Call(self, node: ast.Call, frame: Frame) -> Value:
+        func = node.func
+        if isinstance(func, ast.Attribute):
+            this = self.eval(func.value, frame)
+            args, kwargs, operands = self._arguments(node, frame)
+            site = Site(node, frame.qualname, ((func.value, this), *operands))
+            return self.call_method(this, func.attr, args, kwargs, site)
+        callee = self.eval(func, frame)
+        if isinstance(callee, External) and callee.path == "builtins.super":
+            return self._super(node, frame)
+        args, kwargs, operands = self._arguments(node, frame)
+        if isinstance(callee, External) and callee.path in ("builtins.locals", "builtins.globals", "builtins.vars") and not args:
+            return Mapping(self.clock, exact=False)
+        return self.call(callee, args, kwargs, Site(node, frame.qualname, tuple(operands)))
+
+    def _super(self, node: ast.Call, frame: Frame) -> Value:
+        scope: Frame | None = frame
+        while scope is not None and (scope.function is None or scope.function.owner is None):
+            scope = scope.outer
+        if len(node.args) == 2:
+            cls, this = self.eval(node.args[0], frame), self.eval(node.args[1], frame)
+            return Super(cls if isinstance(cls, Class) else None, this)
+        if scope is None or scope.function is None:
+            return self.opaque("super")
+        return Super(scope.function.owner, scope.this)
+
+    # ---- functions and comprehensions
+
+    def _eval_Lambda(self, node: ast.Lambda, frame: Frame) -> Value:
+        return self.make_function(node, frame, "<lambda>")
+
+    def make_function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame, name: str
+    ) -> Function:
+        defaults = [self.eval(d, frame) for d in node.args.defaults]
+        kwdefaults = [MISSING if d is None else self.eval(d, frame) for d in node.args.kw_defaults]
+        prefix = "" if frame.qualname == "<module>" else frame.qualname + "."
+        function = Function(node, frame, name, prefix + name, defaults, kwdefaults)
+        function.is_generator = python_library.has_yield(node)
+        return function
+
+    def comprehension(self, node: ast.expr, generators: list[ast.comprehension], frame: Frame, depth: int = 0) -> Iterator[Frame]:
+        """One frame an element; each `for` is a loop with passes."""
+        if depth == len(generators):
+            yield frame
+            return
+        generator = generators[depth]
+        items = self.items_of(self.eval(generator.iter, frame), self.site(generator.iter, frame))
+        exact = items.length is not None and items.length <= 16
+        activation = self.activate(generator if False else node, frame, exact)
+        outer = self.loops
+        try:
+            for item in items.start(exact):
+                if activation.passes >= (16 if exact else 3):
+                    break
+                self.enter_pass(activation, outer)
+                self.assign(generator.target, item, frame)
+                if all(
+                    self.truth(self.eval(test, frame), self.site(test, frame), relevant=False) for test in generator.ifs
+                ):
+                    yield from self.comprehension(node, generators, frame, depth + 1)
+                self.loops = outer
+        finally:
+            self.loops = outer
+
+    def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
+        raise NotImplementedError
+
+    def _inner(self, frame: Frame) -> Frame:
+        inner = Frame(frame, frame.qualname, None)
+        return inner
+
+    def _exact(self, generators: list[ast.comprehension], started: int) -> bool:
+        return all(a.exact for a in self.activations[started:])
+
+    def _eval_ListComp(self, node: ast.ListComp, frame: Frame) -> Value:
+        started, born = len(self.activations), self.clock
+        values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
+        return Sequence("list", values, born, self._exact(node.generators, started))
+
+    def _eval_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
+        born = self.clock
+        values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
+        return Sequence("set", values, born, False)
+
+    def _eval_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
+        started = len(self.activations)
+        mapping = Mapping(self.clock)
+        for f in self.comprehension(node, node.generators, self._inner(frame)):
+            key = self.eval(node.key, f)
+            mapping.items[self.key(key)] = (key, self.eval(node.value, f))
+        mapping.exact = self._exact(node.generators, started)
+        return mapping
+
+    def _eval_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
+        started, born = len(self.activations), self.clock
+        values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
+        exact = self._exact(node.generators, started)
+        result = Sequence("list", values, born, exact)
+        return Iterable(lambda _: iter(result.items), len(values) if exact else None, "generator", once=True)
+
+    def _eval_Await(self, node: ast.Await, frame: Frame) -> Value:
+        return self.eval(node.value, frame)
+
+    def _eval_Yield(self, node: ast.Yield, frame: Frame) -> Value:
+        if node.value is not None:
+            frame.returns.append(self.eval(node.value, frame))
+        return None
+
+    def _eval_YieldFrom(self, node: ast.YieldFrom, frame: Frame) -> Value:
+        frame.returns.append(self.eval(node.value, frame))
+        return None
+
+
+def is_small(value: Value) -> bool:
+    return isinstance(value, (int, float)) and abs(value) < 1e6
+
+
+def is_long(value: Value, times: Value) -> bool:
+    """Whether repeating `value` `times` times would make a big object."""
+    if not isinstance(times, int):
+        return False
+    if isinstance(value, (str, bytes)):
+        return len(value) * max(times, 0) > LONG
+    return isinstance(value, int) and (abs(times) > HUGE or abs(value) > HUGE)
+
+
+def lower_bound(value: Value) -> int | None:
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int):
+        return value
+    return value.lo if isinstance(value, Sym) else None
+
+
+__all__ = ["Expressions", "Native"]

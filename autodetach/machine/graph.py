@@ -1,0 +1,201 @@
+"""The heap of abstract autograd nodes: what is saved, what was walked, what was freed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Optional
+
+
+class Activation:
+    """One execution of a loop, or of the repeated calls of an entry point; its body runs in passes."""
+
+    __slots__ = ("exact", "frame", "in_forward", "node", "number", "passes", "started")
+
+    def __init__(self, number: int, node: ast.AST | None, frame: object, started: int, exact: bool) -> None:
+        self.number = number
+        self.node = node
+        self.frame = frame
+        self.started = started
+        self.exact = exact
+        self.passes = 0
+        self.in_forward = False
+
+
+class Pass:
+    """One pass of an activation; `index` counts from 0."""
+
+    __slots__ = ("activation", "index", "started")
+
+    def __init__(self, activation: Activation, index: int, started: int) -> None:
+        self.activation = activation
+        self.index = index
+        self.started = started
+
+
+Loops = tuple[Pass, ...]
+
+
+def diverge(one: Loops, other: Loops) -> tuple[Pass, Pass] | None:
+    """The outermost loop of which two moments stand in different passes, or None where no loop tells them apart."""
+    if one is other:
+        return None
+    for a, b in zip(one, other, strict=False):
+        if a is b:
+            continue
+        return (a, b) if a.activation is b.activation else None
+    return None
+
+
+def within(inner: Loops, outer: Loops) -> bool:
+    """Whether the moment `inner` lies in the same pass of every loop that is open at `outer`."""
+    return len(inner) >= len(outer) and all(a is b for a, b in zip(inner, outer, strict=False))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where something happens: the syntax node, the qualified name of its function, and the values of its operands."""
+
+    node: ast.AST
+    scope: str
+    operands: tuple[tuple[ast.expr, object], ...] = ()
+
+    @property
+    def line(self) -> int:
+        """1-based line, 0 for what has no place in the text."""
+        return getattr(self.node, "lineno", 0)
+
+
+class Storage:
+    """The memory behind a tensor and its views, with PyTorch's version counter."""
+
+    __slots__ = ("changed", "version")
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.changed: Site | None = None
+
+
+Place = tuple[ast.stmt, object]
+"""A running statement and its frame."""
+
+Chain = Optional[tuple["Site", Optional[Place], "Chain"]]
+"""The calls that are open, innermost first, as a linked list, each with the statement that makes it."""
+
+
+class Node:
+    """A backward node, or a leaf that accumulates gradient (`op == "leaf"`).
+
+    `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have history
+    only if an unknown callable hands on that of its arguments.
+    """
+
+    __slots__ = (
+        "assumed",
+        "at",
+        "chain",
+        "freed_by",
+        "grads",
+        "loops",
+        "number",
+        "op",
+        "operands",
+        "parents",
+        "saved",
+        "saves",
+        "site",
+        "walked_by",
+        "weak",
+    )
+
+    def __init__(
+        self,
+        number: int,
+        op: str,
+        site: Site,
+        loops: Loops,
+        parents: tuple[Node, ...],
+        operands: tuple[object, ...] = (),
+        saves: bool = False,
+        saved: tuple[tuple[Storage, int], ...] = (),
+        assumed: bool = False,
+        weak: bool = False,
+    ) -> None:
+        self.number = number
+        self.op = op
+        self.site = site
+        self.loops = loops
+        self.parents = parents
+        self.operands = operands
+        self.saves = saves
+        self.saved = saved
+        self.assumed = assumed
+        self.weak = weak
+        self.freed_by: Differentiation | None = None
+        self.walked_by: list[Differentiation] = []
+        self.grads: list[Differentiation] = []
+        self.chain: Chain = None
+        self.at: Place | None = None
+
+    @property
+    def leaf(self) -> bool:
+        return self.op == "leaf"
+
+
+@dataclass(eq=False, slots=True)
+class Differentiation:
+    """One call of `backward` or `torch.autograd.grad`."""
+
+    number: int
+    site: Site
+    loops: Loops
+    roots: tuple[Node, ...]
+    retain: bool
+    retain_written: ast.keyword | ast.expr | None
+    create_graph: bool
+    call: ast.Call
+    kind: str
+    scope: str
+    root_expression: ast.expr | None = None
+    operands: tuple[object, ...] = ()
+    walked: list[Node] = field(default_factory=list)
+    raised: bool = False
+    frame_self: object = None
+    trail: tuple[tuple[ast.stmt, object], ...] = ()
+
+
+def trail_of(node: Node) -> tuple[Place, ...]:
+    """The statements that were running when a node was made, outermost first: one a call."""
+    places = [node.at] if node.at is not None else []
+    chain = node.chain
+    while chain is not None:
+        _, place, chain = chain
+        if place is not None:
+            places.append(place)
+    return tuple(reversed(places))
+
+
+def ancestors(roots: Iterable[Node], stop: object = None) -> Iterator[Node]:
+    """Every node that is reachable from `roots`, each once, children before their own parents are expanded."""
+    seen: set[Node] = set()
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        yield node
+        stack.extend(node.parents)
+
+
+def between(root_nodes: Iterable[Node], leaf: Node, within_nodes: set[Node] | None = None) -> set[Node]:
+    """The nodes on the paths from any of `root_nodes` down to `leaf`; with `within_nodes`, on paths through these only."""
+    order = sorted(ancestors(root_nodes), key=lambda n: n.number)
+    if within_nodes is not None:
+        order = [n for n in order if n is leaf or n in within_nodes]
+    on_path: set[Node] = set()
+    for node in order:  # parents are older than their children, in-place rebinding included
+        if node is leaf or any(p in on_path for p in node.parents):
+            on_path.add(node)
+    return on_path

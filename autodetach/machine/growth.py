@@ -1,0 +1,313 @@
+"""Which bindings hold more graph with every pass: chains of nodes, and containers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autodetach.machine.events import Stored
+from autodetach.machine.graph import Activation, Differentiation, Node, Pass
+from autodetach.machine.run import Analysis, Run
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
+
+LINEAR = frozenset(
+    "add sub mul div lerp maximum minimum neg true_divide addcmul addcdiv rsub clone stack cat __setitem__".split()
+)
+SUMS = frozenset("add sub neg part mul div true_divide".split())
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Element:
+    """What is put into a growing binding in one pass: its expression (None where there is none in view) and value."""
+
+    expression: ast.expr | None
+    value: Value
+    node: Node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Growth:
+    """A binding whose reachable nodes grow with every pass of `activation`.
+
+    `dead`: the graph of the elements was walked in the same pass, so that nodes are kept but few saved tensors.
+    `freeing` is the differentiation that did so.
+    """
+
+    kind: str  # "chain" or "store"
+    run: Run
+    activation: Activation
+    node: Node
+    elements: tuple[Element, ...]
+    dead: bool
+    freeing: Differentiation | None
+    linear: bool
+    certain: bool
+    starts_as_number: bool
+    stored: Stored | None = None
+    used: bool = False
+
+
+def pass_of(node_loops: tuple[Pass, ...], activation: Activation) -> Pass | None:
+    for p in node_loops:
+        if p.activation is activation:
+            return p
+    return None
+
+
+def growths(analysis: Analysis) -> list[Growth]:
+    """The growths of all paths, one for each place; none that any path differentiates later."""
+    legitimate: set[tuple[str, ast.AST]] = set()
+    found: dict[tuple[str, ast.AST], Growth] = {}
+    for run in analysis.runs:
+        for crossing in run.machine.crossings:
+            if crossing.child.walked_by:
+                legitimate.add(("chain", crossing.child.site.node))
+        for growth in (*_chains(run), *_stores(run)):
+            key = (growth.kind, growth.stored.site.node if growth.stored is not None else growth.node.site.node)
+            if growth.used or (not growth.dead and _escapes(run, growth)):
+                legitimate.add(key)
+            elif key not in found or (growth.dead and not found[key].dead):
+                found[key] = growth
+    return [g for k, g in found.items() if k not in legitimate]
+
+
+# ---- chains
+
+
+def _chains(run: Run) -> Iterator[Growth]:
+    done: set[tuple[Activation, ast.AST]] = set()
+    for crossing in run.machine.crossings:
+        child, parent, activation = crossing.child, crossing.parent, crossing.activation
+        if activation.in_forward or child.weak:
+            continue
+        key = (activation, child.site.node)
+        if key in done:
+            continue
+        before = pass_of(parent.loops, activation)
+        if before is None:
+            continue
+        cycle = _cycle(parent, before, child.site.node)
+        if not cycle:
+            continue
+        done.add(key)
+        elements = tuple(_elements(cycle, before))
+        freeing = _freed_within(elements, before)
+        walked = freeing is not None
+        if not walked and not _outermost(child, activation):
+            continue
+        if not walked and any(n.walked_by for n in cycle):
+            continue
+        yield Growth(
+            "chain",
+            run,
+            activation,
+            child,
+            elements,
+            walked,
+            freeing,
+            all(n.op in LINEAR or n.op == "part" for n in cycle),
+            not any(n.assumed for n in cycle) and not any(e.node.assumed and not e.node.leaf for e in elements),
+            _starts_as_number(run, child),
+        )
+
+
+def _outermost(child: Node, activation: Activation) -> bool:
+    return bool(child.loops) and child.loops[0].activation is activation and activation.node is not None
+
+
+def _cycle(parent: Node, within_pass: Pass, place: ast.AST) -> list[Node]:
+    """Nodes made in one pass that lead from what the next pass reads back to what was read from the pass before."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    stack = [parent]
+    while stack and len(order) < 400:
+        node = stack.pop()
+        if node in seen or within_pass not in node.loops:
+            continue
+        seen.add(node)
+        order.append(node)
+        stack.extend(node.parents)
+    ends = {n for n in order if n.site.node is place}
+    on_path: set[Node] = set()
+    for node in sorted(order, key=lambda n: n.number):
+        if node in ends or any(p in on_path for p in node.parents):
+            on_path.add(node)
+    return [n for n in order if n in on_path]
+
+
+def _elements(cycle: list[Node], within_pass: Pass) -> Iterator[Element]:
+    members = set(cycle)
+    seen: set[int] = set()
+    for node in cycle:
+        for operand in node.operands:
+            inner = getattr(operand, "node", None)
+            origin = _origin(node, operand)
+            target = origin if origin is not None else inner
+            if not isinstance(target, Node) or target in members or target.leaf:
+                continue
+            if pass_of(target.loops, within_pass.activation) is not within_pass or id(operand) in seen:
+                continue
+            seen.add(id(operand))
+            yield Element(expression_of(node, operand), operand, target)
+
+
+def _origin(node: Node, operand: object) -> Node | None:
+    """The node that an operand had when `node` was made: a tensor changed in place has a younger one by now."""
+    inner = getattr(operand, "node", None)
+    if isinstance(inner, Node) and inner in node.parents:
+        return inner
+    if isinstance(operand, Tensor) and len(node.parents) == 1:
+        return node.parents[0]
+    return None
+
+
+def expression_of(node: Node, operand: object) -> ast.expr | None:
+    """The expression behind an operand of a node, from the values at its site."""
+    for expression, value in node.site.operands:
+        if value is operand:
+            return expression
+    for expression, value in node.site.operands:
+        if isinstance(value, (Sequence, Mapping)) and operand in contents(value):
+            return _part(expression, value, operand)
+    return None
+
+
+def _part(expression: ast.expr, value: Sequence | Mapping, operand: object) -> ast.expr:
+    """Of the display `[real, fake]`, the part that gives the operand."""
+    if isinstance(expression, (ast.List, ast.Tuple)) and len(expression.elts) == len(contents(value)):
+        for part, item in zip(expression.elts, contents(value), strict=True):
+            if item is operand:
+                return part
+    return expression
+
+
+def contents(value: Sequence | Mapping) -> list[Value]:
+    if isinstance(value, Sequence):
+        return value.items
+    return [v for _, v in value.items.values()]
+
+
+def _freed_within(elements: tuple[Element, ...], within_pass: Pass) -> Differentiation | None:
+    """A differentiation in the same pass that walked an element, or the graph of this pass behind it."""
+    for element in elements:
+        stack, seen = [element.node], set()
+        while stack:
+            node = stack.pop()
+            if node in seen or node.leaf:
+                continue
+            seen.add(node)
+            for d in node.walked_by:
+                if within_pass in d.loops and not (node.weak and node is not element.node):
+                    return d
+            stack.extend(p for p in node.parents if within_pass in p.loops)
+    return None
+
+
+def _starts_as_number(run: Run, child: Node) -> bool:
+    """Whether the first link of the chain had a Python number where the later ones have the chain."""
+    place = child.site.node
+    first = next((n for n in run.machine.nodes if n.site.node is place and n.op == child.op), None)
+    if first is None or first is child or len(first.site.operands) < 2:
+        return False
+    if isinstance(place, ast.AugAssign):
+        return not isinstance(first.site.operands[0][1], (Tensor, Opaque))
+    plain = [v for _, v in first.site.operands if not isinstance(v, (Tensor, Opaque))]
+    return bool(plain) and len(first.parents) < len(child.parents)
+
+
+# ---- containers
+
+
+def _stores(run: Run) -> Iterator[Growth]:
+    groups: dict[tuple[ast.AST, int], list[Stored]] = {}
+    for event in run.machine.stored:
+        if not event.node.weak:
+            groups.setdefault((event.site.node, id(event.container)), []).append(event)
+    for events in groups.values():
+        yield from _grown(run, events)
+
+
+def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
+    last = events[-1]
+    for outer in last.loops:
+        activation = outer.activation
+        if activation.in_forward:
+            continue
+        growing = [e for e in events if e.how != "key" and pass_of(e.loops, activation) is not None]
+        indices = {p.index for e in growing if (p := pass_of(e.loops, activation)) is not None}
+        held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
+        if len(indices) < 2 or len(held) < 2:
+            continue
+        event = next(e for e in reversed(growing) if activation.number in e.held)
+        within_pass = pass_of(event.loops, activation)
+        assert within_pass is not None
+        used = any(_used_later(e, activation) for e in growing)
+        freeing = _freed_within((Element(event.element, event.value, event.node),), within_pass)
+        if not used and freeing is None and (event.node.weak or _walked_at_all(event.node, within_pass)):
+            continue
+        origin = _origin_of(run, event)
+        yield Growth(
+            "store",
+            run,
+            activation,
+            event.node,
+            (Element(origin.element, origin.value, event.node),),
+            freeing is not None,
+            freeing,
+            True,
+            not event.node.assumed,
+            True,
+            origin,
+            used,
+        )
+        return
+
+
+def _used_later(event: Stored, activation: Activation) -> bool:
+    """Whether the stored element is differentiated after the pass that stored it."""
+    within_pass = pass_of(event.loops, activation)
+    return any(d.number > event.clock and within_pass not in d.loops for d in event.node.walked_by)
+
+
+def _origin_of(run: Run, event: Stored) -> Stored:
+    """Where the tensor itself was put into the container that `event` stores."""
+    if event.value is event.tensor or not isinstance(event.element, (ast.Name, ast.Attribute, ast.Subscript)):
+        return event
+    for other in run.machine.stored:
+        if other.clock < event.clock and other.tensor is event.tensor and other.value is other.tensor:
+            return other
+    return event
+
+
+def _walked_at_all(node: Node, within_pass: Pass) -> bool:
+    """Whether the graph behind an element, as far as it was made in this pass, is ever differentiated."""
+    stack, seen = [node], set()
+    while stack:
+        n = stack.pop()
+        if n in seen or n.leaf:
+            continue
+        seen.add(n)
+        if n.walked_by:
+            return True
+        stack.extend(p for p in n.parents if within_pass in p.loops)
+    return False
+
+
+def _escapes(run: Run, growth: Growth) -> bool:
+    """Whether what grows is handed to code that is not in view, which may differentiate it."""
+    targets = {growth.node} | {e.node for e in growth.elements}
+    if growth.stored is not None:
+        targets |= {e.node for e in run.machine.stored if e.container is growth.stored.container}
+    else:
+        targets |= {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
+    for escape in run.machine.escapes:
+        stack, seen = list(escape.nodes), set()
+        while stack and len(seen) < 2000:
+            node = stack.pop()
+            if node in targets:
+                return True
+            if node not in seen:
+                seen.add(node)
+                stack.extend(node.parents)
+    return False

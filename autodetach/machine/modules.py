@@ -1,0 +1,369 @@
+"""`torch.nn.Module` and the modules of `torch.nn`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autodetach.machine import tensors
+from autodetach.machine.core import MISSING, Core
+from autodetach.machine.graph import Site
+from autodetach.machine.torch_semantics import MODULES, Module, Op, Saved, unpacked
+from autodetach.machine.values import (
+    Class,
+    External,
+    Instance,
+    Iterable,
+    Mapping,
+    Native,
+    Opaque,
+    Sequence,
+    Tensor,
+    Value,
+    graph_in,
+)
+from autodetach.machine.values import Shape as Dims
+
+MODULE_METHODS = frozenset(
+    """
+    parameters named_parameters children named_children modules named_modules train eval to cuda cpu float double half
+    bfloat16 type apply share_memory zero_grad requires_grad_ state_dict load_state_dict register_buffer
+    register_parameter add_module register_module register_forward_hook register_forward_pre_hook register_backward_hook
+    register_full_backward_hook buffers named_buffers get_parameter get_submodule extra_repr
+    """.split()
+)
+RECURRENT = {"rnn", "lstm", "cell", "lstmcell"}
+CONTAINERS = ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
+
+
+def is_module(value: Value) -> bool:
+    """An instance of a class that derives from `nn.Module`, as far as that is known."""
+    return isinstance(value, Instance) and _module_class(value.cls)
+
+
+def _module_class(cls: Class | External) -> bool:
+    if isinstance(cls, External):
+        return cls.path.startswith("torch.nn.") or cls.name.endswith("Module")
+    return any(
+        _module_class(b) if isinstance(b, (Class, External)) else isinstance(b, Opaque) and "Module" in b.name
+        for b in cls.bases
+    )
+
+
+def children_of(this: Instance) -> Iterator[tuple[str, Instance]]:
+    items = this.attrs.get("#items")
+    if isinstance(items, Sequence):
+        for i, item in enumerate(items.items):
+            if isinstance(item, Instance):
+                yield str(i), item
+    elif isinstance(items, Mapping):
+        for key, item in items.items.values():
+            if isinstance(item, Instance):
+                yield str(key), item
+    for name, value in this.attrs.items():
+        if isinstance(value, Instance) and is_module(value):
+            yield name, value
+
+
+def modules_of(this: Instance, seen: set[int] | None = None) -> Iterator[Instance]:
+    seen = set() if seen is None else seen
+    if id(this) in seen:
+        return
+    seen.add(id(this))
+    yield this
+    for _, child in children_of(this):
+        yield from modules_of(child, seen)
+
+
+def parameters_of(this: Instance) -> list[Tensor]:
+    found: dict[int, Tensor] = {}
+    for module in modules_of(this):
+        items = module.attrs.get("#items")
+        own = list(module.attrs.values())
+        if isinstance(items, Sequence):
+            own += items.items
+        elif isinstance(items, Mapping):
+            own += [v for _, v in items.items.values()]
+        for value in own:
+            if isinstance(value, Tensor) and value.parameter:
+                found[id(value)] = value
+    return list(found.values())
+
+
+def _leaf(m: Core, site: Site, shape: Dims = None) -> Tensor:
+    tensor = m.leaf(site, shape)
+    tensor.parameter = True
+    return tensor
+
+
+def build_module(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    this = Instance(External("torch.nn." + name), m.serial(), m.clock)
+    if name in CONTAINERS:
+        this.attrs["#items"] = _contents(m, name, args, site)
+        return this
+    if name in ("DataParallel",) and args:
+        return args[0]
+    spec = MODULES[name]
+    if spec.params or (name.startswith("InstanceNorm") and kwargs.get("affine") is True):
+        affine = kwargs.get("affine", kwargs.get("elementwise_affine", True))
+        if affine is not False:
+            this.attrs["weight"] = _leaf(m, site, _weight_shape(name, args, kwargs))
+            if kwargs.get("bias", True) is not False and name not in ("Embedding", "EmbeddingBag", "PReLU"):
+                this.attrs["bias"] = _leaf(m, site, _bias_shape(name, args, kwargs))
+    for key, value in zip(_signature(name), args, strict=False):
+        this.attrs.setdefault(key, value)
+    for key, value in kwargs.items():
+        this.attrs.setdefault(key, value)
+    if "BatchNorm" in name or "InstanceNorm" in name:
+        for buffer in ("running_mean", "running_var"):
+            this.attrs[buffer] = tensors.plain(None, True)
+        this.attrs["eps"] = m.fresh("number")
+        this.attrs.setdefault("momentum", m.fresh("number"))
+    return this
+
+
+def _signature(name: str) -> tuple[str, ...]:
+    if name == "Linear":
+        return ("in_features", "out_features")
+    if name.startswith("Conv"):
+        return ("in_channels", "out_channels", "kernel_size")
+    if name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"):
+        return ("input_size", "hidden_size", "num_layers")
+    if name == "Embedding":
+        return ("num_embeddings", "embedding_dim")
+    return ()
+
+
+def _weight_shape(name: str, args: list[Value], kwargs: dict[str, Value]) -> Dims:
+    if name == "Linear":
+        out = args[1] if len(args) > 1 else kwargs.get("out_features")
+        into = args[0] if args else kwargs.get("in_features")
+        return (out if isinstance(out, int) else None, into if isinstance(into, int) else None)
+    if name == "Embedding":
+        return tensors.shape_of_arguments(args[:2]) if len(args) > 1 else (None, None)
+    return None
+
+
+def _bias_shape(name: str, args: list[Value], kwargs: dict[str, Value]) -> Dims:
+    shape = _weight_shape(name, args, kwargs)
+    return shape[:1] if shape is not None else None
+
+
+def _contents(m: Core, name: str, args: list[Value], site: Site) -> Value:
+    if name in ("ModuleDict", "ParameterDict"):
+        if args and isinstance(args[0], Mapping):
+            copy = Mapping(m.clock, args[0].exact)
+            copy.items.update(args[0].items)
+            return copy
+        return Mapping(m.clock, exact=not args)
+    if name == "Sequential":
+        if len(args) == 1 and isinstance(args[0], Mapping):
+            return Sequence("list", [v for _, v in args[0].items.values()], m.clock)
+        return Sequence("list", list(args), m.clock)
+    if not args:
+        return Sequence("list", [], m.clock)
+    items, exact = m.collect(args[0], site)
+    return Sequence("list", items, m.clock, exact)
+
+
+# ---- calls
+
+
+def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    name = next((n for n in _builtin_names(this.cls)), "")
+    if name == "Sequential":
+        value = args[0] if args else None
+        for child in this.attrs["#items"].items:
+            value = m.call(child, [value], {}, site)
+        return value
+    spec = MODULES.get(name)
+    if spec is None or spec.result == "container":
+        return _unknown_module(m, this, args, kwargs, site)
+    if spec.random and this.attrs.get("training", True) is not False:
+        m.random_nodes.append(site)
+    if name.startswith("Dropout") and (this.attrs.get("p") == 0 or this.attrs.get("training", True) is False):
+        return args[0] if args else None
+    inputs = [v for v in tensors.flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
+    weights = [p for p in parameters_of(this)]
+    shape = _result_shape(this, spec, name, args)
+    result = run_module(m, name, spec, inputs, weights, site, shape)
+    result.is_float = True
+    return _packed(m, spec, result, args, this)
+
+
+def _builtin_names(cls: Class | External) -> Iterator[str]:
+    if isinstance(cls, External):
+        yield cls.name
+    else:
+        for base in cls.bases:
+            if isinstance(base, (Class, External)):
+                yield from _builtin_names(base)
+
+
+def run_module(
+    m: Core, name: str, spec: Module, inputs: list[Value], weights: list[Tensor], site: Site, shape: Dims
+) -> Tensor:
+    """One node for a module; all its parameters are parents, and stand as one operand for what is saved."""
+    result = tensors.plain(shape)
+    result.born = m.clock
+    carriers = [t for t in (*inputs, *weights) if t.node is not None]
+    if not m.grad_enabled or not carriers:
+        return result
+    one = [*inputs, *weights[:1]]
+    facts = unpacked(
+        spec.op,
+        [t.node is not None for t in one],
+        [isinstance(t, Tensor) and t.is_float is False for t in one],
+    )
+    saved = []
+    for i, t in enumerate(one):
+        if i in facts.operands and isinstance(t, Tensor):
+            saved.append((t.storage, t.storage.version))
+            if t in weights and spec.result in RECURRENT | {"attention"}:
+                saved.extend((w.storage, w.storage.version) for w in weights[1:])
+    if facts.result:
+        saved.append((result.storage, 0))
+    parents = tuple(dict.fromkeys(t.node for t in carriers if t.node is not None))
+    result.node = m.new_node(
+        name, site, parents, tuple(carriers), saves=facts.raises or spec.result in RECURRENT, saved=tuple(saved),
+        weak=all(p.weak for p in parents),
+    )  # fmt: skip
+    return result
+
+
+def _result_shape(this: Instance, spec: Module, name: str, args: list[Value]) -> Dims:
+    first = args[0] if args else None
+    shape = first.shape if isinstance(first, Tensor) else None
+    if spec.result == "loss":
+        reduction = this.attrs.get("reduction", "mean")
+        return () if reduction in ("mean", "sum", "batchmean") and this.attrs.get("reduce", True) is not False else None
+    if spec.op.shape.name == "SAME":
+        return shape
+    if name == "Linear" and shape:
+        out = this.attrs.get("out_features")
+        return (*shape[:-1], out if isinstance(out, int) else None)
+    if name == "Embedding" and shape is not None:
+        size = this.attrs.get("embedding_dim")
+        return (*shape, size if isinstance(size, int) else None)
+    if spec.result in ("cell", "lstmcell") and shape:
+        size = this.attrs.get("hidden_size")
+        return (*shape[:-1], size if isinstance(size, int) else None)
+    if spec.result in ("rnn", "lstm") and shape:
+        return (*shape[:-1], None)
+    return None
+
+
+def _packed(m: Core, spec: Module, result: Tensor, args: list[Value], this: Instance) -> Value:
+    def sibling() -> Tensor:
+        return Tensor(result.node, None, True)
+
+    def pair(a: Value, b: Value) -> Sequence:
+        return Sequence("tuple", [a, b], m.clock)
+
+    if spec.result == "rnn":
+        return pair(result, sibling())
+    if spec.result == "lstm":
+        return pair(result, pair(sibling(), sibling()))
+    if spec.result == "lstmcell":
+        return pair(result, sibling())
+    if spec.result in ("attention", "output_loss"):
+        return pair(result, sibling())
+    return result
+
+
+def _unknown_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """A module whose `forward` is not in view: its weights take part in what it returns."""
+    values = [*args, *kwargs.values()]
+    if "#weights" not in this.attrs:
+        this.attrs["#weights"] = _leaf(m, site)
+    weights = [*parameters_of(this), this.attrs["#weights"]]
+    result = m.opaque(this.cls.name)
+    carriers = [*weights, *[t for v in values for t in graph_in(v)]]
+    carriers = [c for c in carriers if c.node is not None and not c.node.weak]
+    if m.grad_enabled and carriers:
+        parents = tuple(dict.fromkeys(c.node for c in carriers if c.node is not None))
+        saved = tuple((w.storage, w.storage.version) for w in weights)
+        result.node = m.new_node(this.cls.name, site, parents, tuple(carriers), saves=True, saved=saved, assumed=True)
+    return result
+
+
+def run_hooks(m: Core, this: Instance, args: list[Value], result: Value, site: Site) -> Value:
+    hooks = this.attrs.get("#hooks")
+    if isinstance(hooks, Sequence):
+        for hook in list(hooks.items):
+            changed = m.call(hook, [this, Sequence("tuple", list(args), m.clock), result], {}, site)
+            if changed is not None and not (isinstance(changed, Opaque) and changed.node is None):
+                result = changed
+    return result
+
+
+# ---- methods
+
+
+def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if name in ("train", "eval"):
+        mode = (args[0] if args else True) if name == "train" else False
+        for module in modules_of(this):
+            module.attrs["training"] = mode
+        return this
+    if name == "zero_grad":
+        m.zero(parameters_of(this), site)
+        return None
+    if name == "requires_grad_":
+        for p in parameters_of(this):
+            tensors.set_requires_grad(m, p, args[0] if args else True, site)
+        return this
+    if name in ("parameters", "named_parameters", "children", "named_children", "modules", "named_modules"):
+        return _listing(m, this, name)
+    if name in ("buffers", "named_buffers"):
+        return Iterable(lambda exact: iter([]), None, name)
+    if name == "apply" and args:
+        for module in list(modules_of(this)):
+            m.call(args[0], [module], {}, site)
+        return this
+    if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
+        key = args[0] if args else kwargs.get("name")
+        value = args[1] if len(args) > 1 else kwargs.get("tensor", kwargs.get("param", kwargs.get("module")))
+        if isinstance(key, str):
+            this.attrs[key] = value
+        return None
+    if name == "register_forward_hook" and args:
+        hooks = this.attrs.setdefault("#hooks", Sequence("list", [], m.clock))
+        hooks.items.append(args[0])
+        return m.opaque("handle")
+    if name.startswith("register_"):
+        return m.opaque("handle")
+    if name == "state_dict":
+        return m.opaque(name)
+    if name in ("load_state_dict", "extra_repr"):
+        return m.opaque(name)
+    if name in ("get_parameter", "get_submodule"):
+        return m.opaque(name)
+    return this
+
+
+def _listing(m: Core, this: Instance, name: str) -> Iterable:
+    def make(exact: bool) -> Iterator[Value]:
+        if name == "parameters":
+            yield from parameters_of(this)
+        elif name == "named_parameters":
+            for i, p in enumerate(parameters_of(this)):
+                yield Sequence("tuple", [_name_of(this, p) or f"parameter{i}", p], m.clock)
+        elif name == "children":
+            yield from (child for _, child in children_of(this))
+        elif name == "named_children":
+            for key, child in children_of(this):
+                yield Sequence("tuple", [key, child], m.clock)
+        elif name == "modules":
+            yield from modules_of(this)
+        else:
+            for i, module in enumerate(modules_of(this)):
+                yield Sequence("tuple", [f"module{i}", module], m.clock)
+
+    count = sum(1 for _ in make(True))
+    return Iterable(make, count, name)
+
+
+def _name_of(this: Instance, parameter: Tensor) -> str | None:
+    return next((name for name, value in this.attrs.items() if value is parameter), None)
+
+

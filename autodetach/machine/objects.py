@@ -1,0 +1,498 @@
+"""Attributes, classes, instances and calls."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine import containers, python_library, tensors, torch_library
+from autodetach.machine.core import MAX_DEPTH, MISSING, Core, Raised
+from autodetach.machine.graph import Site
+from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
+from autodetach.machine.values import (
+    Class,
+    ClassMethod,
+    External,
+    Frame,
+    Function,
+    GradMode,
+    Instance,
+    Iterable,
+    Mapping,
+    Method,
+    Native,
+    Opaque,
+    Property,
+    Sequence,
+    StaticMethod,
+    Super,
+    Sym,
+    Tensor,
+    Value,
+    is_constant,
+    is_number,
+    tensors_in,
+)
+
+NOT_OF_NUMBERS = TENSOR_ATTRIBUTES - set(dir(float)) - set(dir(int))
+
+
+def linear_order(cls: Class) -> list[Class | External]:
+    """Classes in the order of look-up: depth first, the last of repeated bases kept, as far as they are in view."""
+    order: list[Class | External] = []
+
+    def visit(c: Class | External) -> None:
+        if c in order:
+            order.remove(c)
+        order.append(c)
+        if isinstance(c, Class):
+            for base in c.bases:
+                if isinstance(base, (Class, External)):
+                    visit(base)
+
+    visit(cls)
+    return order
+
+
+def library_bases(cls: Class | External) -> list[str]:
+    """Paths of the bases that are not in view, `object` left out."""
+    if isinstance(cls, External):
+        return [cls.path]
+    return [c.path for c in linear_order(cls) if isinstance(c, External) and c.path != "builtins.object"]
+
+
+def is_open(cls: Class | External) -> bool:
+    """Whether the class has a base that nobody knows here, so that it may have any attribute."""
+    if isinstance(cls, External):
+        return not torch_library.knows_class(cls.path)
+    return any(
+        isinstance(b, Opaque)
+        or (isinstance(b, External) and not (torch_library.knows_class(b.path) or b.path.startswith("builtins.")))
+        or (isinstance(b, Class) and is_open(b))
+        for b in cls.bases
+    )
+
+
+class Objects(Core):
+    """Core plus attribute access and calls. Bodies of functions are run by the layers above."""
+
+    def run_function(self, function: Function, frame: Frame) -> Value:
+        raise NotImplementedError
+
+    def generate(self, function: Function, frame: Frame) -> Iterator[Value]:
+        raise NotImplementedError
+
+    # ---- attributes
+
+    def class_attribute(self, cls: Class | External, name: str, after: Class | None = None) -> Value:
+        """The raw entry for `name` in the order of look-up (behind `after`), or MISSING."""
+        if isinstance(cls, External):
+            return MISSING
+        order = linear_order(cls)
+        if after is not None and after in order:
+            order = order[order.index(after) + 1 :]
+        for c in order:
+            if isinstance(c, Class) and name in c.names:
+                return c.names[name]
+        return MISSING
+
+    def bind(self, raw: Value, this: Value, site: Site) -> Value:
+        if isinstance(raw, Property):
+            return self.call(raw.getter, [this], {}, site)
+        if isinstance(raw, StaticMethod):
+            return raw.function
+        if isinstance(raw, ClassMethod):
+            return Method(raw.function, this.cls if isinstance(this, Instance) else this)
+        if isinstance(raw, (Function, Native)) and isinstance(this, Instance):
+            return Method(raw, this)
+        return raw
+
+    def lookup(self, value: Value, name: str, site: Site) -> Value:
+        if isinstance(value, Instance):
+            return self._instance_attribute(value, name, site)
+        if isinstance(value, Super):
+            return self._super_attribute(value, name, site)
+        if isinstance(value, Class):
+            return self._class_lookup(value, name, site)
+        if isinstance(value, Tensor):
+            return tensors.attribute(self, value, name, site)
+        if isinstance(value, External):
+            return torch_library.constant(value.path + "." + name)
+        if isinstance(value, Opaque):
+            return self._opaque_attribute(value, name, site)
+        if isinstance(value, (Function, Native, Method)):
+            return self._function_attribute(value, name)
+        if isinstance(value, (Sequence, Mapping, str, bytes)):
+            return containers.attribute(self, value, name)
+        if isinstance(value, Iterable):
+            return value.attrs.get(name, MISSING)
+        if is_number(value):
+            if name in NOT_OF_NUMBERS:
+                return MISSING
+            return self.fresh("number") if name in ("real", "imag") else self._bound_unknown(value, name)
+        if value is None:
+            return MISSING if not name.startswith("__") else self.fresh()
+        return self._bound_unknown(value, name)
+
+    def attribute(self, value: Value, name: str, site: Site) -> Value:
+        found = self.lookup(value, name, site)
+        if found is not MISSING:
+            return found
+        if value is None or is_number(value) or isinstance(value, (Sequence, Mapping, str, bytes)):
+            kind = "None" if value is None else "a number" if is_number(value) else f"a {type(value).__name__.lower()}"
+            self.refuse(site, f"{kind} has no attribute `{name}`")
+        if isinstance(value, Instance):
+            if not value.open and name in NOT_OF_NUMBERS:
+                self.refuse(site, f"a {value.cls.name} has no attribute `{name}`")
+            fresh = self.opaque(name)
+            value.attrs[name] = fresh
+            return fresh
+        return self.opaque(name)
+
+    def _bound_unknown(self, value: Value, name: str) -> Value:
+        if isinstance(value, Sym):
+            if value.kind == "number" and name in NOT_OF_NUMBERS:
+                return MISSING
+            return self.sym((".", value.key, name))
+        return Native(name, lambda args, kwargs, site: self.fresh("number" if is_number(value) else ""), value)
+
+    def _instance_attribute(self, this: Instance, name: str, site: Site) -> Value:
+        raw = self.class_attribute(this.cls, name)
+        if isinstance(raw, Property):
+            if raw.cached and name in this.attrs:
+                return this.attrs[name]
+            result = self.bind(raw, this, site)
+            if raw.cached:
+                this.attrs[name] = result
+            return result
+        if name in this.attrs:
+            return this.attrs[name]
+        if raw is not MISSING:
+            return self.bind(raw, this, site)
+        if name == "__class__":
+            return this.cls
+        if name == "__dict__":
+            view = Mapping(this.born)
+            view.items = _AttributeView(this)
+            return view
+        for path in library_bases(this.cls):
+            found = torch_library.instance_attribute(self, this, path, name, site)
+            if found is not MISSING:
+                return found
+        getter = self.class_attribute(this.cls, "__getattr__")
+        if getter is not MISSING:
+            return self.call(getter, [this, name], {}, site)
+        return MISSING
+
+    def _super_attribute(self, value: Super, name: str, site: Site) -> Value:
+        this = value.this
+        cls = this.cls if isinstance(this, Instance) else this
+        raw = self.class_attribute(cls, name, after=value.cls) if isinstance(cls, Class) else MISSING
+        if raw is not MISSING:
+            return self.bind(raw, this, site)
+        if isinstance(this, Instance):
+            for path in library_bases(this.cls):
+                found = torch_library.instance_attribute(self, this, path, name, site)
+                if found is not MISSING:
+                    return found
+        if name in ("__init__", "__new__", "__init_subclass__", "__setattr__", "__getattr__", "__enter__", "__exit__"):
+            return Native(name, lambda args, kwargs, s: self._super_init(this, name, args, kwargs, s))
+        return self.opaque(name)
+
+    def _super_init(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        if name == "__setattr__" and len(args) == 2 and isinstance(args[0], str) and isinstance(this, Instance):
+            this.attrs[args[0]] = args[1]
+        elif name == "__init__" and isinstance(this, Instance):
+            torch_library.initialise(self, this, args, kwargs, site)
+        return None
+
+    def _class_lookup(self, cls: Class, name: str, site: Site) -> Value:
+        raw = self.class_attribute(cls, name)
+        if raw is not MISSING:
+            return self.bind(raw, cls, site) if isinstance(raw, (StaticMethod, ClassMethod)) else raw
+        if name in ("__name__", "__qualname__"):
+            return cls.name
+        for path in library_bases(cls):
+            if path.endswith("autograd.Function") and name == "apply":
+                return Native("apply", lambda args, kwargs, s: torch_library.apply_function(self, cls, args, kwargs, s))
+            found = torch_library.class_attribute(self, path, name)
+            if found is not MISSING:
+                return found
+        return self.opaque(name)
+
+    def _opaque_attribute(self, value: Opaque, name: str, site: Site) -> Value:
+        if name in value.attrs:
+            return value.attrs[name]
+        if name in ("shape", "device", "dtype", "ndim"):
+            child: Value = self.opaque(name)
+        elif name == "data" or name == "grad":
+            child = self.opaque(name)
+        else:
+            child = self.part(value, name, site)
+        value.attrs[name] = child
+        return child
+
+    def _function_attribute(self, value: Value, name: str) -> Value:
+        inner = value.function if isinstance(value, Method) else value
+        if isinstance(inner, Function):
+            if name in inner.attrs:
+                return inner.attrs[name]
+            if name in ("__name__", "__qualname__"):
+                return inner.name
+        if isinstance(inner, Native) and name == "__name__":
+            return inner.name
+        if name == "__self__" and isinstance(value, Method):
+            return value.this
+        return MISSING if not name.startswith("__") else self.fresh()
+
+    def set_attribute(self, value: Value, name: str, new: Value, site: Site) -> None:
+        if isinstance(value, Instance):
+            raw = self.class_attribute(value.cls, name)
+            if isinstance(raw, Property) and not raw.cached:
+                if raw.setter is not None:
+                    self.call(raw.setter, [value, new], {}, site)
+                return
+            setter = self.class_attribute(value.cls, "__setattr__")
+            if setter is not MISSING:
+                self.call(setter, [value, name, new], {}, site)
+                return
+            value.attrs[name] = new
+        elif isinstance(value, Class):
+            value.names[name] = new
+        elif isinstance(value, Tensor):
+            tensors.set_attribute(self, value, name, new, site)
+        elif isinstance(value, (Opaque, Function)):
+            value.attrs[name] = new
+        elif isinstance(value, Method) and isinstance(value.function, Function):
+            value.function.attrs[name] = new
+        elif isinstance(value, Iterable):
+            value.attrs[name] = new
+        elif isinstance(value, Sequence):
+            value.attrs[name] = new
+
+    # ---- calls
+
+    def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        self.spend()
+        if isinstance(function, Function):
+            return self.call_function(function, args, kwargs, site)
+        if isinstance(function, Method):
+            return self.call(function.function, [function.this, *args], kwargs, site)
+        if isinstance(function, Native):
+            return function.call(args, kwargs, site)
+        if isinstance(function, Class):
+            return self.instantiate(function, args, kwargs, site)
+        if isinstance(function, Instance):
+            return self.call_instance(function, args, kwargs, site)
+        if isinstance(function, External):
+            return self.call_external(function, args, kwargs, site)
+        if isinstance(function, (StaticMethod, ClassMethod)):
+            return self.call(function.function, args, kwargs, site)
+        if isinstance(function, GradMode):
+            return decorate(function, args[0]) if args and isinstance(args[0], Function) else function
+        if isinstance(function, Opaque):
+            return self.call_opaque(function, args, kwargs, site)
+        if isinstance(function, Sym):
+            result = self.call_unknown("", args, kwargs, site)
+            return result if result.node is not None and not result.node.weak else self.fresh()
+        if function is None or is_constant(function):
+            self.refuse(site, "calls something that is not callable", "TypeError")
+        return self.call_unknown("", args, kwargs, site)
+
+    def call_method(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        if isinstance(this, Tensor):
+            self.spend()
+            return tensors.method(self, this, name, args, kwargs, site)
+        if isinstance(this, (Sequence, Mapping, str, bytes)):
+            self.spend()
+            return containers.method(self, this, name, args, kwargs, site)
+        if isinstance(this, Opaque) and name not in this.attrs:
+            self.spend()
+            return torch_library.opaque_method(self, this, name, args, kwargs, site)
+        return self.call(self.attribute(this, name, site), args, kwargs, site)
+
+    def call_external(self, function: External, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        if function.path.startswith("builtins."):
+            return python_library.call_builtin(self, function.name, args, kwargs, site)
+        known = python_library.FUNCTIONS.get(function.path)
+        if known is not None:
+            return known(self, args, kwargs, site)
+        return torch_library.call(self, function.path, args, kwargs, site)
+
+    def call_opaque(self, function: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        if "#weights" in function.attrs:
+            return torch_library.call_opaque_module(self, function, args, kwargs, site)
+        return self.call_unknown(function.name, args, kwargs, site)
+
+    def call_unknown(self, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Opaque:
+        """A callable that is not in view. Functions of the file that it is given may be called by it."""
+        values = [*args, *kwargs.values()]
+        self.escape(values, site, name or "call")
+        return self.unknown_result(name, values, site)
+
+    def call_instance(self, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        raw = self.class_attribute(this.cls, "__call__")
+        if raw is not MISSING:
+            return self.call(self.bind(raw, this, site), args, kwargs, site)
+        return torch_library.call_instance(self, this, args, kwargs, site)
+
+    def call_function(self, function: Function, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        function.called = True
+        if self.depth >= MAX_DEPTH:
+            return self.call_unknown(function.name, args, kwargs, site)
+        frame = Frame(function.frame, function.qualname, function)
+        self.bind_arguments(function, frame, args, kwargs, site)
+        if function.is_generator:
+            return Iterable(lambda exact: self._generator(function, frame), None, function.name, once=True)
+        mode = self.grad_enabled
+        if function.grad_mode is not None:
+            self.grad_enabled = bool(function.grad_mode)
+        self.depth += 1
+        chain = self.chain
+        self.chain = (site, self.trail[-1] if self.trail else None, chain)
+        try:
+            return self.run_function(function, frame)
+        finally:
+            self.depth -= 1
+            self.chain = chain
+            if function.grad_mode is not None:
+                self.grad_enabled = mode
+
+    def _generator(self, function: Function, frame: Frame) -> Iterator[Value]:
+        return self.generate(function, frame)
+
+    def bind_arguments(
+        self, function: Function, frame: Frame, args: list[Value], kwargs: dict[str, Value], site: Site
+    ) -> None:
+        """Put arguments under their names; what is missing becomes unknown, never an error."""
+        spec = function.node.args
+        names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
+        rest = dict(kwargs)
+        bound = frame.names
+        for name, value in zip(names, args, strict=False):
+            bound[name] = value
+        extra = args[len(names) :]
+        first_default = len(names) - len(function.defaults)
+        for i, name in enumerate(names):
+            if name in bound:
+                continue
+            if name in rest:
+                bound[name] = rest.pop(name)
+            elif i >= first_default:
+                bound[name] = function.defaults[i - first_default]
+            else:
+                bound[name] = self.opaque(name)
+        for a, default in zip(spec.kwonlyargs, function.kwdefaults, strict=False):
+            bound[a.arg] = rest.pop(a.arg) if a.arg in rest else self.opaque(a.arg) if default is MISSING else default
+        if spec.vararg is not None:
+            bound[spec.vararg.arg] = Sequence("tuple", list(extra), self.clock)
+        if spec.kwarg is not None:
+            mapping = Mapping(self.clock, exact="**" not in rest)
+            for name, value in rest.items():
+                if name != "**":
+                    mapping.items[self.key(name)] = (name, value)
+            bound[spec.kwarg.arg] = mapping
+        if names and names[0] in bound:
+            frame.this = bound[names[0]]
+
+    def instantiate(self, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        this = Instance(cls, self.serial(), self.clock)
+        this.open = is_open(cls)
+        raw = self.class_attribute(cls, "__init__")
+        if raw is not MISSING:
+            self.call(self.bind(raw, this, site), args, kwargs, site)
+        elif cls.dataclass_fields is not None:
+            self._fill_fields(this, cls, args, kwargs, site)
+        elif any(p.endswith("NamedTuple") for p in library_bases(cls)):
+            self._fill_fields(this, cls, args, kwargs, site)
+        else:
+            torch_library.initialise(self, this, args, kwargs, site)
+        return this
+
+    def _fill_fields(
+        self, this: Instance, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site
+    ) -> None:
+        fields: list[tuple[str, Value, bool]] = []
+        for c in reversed(linear_order(cls)):
+            if isinstance(c, Class):
+                own = c.dataclass_fields if c.dataclass_fields is not None else annotated_fields(c)
+                names = {f[0] for f in own}
+                fields = [f for f in fields if f[0] not in names] + own
+        for i, (name, default, factory) in enumerate(fields):
+            if i < len(args):
+                this.attrs[name] = args[i]
+            elif name in kwargs:
+                this.attrs[name] = kwargs[name]
+            elif factory:
+                this.attrs[name] = self.call(default, [], {}, site)
+            else:
+                this.attrs[name] = self.opaque(name) if default is MISSING else default
+        post = self.class_attribute(cls, "__post_init__")
+        if post is not MISSING:
+            self.call(self.bind(post, this, site), [], {}, site)
+
+    # ---- helpers that the library modules use
+
+    def raise_(self, name: str) -> None:
+        raise Raised(name)
+
+    def holds_tensor(self, value: Value) -> bool:
+        return next(iter(tensors_in(value)), None) is not None
+
+
+def annotated_fields(cls: Class) -> list[tuple[str, Value, bool]]:
+    """The fields of a dataclass or NamedTuple body, with their defaults (MISSING for none)."""
+    fields: list[tuple[str, Value, bool]] = []
+    for statement in cls.node.body:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            name = statement.target.id
+            default = cls.names.get(name, MISSING)
+            if isinstance(default, Instance) and default.cls.name == "field":
+                factory = default.attrs.get("default_factory", MISSING)
+                if factory is not MISSING:
+                    fields.append((name, factory, True))
+                    continue
+                default = default.attrs.get("default", MISSING)
+            fields.append((name, default, False))
+    return fields
+
+
+def decorate(mode: GradMode, function: Function) -> Function:
+    """The function run under a gradient mode."""
+    wrapped = Function(
+        function.node, function.frame, function.name, function.qualname, function.defaults, function.kwdefaults
+    )
+    wrapped.attrs = function.attrs
+    wrapped.is_generator = function.is_generator
+    wrapped.owner = function.owner
+    wrapped.grad_mode = mode.enabled if isinstance(mode.enabled, bool) else None
+    return wrapped
+
+
+class _AttributeView(dict):  # type: ignore[type-arg]
+    """`obj.__dict__`: reads and writes the attributes of an instance under the hashable form of their names."""
+
+    def __init__(self, this: Instance) -> None:
+        super().__init__({("c", "str", k): (k, v) for k, v in this.attrs.items() if not k.startswith("#")})
+        self._this = this
+
+    def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
+        super().__setitem__(key, pair)
+        if isinstance(pair[0], str):
+            self._this.attrs[pair[0]] = pair[1]
+
+    def __delitem__(self, key: object) -> None:
+        name = self[key][0]
+        super().__delitem__(key)
+        self._this.attrs.pop(name, None)
+
+    def pop(self, key: object, *default: object) -> object:
+        if key in self:
+            pair = self[key]
+            del self[key]
+            return pair
+        return default[0] if default else None
+
+    def clear(self) -> None:
+        for key in list(self):
+            del self[key]

@@ -1,0 +1,113 @@
+"""Which way a test goes whose outcome is not known: one policy a path, the same test the same way."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+TestKey = tuple[str, str, int]
+"""A test, told apart independent of its line: function, text, and how many of the same stand before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A path: for each test that departs from its default, the way it goes (in every pass, or only in later ones)."""
+
+    flips: tuple[tuple[TestKey, str], ...] = ()
+
+    def flip(self, key: TestKey) -> str:
+        for k, how in self.flips:
+            if k == key:
+                return how
+        return ""
+
+    def with_flip(self, key: TestKey, how: str) -> Policy:
+        return Policy((*self.flips, (key, how)))
+
+
+@dataclass(slots=True)
+class Decision:
+    """A test that the oracle had to decide: its place, and the ways it went."""
+
+    key: TestKey
+    line: int
+    text: str
+    relevant: bool
+    default: bool
+    outcomes: set[bool] = field(default_factory=set)
+
+
+class Oracle:
+    """Decides tests for one run, consistent with what this run has decided already."""
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self.known: dict[Hashable, bool] = {}
+        self.equal_to: dict[Hashable, Hashable] = {}
+        self.decisions: dict[TestKey, Decision] = {}
+        self.visits: dict[TestKey, int] = {}
+
+    def settled(self, key: Hashable) -> bool | None:
+        """The truth of a test that follows from what was decided before, or None."""
+        if key in self.known:
+            return self.known[key]
+        if isinstance(key, tuple) and key:
+            if key[0] == "not":
+                inner = self.settled(key[1])
+                return None if inner is None else not inner
+            if key[0] == "==" and len(key) == 3:
+                other = self.equal_to.get(key[1])
+                if other is not None and other != key[2]:
+                    return False
+        return None
+
+    def decide(self, key: Hashable, test: TestKey, line: int, text: str, default: bool, relevant: bool) -> bool:
+        settled = self.settled(key)
+        if settled is not None:
+            return settled
+        decision = self.decisions.get(test)
+        if decision is None:
+            decision = self.decisions[test] = Decision(test, line, text, relevant, default)
+        visit = self.visits.get(test, 0)
+        self.visits[test] = visit + 1
+        how = self.policy.flip(test)
+        outcome = default
+        if how == "other":
+            outcome = not default
+        elif how == "later":  # the first time as by default, then the other way
+            outcome = default if visit == 0 else not default
+        elif how == "alternate":
+            outcome = default if visit % 2 == 0 else not default
+        decision.outcomes.add(outcome)
+        self.learn(key, outcome)
+        return outcome
+
+    def learn(self, key: Hashable, outcome: bool) -> None:
+        if isinstance(key, tuple) and key and key[0] == "not":
+            self.learn(key[1], not outcome)
+            return
+        self.known[key] = outcome
+        if outcome and isinstance(key, tuple) and key and key[0] == "==" and len(key) == 3:
+            self.equal_to[key[1]] = key[2]
+
+
+class TestIndex:
+    """Names the tests of a program independent of their lines, so that a policy also fits the edited program."""
+
+    def __init__(self) -> None:
+        self._keys: dict[ast.AST, TestKey] = {}
+        self._counts: dict[tuple[str, str], int] = {}
+        self._texts: dict[ast.AST, str] = {}
+
+    def key(self, node: ast.AST, scope: str) -> tuple[TestKey, str]:
+        known = self._keys.get(node)
+        if known is None:
+            text = ast.unparse(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
+            text = text.replace(".detach()", "").replace(".item()", "")[:200]
+            # The order of first visits is deterministic, and an edit moves whole statements, tests included.
+            number = self._counts.get((scope, text), 0)
+            self._counts[(scope, text)] = number + 1
+            known = self._keys[node] = (scope, text, number)
+            self._texts[node] = text
+        return known, self._texts[node]

@@ -1,0 +1,684 @@
+"""Python's builtins and the parts of the standard library that training code uses."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+from collections.abc import Callable, Iterator
+
+from autodetach.machine import containers, tensors
+from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.graph import Site
+from autodetach.machine.values import (
+    Class,
+    External,
+    Function,
+    Instance,
+    Iterable,
+    Mapping,
+    Method,
+    Native,
+    Opaque,
+    Property,
+    Sequence,
+    Sym,
+    Tensor,
+    Value,
+    graph_in,
+    is_constant,
+    is_number,
+)
+
+REPORTS = frozenset(
+    """
+    print pprint info debug warning warn error critical exception log write writelines flush set_postfix set_description
+    set_postfix_str add_scalar add_scalars add_histogram add_image add_text log_metric log_metrics log_scalar plot
+    scatter show savefig figure legend title xlabel ylabel subplot grid close echo
+    """.split()
+)
+"""Names of calls that only report: they keep nothing of what they are given."""
+
+QUIET_MODULES = frozenset(
+    """
+    numpy np math random time os sys re json pickle argparse pathlib shutil glob csv datetime string copyreg hashlib
+    matplotlib sklearn pandas scipy PIL cv2 tqdm yaml typing collections itertools functools operator contextlib
+    subprocess logging warnings inspect platform gc psutil tensorboardX wandb abc enum types uuid tempfile
+    """.split()
+)
+"""Libraries that neither build autograd graph nor keep tensors that have some."""
+
+
+def builtin_names() -> dict[str, Value]:
+    return {name: External("builtins." + name) for name in dir(builtins) if not name.startswith("_")}
+
+
+# ---- generators
+
+
+@functools.lru_cache(maxsize=4096)
+def has_yield(node: ast.AST) -> bool:
+    """Whether a function is a generator: a `yield` of its own, not one of a nested function."""
+    if isinstance(node, ast.Lambda):
+        return False
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return any(yields(statement) for statement in node.body)
+
+
+@functools.lru_cache(maxsize=8192)
+def yields(node: ast.AST) -> bool:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+        return False
+    if isinstance(node, (ast.Yield, ast.YieldFrom)):
+        return True
+    return any(yields(child) for child in ast.iter_child_nodes(node))
+
+
+def memoised(m: Core, function: Value) -> Native:
+    """`functools.lru_cache`: the same arguments give the same object."""
+    memo: dict[object, Value] = {}
+
+    def run(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        key = (tuple(m.key(a) for a in args), tuple((k, m.key(v)) for k, v in kwargs.items()))
+        if key not in memo:
+            memo[key] = m.call(function, args, kwargs, site)
+        return memo[key]
+
+    return Native("memoised", run, function)
+
+
+# ---- builtins
+
+
+def call_builtin(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    handler = BUILTINS.get(name)
+    if handler is not None:
+        return handler(m, args, kwargs, site)
+    if name.endswith(("Error", "Exception", "Warning", "Interrupt", "Iteration", "Exit")):
+        return m.opaque(name)
+    return m.fresh()
+
+
+def as_range(m: Core, *args: Value) -> Iterable:
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (args[0], args[1], args[2] if len(args) > 2 else 1)
+    known = all(isinstance(v, int) for v in (start, stop, step)) and step != 0
+    length = len(range(start, stop, step)) if known else None
+
+    def make(exact: bool) -> Iterator[Value]:
+        if exact and known:
+            yield from range(start, stop, step)
+            return
+        count = 3 if length is None else min(length, 3)
+        for i in range(count):
+            if i == 0 and is_constant(start):
+                yield start
+            elif isinstance(start, int) and isinstance(step, int):
+                # A loop that is cut off after a few passes: later indices are known by a lower bound only.
+                yield m.fresh("number", lo=start + step * i if step > 0 else None)
+            else:
+                yield m.fresh("number")
+
+    return Iterable(make, length, "range")
+
+
+def _range(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return as_range(m, *args) if args else m.opaque("range")
+
+
+def _len(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    value = args[0] if args else None
+    if isinstance(value, (Sequence, Mapping, str, bytes)):
+        return containers.length(m, value)
+    if isinstance(value, Tensor):
+        if value.shape == ():
+            m.refuse(site, "`len` of a 0-dim tensor", "TypeError")
+        size = value.shape[0] if value.shape else None
+        return m.fresh("number", lo=1) if size is None else size
+    if isinstance(value, Iterable):
+        return m.fresh("number", lo=1) if value.length is None else value.length
+    if isinstance(value, Instance):
+        raw = m.lookup(value, "__len__", site)
+        if raw is not MISSING and not isinstance(raw, Opaque):
+            return m.call(raw, [], {}, site)
+        if "#items" in value.attrs:
+            return _len(m, [value.attrs["#items"]], {}, site)
+    if is_number(value):
+        m.refuse(site, "`len` of a number", "TypeError")
+    return m.sym(("len", m.key(value)), "number", lo=1)
+
+
+def _enumerate(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    inner = m.items_of(args[0], site) if args else Iterable(lambda exact: iter([]), 0)
+    start = args[1] if len(args) > 1 else kwargs.get("start", 0)
+    counter = as_range(m, start, 1 << 40) if is_constant(start) else None
+
+    def make(exact: bool) -> Iterator[Value]:
+        numbers: Iterator[Value] = iter(())
+        if counter is not None and not exact:
+            numbers = counter.make(False)
+        for i, item in enumerate(inner.start(exact)):
+            index: Value = start + i if exact and isinstance(start, int) else next(numbers, m.fresh("number"))
+            yield Sequence("tuple", [index, item], m.clock)
+
+    return Iterable(make, inner.length, "enumerate" if inner.name == "range" else "items")
+
+
+def _zip(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    parts = [m.items_of(a, site) for a in args]
+    lengths = [p.length for p in parts if p.length is not None]
+    endless = [p for p in parts if p.length is None and p.name == "endless"]
+    length = min(lengths) if lengths and len(lengths) + len(endless) == len(parts) else None
+
+    def make(exact: bool) -> Iterator[Value]:
+        for items in zip(*[p.start(exact) for p in parts], strict=False):
+            yield Sequence("tuple", list(items), m.clock)
+
+    return Iterable(make, length, "zip")
+
+
+def _map(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    parts = [m.items_of(a, site) for a in args[1:]]
+    lengths = [p.length for p in parts]
+
+    def make(exact: bool) -> Iterator[Value]:
+        for items in zip(*[p.start(exact) for p in parts], strict=False):
+            yield m.call(args[0], list(items), {}, site)
+
+    length = min(n for n in lengths if n is not None) if lengths and None not in lengths else None
+    return Iterable(make, length, "map", once=True)
+
+
+def _filter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    inner = m.items_of(args[1], site) if len(args) > 1 else Iterable(lambda exact: iter([]), 0)
+
+    def make(exact: bool) -> Iterator[Value]:
+        for item in inner.start(exact):
+            if args[0] is None or m.truth(m.call(args[0], [item], {}, site), site):
+                yield item
+
+    return Iterable(make, inner.length, "filter")
+
+
+def _reversed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    items, exact = m.collect(args[0], site)
+    return Iterable(lambda _: iter(items[::-1]), len(items) if exact else None, "reversed")
+
+
+def _sorted(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    items, exact = m.collect(args[0], site)
+    if "key" not in kwargs and all(is_constant(i) for i in items):
+        try:
+            items = sorted(items, reverse=kwargs.get("reverse") is True)
+        except TypeError:
+            items = list(items)
+    return Sequence("list", items, m.clock, exact)
+
+
+def _sum(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if not args:
+        return 0
+    items, exact = m.collect(args[0], site)
+    total: Value = args[1] if len(args) > 1 else kwargs.get("start", 0)
+    for item in items:
+        total = m.binary("Add", total, item, site)
+    if not exact and is_constant(total):
+        return m.fresh("number")
+    return total
+
+
+def _extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    items = m.collect(args[0], site)[0] if len(args) == 1 else list(args)
+    if items and all(isinstance(i, (int, float)) for i in items) and "key" not in kwargs:
+        name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else "max"
+        return min(items) if name == "min" else max(items)
+    carrier = next((i for i in items if isinstance(i, (Tensor, Opaque)) and i.node is not None), None)
+    if carrier is not None:
+        return carrier
+    if items and all(is_number(i) for i in items):
+        return m.fresh("number")
+    return items[-1] if items else m.fresh()
+
+
+def _all_any(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    items, exact = m.collect(args[0], site) if args else ([], True)
+    if exact and all(is_constant(i) for i in items):
+        name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else "all"
+        return all(items) if name == "all" else any(items)
+    return m.fresh("bool")
+
+
+def _isinstance(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if len(args) < 2:
+        return m.fresh("bool")
+    value, classes = args[0], args[1]
+    options = classes.items if isinstance(classes, Sequence) else [classes]
+    verdicts = [_is_instance(value, c) for c in options]
+    if any(v is True for v in verdicts):
+        return True
+    if all(v is False for v in verdicts):
+        return False
+    return m.sym(("isinstance", m.key(value), tuple(m.key(c) for c in options)), "bool")
+
+
+def _is_instance(value: Value, cls: Value) -> bool | None:
+    from autodetach.machine.objects import linear_order
+
+    if isinstance(value, (Opaque, Sym)) and not is_number(value):
+        return None
+    if isinstance(cls, Class):
+        if not isinstance(value, Instance):
+            return False
+        return isinstance(value.cls, Class) and cls in linear_order(value.cls)
+    if not isinstance(cls, External):
+        return None
+    name = cls.name
+    if isinstance(value, Tensor):
+        return name in ("Tensor", "Variable", "Parameter" if value.parameter else "Tensor", "FloatTensor", "object")
+    if name in ("Tensor", "Variable", "Parameter"):
+        return False
+    if isinstance(value, Sequence):
+        return name in (value.kind, "Sequence", "Iterable", "Collection", "object") or (
+            name == "tuple" and value.kind == "tuple"
+        )
+    if isinstance(value, Mapping):
+        return name in ("dict", "Mapping", "OrderedDict", "MutableMapping", "Iterable", "object")
+    if isinstance(value, Sym):
+        return name in ("int", "float", "Number", "Real") if name != "bool" else None
+    if is_constant(value):
+        return any(c.__name__ == name for c in type(value).__mro__) or (
+            name in ("Number", "Real") and isinstance(value, (int, float))
+        )
+    if isinstance(value, Instance):
+        from autodetach.machine.modules import is_module
+
+        if name == "Module":
+            return is_module(value)
+        names = [c.name for c in linear_order(value.cls)] if isinstance(value.cls, Class) else [value.cls.name]
+        return name in names or None if value.open else name in names
+    if isinstance(value, (Function, Method, Native)):
+        return name in ("Callable", "FunctionType", "LambdaType", "object")
+    return None
+
+
+def _hasattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if len(args) == 2 and isinstance(args[1], str) and not isinstance(args[0], (Opaque, Sym)):
+        try:
+            found = m.lookup(args[0], args[1], site)
+        except Raised:
+            return False
+        if found is MISSING:
+            return m.fresh("bool") if isinstance(args[0], Instance) and args[0].open else False
+        return True
+    return m.sym(("hasattr", m.key(args[0]) if args else None, m.key(args[1]) if len(args) > 1 else None), "bool")
+
+
+def _getattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if len(args) >= 2 and isinstance(args[1], str):
+        found = m.lookup(args[0], args[1], site)
+        if found is MISSING and len(args) > 2:
+            return args[2]
+        return m.attribute(args[0], args[1], site) if found is MISSING else found
+    return m.opaque("attribute")
+
+
+def _setattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if len(args) == 3 and isinstance(args[1], str):
+        m.set_attribute(args[0], args[1], args[2], site)
+    return None
+
+
+def _delattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if len(args) == 2 and isinstance(args[0], Instance) and isinstance(args[1], str):
+        args[0].attrs.pop(args[1], None)
+    return None
+
+
+def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    value = args[0] if args else 0
+    if isinstance(value, (str, int, float, bool)):
+        name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else ""
+        try:
+            return {"int": int, "float": float, "bool": bool}.get(name, float)(value)
+        except (ValueError, OverflowError):
+            return m.fresh("number")
+    if isinstance(value, Sym):
+        return m.fresh("number", value.lo, value.tags)
+    return m.fresh("number")
+
+
+def _bool(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    value = args[0] if args else False
+    if is_constant(value):
+        return bool(value)
+    if isinstance(value, (Sequence, Mapping)) and value.exact:
+        return bool(value.items)
+    return m.sym(("bool", m.key(value)), "bool")
+
+
+def _str(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    value = args[0] if args else ""
+    return str(value) if is_constant(value) else m.sym(("str", m.key(value)), "str")
+
+
+def _sequence(kind: str) -> Callable[[Core, list[Value], dict[str, Value], Site], Value]:
+    def make(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        if not args:
+            return Sequence(kind, [], m.clock)
+        items, exact = m.collect(args[0], site, 64)
+        result = Sequence(kind, items, m.clock, exact)
+        return result
+
+    return make
+
+
+def _dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    result = Mapping(m.clock)
+    if args:
+        if isinstance(args[0], Mapping):
+            result.items.update(args[0].items)
+            result.exact = args[0].exact
+        else:
+            items, exact = m.collect(args[0], site, 64)
+            result.exact = exact
+            for item in items:
+                if isinstance(item, Sequence) and len(item.items) == 2:
+                    result.items[m.key(item.items[0])] = (item.items[0], item.items[1])
+                else:
+                    result.exact = False
+    for name, value in kwargs.items():
+        if name == "**":
+            result.exact = False
+        else:
+            result.items[m.key(name)] = (name, value)
+    return result
+
+
+def _iter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    inner = m.items_of(args[0], site)
+    return inner if inner.once else Iterable(inner.make, inner.length, inner.name, once=True)
+
+
+def _next(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    iterator = args[0] if args else None
+    if isinstance(iterator, Iterable):
+        exact = iterator.length is not None and iterator.length <= 16
+        for item in iterator.start(exact):
+            return item
+        if len(args) > 1:
+            return args[1]
+        if exact:
+            raise Raised("StopIteration")
+        return m.opaque("item")
+    if isinstance(iterator, Instance):
+        raw = m.lookup(iterator, "__next__", site)
+        if raw is not MISSING and not isinstance(raw, Opaque):
+            return m.call(raw, [], {}, site)
+    if isinstance(iterator, Opaque):
+        return m.part(iterator, "item", site)
+    return m.opaque("item")
+
+
+def _type(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    value = args[0] if args else None
+    if isinstance(value, Instance):
+        return value.cls
+    if isinstance(value, Sequence):
+        return External("builtins." + value.kind)
+    if isinstance(value, Mapping):
+        return External("builtins.dict")
+    if isinstance(value, Tensor):
+        return External("torch.Tensor")
+    if is_constant(value):
+        return External("builtins." + type(value).__name__)
+    return m.opaque("type")
+
+
+def _abs(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    value = args[0] if args else None
+    if isinstance(value, (int, float)):
+        return abs(value)
+    if isinstance(value, Tensor):
+        return tensors.operation(m, "abs", [value], {}, site)
+    if isinstance(value, Opaque) and value.node is not None:
+        return tensors.opaque_operator(m, "abs", value, None, site)
+    return m.fresh("number" if is_number(value) else "")
+
+
+def _round(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    value = args[0] if args else None
+    if isinstance(value, (int, float)) and all(isinstance(a, int) or a is None for a in args[1:]):
+        return round(value, *args[1:])
+    if isinstance(value, Tensor):
+        return m.derive("round", tensors.lookup("round"), [value], site, value.shape)
+    tags = value.tags if isinstance(value, Sym) else frozenset()
+    return m.fresh("number", tags=tags)
+
+
+def _print(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return None
+
+
+def _input(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.fresh("str")
+
+
+def _property(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return Property(args[0] if args else None, args[1] if len(args) > 1 else None)
+
+
+def _callable(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    value = args[0] if args else None
+    if isinstance(value, (Function, Method, Native, Class)):
+        return True
+    return False if is_constant(value) or isinstance(value, (Sequence, Mapping, Tensor)) else m.fresh("bool")
+
+
+Handler = Callable[[Core, list[Value], dict[str, Value], Site], Value]
+
+BUILTINS: dict[str, Handler] = {
+    "range": _range, "len": _len, "enumerate": _enumerate, "zip": _zip, "map": _map, "filter": _filter,
+    "reversed": _reversed, "sorted": _sorted, "sum": _sum, "max": _extreme, "min": _extreme, "all": _all_any,
+    "any": _all_any, "isinstance": _isinstance, "hasattr": _hasattr, "getattr": _getattr, "setattr": _setattr,
+    "delattr": _delattr, "int": _number, "float": _number, "bool": _bool, "str": _str, "repr": _str,
+    "list": _sequence("list"), "tuple": _sequence("tuple"), "set": _sequence("set"), "frozenset": _sequence("set"),
+    "dict": _dict, "iter": _iter, "next": _next, "type": _type, "abs": _abs, "round": _round, "print": _print,
+    "input": _input, "property": _property, "callable": _callable,
+}  # fmt: skip
+
+
+# ---- the standard library
+
+
+def _ordered_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return _dict(m, args, kwargs, site)
+
+
+def _default_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    result = _dict(m, args[1:], kwargs, site)
+    result.default = args[0] if args else None
+    return result
+
+
+def _counter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    result = Mapping(m.clock, exact=not args)
+    result.default = Native("int", lambda a, k, s: 0)
+    return result
+
+
+def _deque(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    result = _sequence("deque")(m, args[:1], {}, site)
+    result.maxlen = kwargs.get("maxlen", args[1] if len(args) > 1 else None)
+    return result
+
+
+def _partial(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    function, given = args[0], list(args[1:])
+    return Native("partial", lambda more, named, s: m.call(function, [*given, *more], {**kwargs, **named}, s), function)
+
+
+def _wraps(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return Native("wraps", lambda inner, k, s: inner[0] if inner else None)
+
+
+def _field(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    made = Instance(External("dataclasses.field"), m.serial(), m.clock)
+    made.attrs.update(kwargs)
+    return made
+
+
+def _dataclass(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return Native("dataclass", lambda inner, k, s: inner[0] if inner else None)
+
+
+def _dataclass_replace(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if args and isinstance(args[0], Instance):
+        copy = Instance(args[0].cls, m.serial(), m.clock)
+        copy.open = args[0].open
+        copy.attrs = {**args[0].attrs, **kwargs}
+        return copy
+    return m.opaque("replace")
+
+
+def _lru_cache(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if args and isinstance(args[0], (Function, Method)):
+        return memoised(m, args[0])
+    return Native("lru_cache", lambda inner, k, s: memoised(m, inner[0]))
+
+
+def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    value = args[0] if args else None
+    if isinstance(value, Sequence):
+        return Sequence(value.kind, list(value.items), m.clock, value.exact)
+    if isinstance(value, Mapping):
+        copy = Mapping(m.clock, value.exact)
+        copy.items.update(value.items)
+        return copy
+    return value
+
+
+def _deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    seen: dict[int, Value] = {}
+
+    def copied(value: Value, depth: int) -> Value:
+        if id(value) in seen or depth > 8:
+            return seen.get(id(value), value)
+        if isinstance(value, Tensor):
+            if value.node is not None and not value.node.leaf:
+                m.type_fault(site, "deep-copies a tensor with history", "deepcopy")
+            twin = Tensor(None, value.shape, value.is_float)
+            twin.parameter = value.parameter
+            if value.node is not None:
+                m.require_grad(twin, site)
+            seen[id(value)] = twin
+            return twin
+        if isinstance(value, Instance):
+            other = Instance(value.cls, m.serial(), m.clock)
+            other.open = value.open
+            seen[id(value)] = other
+            other.attrs.update({k: copied(v, depth + 1) for k, v in value.attrs.items()})
+            return other
+        if isinstance(value, Sequence):
+            return Sequence(value.kind, [copied(v, depth + 1) for v in value.items], m.clock, value.exact)
+        if isinstance(value, Mapping):
+            result = Mapping(m.clock, value.exact)
+            result.items.update({k: (a, copied(b, depth + 1)) for k, (a, b) in value.items.items()})
+            return result
+        if isinstance(value, Opaque):
+            twin_ = m.opaque(value.name)
+            if "#weights" in value.attrs:
+                twin_.attrs["#weights"] = copied(value.attrs["#weights"], depth + 1)
+            return twin_
+        return value
+
+    return copied(args[0], 0) if args else None
+
+
+def _chain(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    items: list[Value] = []
+    exact = True
+    for value in args:
+        more, complete = m.collect(value, site, 64)
+        items += more
+        exact = exact and complete
+    return Iterable(lambda _: iter(items), len(items) if exact else None, "chain")
+
+
+def _chain_from(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return _chain(m, m.collect(args[0], site)[0] if args else [], {}, site)
+
+
+def _count(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    start = args[0] if args else 0
+    return Iterable(as_range(m, start, 1 << 40).make if isinstance(start, int) else lambda e: iter([]), None, "endless")
+
+
+def _cycle(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    items, _ = m.collect(args[0], site)
+
+    def make(exact: bool) -> Iterator[Value]:
+        while items:
+            yield from items
+
+    return Iterable(make, None, "endless", once=True)
+
+
+def _product(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    parts = [m.collect(a, site)[0] for a in args]
+
+    def make(exact: bool) -> Iterator[Value]:
+        rows: list[list[Value]] = [[]]
+        for part in parts:
+            rows = [[*row, item] for row in rows for item in part][:64]
+        yield from (Sequence("tuple", row, m.clock) for row in rows)
+
+    return Iterable(make, None, "product")
+
+
+def _math(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.fresh("number")
+
+
+def _array_of_tensors(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if any(True for a in args for t in graph_in(a) if isinstance(t, Tensor)):
+        m.type_fault(site, "gives numpy a tensor that requires grad", "numpy")
+    return m.opaque("array")
+
+
+def _from_numpy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return tensors.plain()
+
+
+def _named_tuple(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    given = args[1] if len(args) > 1 else None
+    names = given.replace(",", " ").split() if isinstance(given, str) else None
+    if isinstance(given, Sequence):
+        names = [n for n in given.items if isinstance(n, str)]
+
+    def make(values: list[Value], named: dict[str, Value], s: Site) -> Value:
+        if names is None:
+            return m.opaque("record")
+        fields = dict(zip(names, values, strict=False)) | named
+        result = Sequence("tuple", [fields.get(n) for n in names], m.clock)
+        result.attrs.update(fields)
+        return result
+
+    return Native("namedtuple", make)
+
+
+def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.opaque("suppress")
+
+
+FUNCTIONS: dict[str, Handler] = {
+    "collections.OrderedDict": _ordered_dict, "collections.defaultdict": _default_dict,
+    "collections.Counter": _counter, "collections.deque": _deque, "collections.namedtuple": _named_tuple,
+    "functools.partial": _partial, "functools.wraps": _wraps, "functools.lru_cache": _lru_cache,
+    "functools.cache": _lru_cache, "dataclasses.field": _field, "dataclasses.dataclass": _dataclass,
+    "dataclasses.replace": _dataclass_replace, "copy.copy": _copy, "copy.deepcopy": _deepcopy,
+    "itertools.chain": _chain, "itertools.chain.from_iterable": _chain_from, "itertools.count": _count,
+    "itertools.cycle": _cycle, "itertools.product": _product, "numpy.array": _array_of_tensors,
+    "numpy.mean": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.asarray": _array_of_tensors,
+    "numpy.std": _array_of_tensors, "torch.from_numpy": _from_numpy, "contextlib.suppress": _suppress,
+}  # fmt: skip
+for _name in ("sqrt", "exp", "log", "log10", "log2", "sin", "cos", "ceil", "floor", "pow", "isnan", "isfinite", "isinf"):
+    FUNCTIONS["math." + _name] = _math

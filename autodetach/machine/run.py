@@ -1,0 +1,173 @@
+"""Runs a program along its paths and gathers what was seen."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from autodetach.machine.core import OutOfFuel, Raised
+from autodetach.machine.graph import Pass, Site
+from autodetach.machine.interpreter import Machine
+from autodetach.machine.oracle import Decision, Policy, TestKey
+from autodetach.machine.values import Class, Frame, Function, Instance, Property, StaticMethod, Value, graph_in
+
+FUEL_PER_RUN = 60_000
+FUEL_PER_FILE = 400_000
+MAX_PATHS = 24
+
+
+@dataclass(eq=False, slots=True)
+class Run:
+    """One path through the program, and what the machine saw on it."""
+
+    policy: Policy
+    machine: Machine
+    finished: bool = True
+    stopped_by: str = ""
+    entries: list[str] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class Analysis:
+    """All explored paths of a program. `complete` is false when a budget ran out on the way."""
+
+    tree: ast.Module
+    runs: list[Run]
+    complete: bool = True
+
+
+def analyse(tree: ast.Module, policies: tuple[Policy, ...] | None = None) -> Analysis:
+    """Run a module along its paths; with `policies`, along these only (to compare an edited program with the first)."""
+    analysis = Analysis(tree, [])
+    fuel = FUEL_PER_FILE
+    queue = list(policies) if policies is not None else [Policy()]
+    seen: set[Policy] = set(queue)
+    while queue:
+        policy = queue.pop(0)
+        run = run_once(tree, policy, min(FUEL_PER_RUN, fuel))
+        fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
+        analysis.runs.append(run)
+        if not run.finished:
+            analysis.complete = False
+        if policies is not None:
+            continue
+        for variant in variants(run):
+            if variant not in seen and len(seen) < MAX_PATHS:
+                seen.add(variant)
+                queue.append(variant)
+        if fuel <= 0 and queue:
+            analysis.complete = False
+            break
+    return analysis
+
+
+def variants(run: Run) -> list[Policy]:
+    """Paths that differ from this one in one test: the other way always, or from the second time on."""
+    flipped = {key for key, _ in run.policy.flips}
+    depth = len(flipped)
+    if depth >= 3:
+        return []
+    made: list[Policy] = []
+    for decision in run.machine.oracle.decisions.values():
+        if decision.relevant and decision.key not in flipped:
+            made.append(run.policy.with_flip(decision.key, "other"))
+    if depth == 0:
+        for decision in run.machine.oracle.decisions.values():
+            if decision.relevant and run.machine.oracle.visits.get(decision.key, 0) > 1:
+                made.append(run.policy.with_flip(decision.key, "later"))
+    return made
+
+
+def run_once(
+    tree: ast.Module, policy: Policy, fuel: int, watch: Callable[[Machine, Pass], None] | None = None
+) -> Run:
+    """One run: the module, then whatever nobody has called."""
+    machine = Machine(policy, fuel)
+    if watch is not None:
+        observer = watch
+        machine.on_pass = lambda current: observer(machine, current)  # type: ignore[method-assign]
+    run = Run(policy, machine)
+    try:
+        machine.globals.names["__name__"] = "__main__"
+        machine.globals.names["__file__"] = machine.fresh("str")
+        try:
+            machine.block(tree.body, machine.globals)
+        except Raised as error:
+            run.stopped_by = error.name
+        run_entries(machine, run)
+    except OutOfFuel:
+        run.finished = False
+    except RecursionError:
+        run.finished = False
+    return run
+
+
+def run_entries(machine: Machine, run: Run) -> None:
+    """Functions and methods that nobody in view calls are called by somebody else: methods again and again."""
+    for function in list(machine.functions):
+        if not function.called and function.owner is None and "." not in function.qualname:
+            run.entries.append(function.qualname)
+            enter(machine, function, [], repeated=False)
+    for cls in list(machine.classes):
+        enter_class(machine, cls, run)
+
+
+def enter_class(machine: Machine, cls: Class, run: Run) -> None:
+    methods = [
+        (name, value)
+        for name, value in cls.names.items()
+        if isinstance(value, (Function, Property, StaticMethod)) and not name.startswith("__")
+    ]
+    open_ = [(n, v) for n, v in methods if isinstance(v, Function) and not v.called]
+    if not open_:
+        return
+    this = find_instance(machine, cls)
+    if this is None:
+        site = Site(cls.node, cls.qualname)
+        try:
+            made = machine.instantiate(cls, [], {}, site)
+        except Raised:
+            return
+        if not isinstance(made, Instance):
+            return
+        this = made
+    for name, value in open_:
+        if not value.called:
+            run.entries.append(f"{cls.name}.{name}")
+            enter(machine, value, [this], repeated=True)
+
+
+def find_instance(machine: Machine, cls: Class) -> Instance | None:
+    for value in machine.globals.names.values():
+        if isinstance(value, Instance) and value.cls is cls:
+            return value
+    return None
+
+
+def enter(machine: Machine, function: Function, args: list[Value], *, repeated: bool) -> None:
+    site = Site(function.node, function.qualname)
+    outer = machine.loops
+    machine.grad_enabled = True
+    machine.entered = args[0] if args else None
+    activation = machine.activate(None, Frame(None, function.qualname), exact=not repeated)
+    activation.frame = function
+    try:
+        for _ in range(3 if repeated else 1):
+            if repeated:
+                machine.enter_pass(activation, outer)
+            try:
+                result = machine.call_function(function, list(args), {}, site)
+                if function.is_generator:
+                    machine.collect(result, site)
+            except Raised:
+                return
+            machine.escape([result], site, "return")
+            if not any(True for _ in graph_in(result)) and not machine.nodes:
+                return
+    finally:
+        machine.loops = outer
+        machine.finish(activation)
+
+
+__all__ = ["Analysis", "Decision", "Run", "TestKey", "analyse", "run_once"]

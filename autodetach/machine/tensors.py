@@ -1,0 +1,586 @@
+"""What happens to a tensor: its attributes, methods, operators, subscripts, and changes in place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.core import MISSING, Core
+from autodetach.machine.events import DataRead, NonLeafGrad
+from autodetach.machine.graph import Site, Storage
+from autodetach.machine.torch_semantics import (
+    EFFECTS,
+    INPLACE_EXCEPTIONS,
+    NUMBER_METHODS,
+    OPERATORS,
+    RANDOM,
+    TENSOR_ATTRIBUTES,
+    Op,
+    Saved,
+    Shape,
+    lookup,
+)
+from autodetach.machine.values import (
+    Iterable,
+    Native,
+    Opaque,
+    Sequence,
+    Slice,
+    Sym,
+    Tensor,
+    Value,
+    graph_in,
+    is_constant,
+    is_number,
+)
+from autodetach.machine.values import Shape as Dims
+
+MOVES = frozenset("to cuda cpu float double half bfloat16 type type_as contiguous pin_memory requires_grad_".split())
+COPIES = frozenset("clone repeat expand_as view_as reshape_as".split())
+
+
+def plain(shape: Dims = None, is_float: bool | None = None, storage: Storage | None = None) -> Tensor:
+    return Tensor(None, shape, is_float, storage)
+
+
+# ---- attributes
+
+
+def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
+    if name == "data":
+        result = plain(t.shape, t.is_float)  # PyTorch gives `.data` a version counter of its own
+        result.data_of = t
+        return result
+    if name == "grad":
+        return _read_grad(m, t, site)
+    if name == "shape":
+        if t.shape is None:
+            return m.fresh()
+        return Sequence("tuple", [m.fresh("number", lo=1) if d is None else d for d in t.shape], m.clock)
+    if name == "ndim":
+        return m.fresh("number", lo=0) if t.shape is None else len(t.shape)
+    if name == "requires_grad":
+        return t.node is not None
+    if name == "is_leaf":
+        return t.is_leaf
+    if name == "grad_fn":
+        return None if t.is_leaf else m.opaque("grad_fn")
+    if name in ("T", "mT", "H", "mH", "real", "imag"):
+        shape = t.shape[::-1] if t.shape is not None and name == "T" else None
+        return m.derive(name, lookup("t"), [t], site, shape)
+    if name in ("device", "dtype", "layout", "names", "is_cuda", "is_sparse"):
+        return m.sym(("tensor", name), "")
+    if name in TENSOR_ATTRIBUTES:
+        return Native(name, lambda args, kwargs, s: method(m, t, name, args, kwargs, s), t)
+    return MISSING
+
+
+def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
+    if t.node is None:
+        if t.grad is None:
+            m.facts.append(NonLeafGrad(site, t))
+        return t.grad
+    if not t.node.leaf:
+        if t.grad is None:
+            m.facts.append(NonLeafGrad(site, t))
+        return t.grad
+    if not t.node.grads:
+        return t.grad
+    if t.grad is None:
+        t.grad = plain(t.shape, True)
+    if any(d.create_graph for d in t.node.grads) and m.grad_enabled:
+        roots = tuple(dict.fromkeys(r for d in t.node.grads if d.create_graph for r in d.roots))
+        t.grad = plain(t.shape, True)
+        t.grad.node = m.new_node("grad", site, (*roots, t.node), (t,), saves=True)
+    m.steps_read(t, site)
+    return t.grad
+
+
+def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None:
+    if name == "grad":
+        if new is None and t.node is not None:
+            t.node.grads = []
+        t.grad = new
+    elif name == "data":
+        if t.node is not None and t.node.leaf:
+            m.steps_read(t, site, "update")
+    elif name == "requires_grad":
+        set_requires_grad(m, t, new, site)
+
+
+def set_requires_grad(m: Core, t: Tensor, flag: Value, site: Site) -> None:
+    if flag is False:
+        if t.node is not None and t.node.leaf:
+            t.node = None
+    elif t.node is None and t.is_float is not False:
+        m.require_grad(t, site)
+
+
+# ---- methods
+
+
+def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if name == "backward":
+        return _backward(m, t, args, kwargs, site)
+    if name == "detach":
+        result = plain(t.shape, t.is_float, t.storage)
+        result.born = m.clock
+        m.detached_from = t
+        return result
+    if name == "detach_":
+        if t.view_of is not None and t.node is not None:
+            m.type_fault(site, "detaches a view in place", "view")
+        t.node = None
+        return t
+    if name == "requires_grad_":
+        set_requires_grad(m, t, args[0] if args else kwargs.get("requires_grad", True), site)
+        return t
+    if name in NUMBER_METHODS:
+        return _number(m, t, name, args, site)
+    if name in EFFECTS or name in ("register_hook", "retain_grad", "share_memory_"):
+        if name == "retain_grad":
+            t.grad = plain(t.shape, True)
+        return m.opaque(name) if name == "register_hook" else None
+    if name in MOVES and (t.node is None or t.node.leaf):
+        if t.node is not None:
+            return t  # a move to where it is gives the leaf itself
+        moved = plain(t.shape, _float_after(name, args, t.is_float), t.storage)
+        moved.data_of = t.data_of
+        return moved
+    if name in INPLACE_EXCEPTIONS:
+        return t
+    if name not in TENSOR_ATTRIBUTES:
+        return m.call_unknown_method(t, name, args, kwargs, site)
+    if name.endswith("_") and not name.endswith("__"):
+        return in_place(m, t, name, [*args, *kwargs.values()], site)
+    if name in ("new_tensor", "new_zeros", "new_ones", "new_full", "new_empty", "new"):
+        return plain(shape_of_arguments(args))
+    return operation(m, name, [t, *args], kwargs, site)
+
+
+def _float_after(name: str, args: list[Value], before: bool | None) -> bool | None:
+    return True if name in ("float", "double", "half", "bfloat16") else before if not args or name != "type" else None
+
+
+def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Value:
+    if name == "item":
+        if t.data_of is not None and t.shape == () and t.data_of.node is not None:
+            node = site.node
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                inner = node.func.value
+                if isinstance(inner, ast.Attribute) and inner.attr == "data":
+                    m.facts.append(DataRead(site, t, raises=False))
+        return m.fresh("number", tags=frozenset({site.node}))
+    if name == "numpy":
+        if t.node is not None:
+            m.type_fault(site, "calls `numpy()` on a tensor that requires grad", "numpy")
+        return m.opaque("array")
+    if name in ("size", "shape"):
+        if args and isinstance(args[0], int) and t.shape is not None and -len(t.shape) <= args[0] < len(t.shape):
+            dim = t.shape[args[0]]
+            return m.fresh("number", lo=1) if dim is None else dim
+        if args:
+            return m.fresh("number", lo=1)
+        return attribute(m, t, "shape", site)
+    if name in ("dim", "ndimension"):
+        return attribute(m, t, "ndim", site)
+    if name in ("numel", "nelement"):
+        if t.shape is not None and None not in t.shape:
+            count = 1
+            for d in t.shape:
+                count *= d or 0
+            return count
+        return m.fresh("number", lo=1)
+    if name == "tolist":
+        return m.opaque("list")
+    return m.fresh("number" if name in ("element_size", "data_ptr", "storage_offset") else "")
+
+
+def _backward(m: Core, t: Tensor, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
+    call = site.node
+    assert isinstance(call, ast.Call)
+    root = call.func.value if isinstance(call.func, ast.Attribute) else None
+    differentiate_call(m, [t], args[1:], kwargs, call, site, root)
+
+
+def differentiate_call(
+    m: Core,
+    roots: list[Value],
+    rest: list[Value],
+    kwargs: dict[str, Value],
+    call: ast.Call,
+    site: Site,
+    root: ast.expr | None,
+    kind: str = "backward",
+    this: Value = None,
+) -> None:
+    """A `backward` in any of its dresses; `rest` are the positional arguments from `retain_graph` on."""
+    written: ast.keyword | ast.expr | None = next((k for k in call.keywords if k.arg == "retain_graph"), None)
+    create = kwargs.get("create_graph", rest[1] if len(rest) > 1 else False)
+    create_graph = m.truth(create, site, default=False) if create is not None else False
+    value = kwargs.get("retain_graph", rest[0] if rest else None)
+    if value is None and "**" in kwargs:
+        value = m.fresh("bool")
+    retain = create_graph if value is None else m.truth(value, site, default=False)
+    inputs = kwargs.get("inputs")
+    m.differentiate(
+        roots,
+        call,
+        site,
+        retain=retain,
+        retain_written=written,
+        create_graph=create_graph,
+        inputs=list(graph_in(inputs)) if inputs is not None else None,
+        kind=kind,
+        root_expression=root,
+        this=this,
+    )
+
+
+# ---- operations
+
+
+def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`torch.NAME(*args)`, `Tensor.NAME`, `F.NAME`: a function of tensors by the table of operations."""
+    if name in ("max", "min") and len(args) > 1 and isinstance(args[1], (Tensor, Opaque)):
+        name = {"max": "maximum", "min": "minimum"}[name]
+    if name == "where" and len(args) == 1:
+        return m.opaque("indices")
+    op = lookup(name)
+    if op.inplace and args and isinstance(args[0], Tensor):
+        return in_place(m, args[0], name, [*args[1:], *kwargs.values()], site)
+    if kwargs.get("training", True) is False and "dropout" in name and args:
+        return args[0]
+    inputs = flatten([*args, *kwargs.values()])
+    if name in RANDOM:
+        m.random_nodes.append(site)
+    shape = shape_after(op, name, args, kwargs)
+    if "out" in kwargs and isinstance(kwargs["out"], Tensor):
+        m.change_in_place(kwargs["out"], site)
+    first = args[0] if args else None
+    is_float = first.is_float if isinstance(first, Tensor) and op.differentiable else False if not op.differentiable else None
+    return outputs_of(m, name, op, inputs, args, kwargs, site, shape, is_float)
+
+
+def outputs_of(
+    m: Core,
+    name: str,
+    op: Op,
+    inputs: list[Value],
+    args: list[Value],
+    kwargs: dict[str, Value],
+    site: Site,
+    shape: Dims,
+    is_float: bool | None,
+) -> Value:
+    has_dim = "dim" in kwargs or "axis" in kwargs or (len(args) > 1 and isinstance(args[1], (int, Sym)))
+    pair = op.outputs == "pair" or (op.outputs == "reduce2" and has_dim) or (
+        op.outputs == "indices" and kwargs.get("return_indices") is True
+    )
+    result = m.derive(name, op, inputs, site, shape, is_float=is_float, indexed=pair)
+    if pair:
+        pair_value = Sequence("tuple", [result, plain(None, False)], m.clock)
+        pair_value.attrs.update(values=result, indices=pair_value.items[1])
+        return pair_value
+    if op.outputs == "each":
+        return Sequence("tuple", [m.derive(name, op, [v], site) for v in inputs], m.clock)
+    if op.outputs == "many" or (isinstance(op.outputs, int) and op.outputs > 1):
+        count = op.outputs if isinstance(op.outputs, int) else _chunks(name, args, kwargs)
+        parts = [_sibling(m, result) for _ in range(count or 3)]
+        return Sequence("tuple", parts, m.clock, exact=count is not None)
+    return result
+
+
+def _sibling(m: Core, result: Tensor) -> Tensor:
+    """Another output of the same node."""
+    other = Tensor(result.node, None, result.is_float, result.storage)
+    other.view_of = result.view_of
+    other.born = m.clock
+    return other
+
+
+def _chunks(name: str, args: list[Value], kwargs: dict[str, Value]) -> int | None:
+    t = args[0] if args else None
+    shape = t.shape if isinstance(t, Tensor) else None
+    given = args[1] if len(args) > 1 else next(iter(kwargs.values()), None)
+    dim = kwargs.get("dim", args[2] if len(args) > 2 else args[1] if name == "unbind" and len(args) > 1 else 0)
+    if name == "chunk" and isinstance(given, int) and 0 < given <= 16:
+        return given
+    if name in ("split", "tensor_split") and isinstance(given, Sequence) and given.exact:
+        return len(given.items)
+    if shape is not None and isinstance(dim, int) and -len(shape) <= dim < len(shape):
+        size = shape[dim]
+        if isinstance(size, int) and 0 < size <= 16:
+            if name == "unbind":
+                return size
+            if name == "split" and isinstance(given, int) and given > 0:
+                return -(-size // given)
+    return None
+
+
+def flatten(values: list[Value], depth: int = 3) -> list[Value]:
+    """Tensors and numbers of the arguments; those in lists, tuples and dicts too."""
+    flat: list[Value] = []
+    for value in values:
+        if isinstance(value, Sequence) and depth:
+            flat.extend(flatten(value.items[:64], depth - 1))
+        elif isinstance(value, (Tensor, Opaque)) or is_number(value):
+            flat.append(value)
+        elif isinstance(value, Iterable) and depth:
+            flat.extend(flatten([v for _, v in zip(range(8), value.start(False), strict=False)], depth - 1))
+        elif hasattr(value, "items") and isinstance(value.items, dict) and depth:
+            flat.extend(flatten([v for _, v in value.items.values()], depth - 1))
+    return flat
+
+
+def operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Value:
+    """A Python operator with a tensor on one side at least; `right` is None for unary ones."""
+    unary = right is None and not isinstance(site.node, (ast.BinOp, ast.AugAssign))
+    if not unary and (left is None or right is None):
+        m.refuse(site, "computes with None", "TypeError")
+    inputs = [left] if unary else [left, right]
+    if isinstance(right, (str, bytes)) or isinstance(left, (str, bytes)):
+        return m.fresh("str")
+    op = lookup(name)
+    tensors = [v for v in inputs if isinstance(v, Tensor)]
+    shape = broadcast(inputs)
+    if name == "matmul":
+        shape = _matmul_shape(inputs)
+    if name in ("div", "mul", "pow") and isinstance(left, Tensor):
+        pass
+    elif name in ("div", "pow") and not isinstance(left, (Tensor, Opaque)):
+        # `1 / x` and `2 ** x`: the reciprocal saves its result.
+        op = Op(Saved.RESULT, op.shape)
+        inputs = tensors
+    is_float = None if not tensors else any(t.is_float for t in tensors) or None
+    return m.derive(name, op, inputs, site, shape, is_float=is_float)
+
+
+def opaque_operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Opaque:
+    """As `operator`, for values that may be tensors."""
+    result = m.opaque(name)
+    carriers = [v for v in (left, right) if isinstance(v, (Tensor, Opaque)) and v.node is not None]
+    if carriers and m.grad_enabled:
+        saves = lookup(name).saved is not Saved.NOTHING
+        parents = tuple(dict.fromkeys(c.node for c in carriers if c.node is not None))
+        result.node = m.new_node(
+            name, site, parents, tuple(carriers), saves=saves, weak=all(p.weak for p in parents),
+            assumed=any(isinstance(c, Opaque) for c in carriers),
+        )  # fmt: skip
+    scalars = [v for v in (left, right) if isinstance(v, (Tensor, Opaque))]
+    result.scalar = bool(scalars) and all(v.scalar if isinstance(v, Opaque) else v.shape == () for v in scalars)
+    return result
+
+
+# ---- changes in place
+
+
+def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> Tensor:
+    base = name[:-1] if name.endswith("_") and name != "__setitem__" else name
+    carriers = [v for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None]
+    if name in RANDOM:
+        m.random_nodes.append(site)
+    if m.grad_enabled and (t.node is not None or carriers):
+        if t.node is not None and t.node.leaf:
+            m.type_fault(site, "changes a leaf that requires grad in place", "leaf")
+            return t
+        replaces = base in ("copy", "zero", "fill", "normal", "uniform")
+        inputs: list[Value] = [] if replaces else [t]
+        inputs += others
+        version = t.storage.version
+        node = None
+        if not replaces or carriers:
+            made = m.derive(base, lookup(base if base != "__setitem__" else "add"), inputs or [t], site, t.shape)
+            node = made.node
+        m.change_in_place(t, site)
+        if node is not None:
+            # What the node saved of the tensor itself was a copy: the change is its own.
+            node.saved = tuple((s, v if s is not t.storage else version + 1) for s, v in node.saved)
+        t.node = node
+        t.is_float = True
+        base_tensor = t.view_of
+        while base_tensor is not None:
+            if base_tensor.node is None or not base_tensor.node.leaf:
+                base_tensor.node = node
+            base_tensor = base_tensor.view_of
+        return t
+    m.change_in_place(t, site)
+    for leaf in (t, t.data_of):
+        if leaf is not None and leaf.node is not None and leaf.node.leaf:
+            m.steps_read(leaf, site, "update")
+    return t
+
+
+def augmented(m: Core, op: str, old: Tensor, right: Value, site: Site) -> Value:
+    """`t += x`: in place."""
+    if right is None:
+        m.refuse(site, "computes with None", "TypeError")
+    name = OPERATORS.get(op, "add")
+    return in_place(m, old, name + "_", [right], site)
+
+
+def set_item(m: Core, t: Tensor, index: Value, value: Value, site: Site) -> None:
+    in_place(m, t, "__setitem__", [value], site)
+
+
+# ---- subscripts and iteration
+
+
+def subscript(m: Core, t: Tensor, index: Value, site: Site) -> Value:
+    parts = index.items if isinstance(index, Sequence) and index.kind == "tuple" else [index]
+    by_tensor = any(isinstance(p, (Tensor, Opaque)) or (isinstance(p, Sequence) and p.kind == "list") for p in parts)
+    if by_tensor:
+        return m.derive("index", lookup("index"), [t, *[p for p in parts if isinstance(p, Tensor)]], site)
+    return m.derive("__getitem__", lookup("__getitem__"), [t], site, _indexed_shape(t.shape, parts), is_float=t.is_float)
+
+
+def _indexed_shape(shape: Dims, parts: list[Value]) -> Dims:
+    if shape is None:
+        return None
+    left = list(shape)
+    result: list[int | None] = []
+    if any(p is Ellipsis for p in parts):
+        at = next(i for i, p in enumerate(parts) if p is Ellipsis)
+        fill = len(shape) - sum(1 for p in parts if p is not None and p is not Ellipsis)
+        parts = [*parts[:at], *[Slice(None, None, None)] * max(fill, 0), *parts[at + 1 :]]
+    for p in parts:
+        if p is None:
+            result.append(1)
+            continue
+        if not left:
+            return None
+        size = left.pop(0)
+        if isinstance(p, Slice):
+            whole = p.lower is None and p.upper is None and p.step is None
+            bounds = (p.lower, p.upper, p.step)
+            if whole:
+                result.append(size)
+            elif size is not None and all(b is None or isinstance(b, int) for b in bounds) and p.step != 0:
+                result.append(len(range(size)[slice(*bounds)]))
+            else:
+                result.append(None)
+        elif not (is_number(p) or isinstance(p, Sym)):
+            return None
+    return (*result, *left)
+
+
+def items(m: Core, t: Tensor, site: Site) -> Iterable:
+    size = t.shape[0] if t.shape else None
+
+    def rows(exact: bool) -> Iterator[Value]:
+        for _ in range(size if exact and size is not None else 3):
+            yield m.derive("select", lookup("select"), [t], site, t.shape[1:] if t.shape else None, is_float=t.is_float)
+
+    return Iterable(rows, size if size is not None and size <= 16 else None)
+
+
+# ---- shapes
+
+
+def shape_of_arguments(args: list[Value]) -> Dims:
+    """`zeros(2, 3)`, `zeros((2, 3))`, `zeros(size)`."""
+    if len(args) == 1 and isinstance(args[0], Sequence):
+        args = args[0].items if args[0].exact else [None]
+        if args == [None]:
+            return None
+    elif len(args) == 1 and not is_number(args[0]):
+        return None
+    return tuple(a if isinstance(a, int) else None for a in args)
+
+
+def shape_of_data(value: Value) -> Dims:
+    """`tensor(data)`."""
+    if is_number(value):
+        return ()
+    if isinstance(value, Sequence) and value.items:
+        inner = shape_of_data(value.items[0])
+        return None if inner is None else (len(value.items) if value.exact else None, *inner)
+    if isinstance(value, Sequence) and value.exact:
+        return (0,)
+    return value.shape if isinstance(value, Tensor) else None
+
+
+def broadcast(values: list[Value]) -> Dims:
+    result: tuple[int | None, ...] = ()
+    for value in values:
+        if is_number(value):
+            continue
+        shape = value.shape if isinstance(value, Tensor) else None
+        if isinstance(value, Opaque) and value.scalar:
+            shape = ()
+        if shape is None:
+            return None
+        longer, shorter = (result, shape) if len(result) >= len(shape) else (shape, result)
+        padded = (1,) * (len(longer) - len(shorter)) + shorter
+        result = tuple(b if a == 1 else a if b == 1 or a == b else None for a, b in zip(longer, padded, strict=True))
+    return result
+
+
+def _matmul_shape(values: list[Value]) -> Dims:
+    shapes = [v.shape if isinstance(v, Tensor) else None for v in values]
+    a, b = (*shapes, None)[:2]
+    if a is None or b is None or not a or not b:
+        return None
+    if len(b) == 1:
+        return a[:-1]
+    if len(a) == 1:
+        return (*b[:-2], b[-1])
+    return (*a[:-1], b[-1])
+
+
+def shape_after(op: Op, name: str, args: list[Value], kwargs: dict[str, Value]) -> Dims:
+    first = args[0] if args else kwargs.get("input")
+    shape = first.shape if isinstance(first, Tensor) else None
+    if op.shape is Shape.SAME:
+        return shape
+    if op.shape is Shape.SCALAR:
+        return ()
+    if op.shape is Shape.BROADCAST:
+        return broadcast([v for v in args if isinstance(v, (Tensor, Opaque)) or is_number(v)])
+    if op.shape is Shape.LOSS:
+        silent = kwargs.get("reduction", "mean") not in ("mean", "sum", "batchmean") or kwargs.get("reduce") is False
+        return None if silent else ()
+    if op.shape is Shape.REDUCE:
+        return _reduced(op, shape, args, kwargs)
+    if name in ("matmul", "mm", "mv", "bmm"):
+        return _matmul_shape(args)
+    if name == "linear" and shape is not None and len(args) > 1 and isinstance(args[1], Tensor) and args[1].shape:
+        return (*shape[:-1], args[1].shape[0])
+    if name in ("t", "transpose", "permute", "swapaxes") and shape is not None:
+        return shape[::-1] if name == "t" or len(shape) == 2 else (None,) * len(shape)
+    if name in ("view", "reshape") and len(args) > 1:
+        dims = shape_of_arguments(args[1:])
+        return None if dims is None else tuple(None if d == -1 else d for d in dims)
+    if name == "unsqueeze" and shape is not None and len(args) > 1 and isinstance(args[1], int):
+        at = args[1] if args[1] >= 0 else len(shape) + 1 + args[1]
+        return (*shape[:at], 1, *shape[at:])
+    if name == "squeeze" and shape is not None and len(args) > 1 and isinstance(args[1], int):
+        at = args[1] % len(shape) if shape else 0
+        return (*shape[:at], *shape[at + 1 :]) if shape and shape[at] == 1 else shape
+    if name == "stack":
+        parts = flatten([first])
+        inner = parts[0].shape if parts and isinstance(parts[0], Tensor) else None
+        return None if inner is None else (None, *inner)
+    if name == "dot":
+        return ()
+    return None
+
+
+def _reduced(op: Op, shape: Dims, args: list[Value], kwargs: dict[str, Value]) -> Dims:
+    dim = kwargs.get("dim", kwargs.get("axis", args[op.dim_at] if len(args) > op.dim_at else None))
+    if dim is None or (isinstance(dim, bool) and op.dim_at == 1):
+        return ()
+    if not isinstance(dim, int) or shape is None or not -len(shape) <= dim < len(shape):
+        return None
+    at = dim % len(shape)
+    keep = kwargs.get("keepdim", kwargs.get("keepdims", args[op.dim_at + 1] if len(args) > op.dim_at + 1 else False))
+    if keep is True:
+        return (*shape[:at], 1, *shape[at + 1 :])
+    return (*shape[:at], *shape[at + 1 :]) if keep is False else None
+
+
+def is_certain_number(value: Value) -> bool:
+    """A Python number, or a list of nothing but these: what `torch.stack` and its like refuse."""
+    if isinstance(value, Sequence):
+        return bool(value.items) and all(is_certain_number(v) for v in value.items)
+    return is_number(value) and not (is_constant(value) and isinstance(value, bool))

@@ -1,0 +1,362 @@
+"""The abstract values on which programs run.
+
+Python constants (None, numbers, strings, bytes, Ellipsis) represent themselves; everything else is one of these classes.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Hashable, Iterator
+from typing import Any, TypeAlias
+
+from autodetach.machine.graph import Node, Site, Storage
+
+Value: TypeAlias = Any
+"""A Python constant or an instance of a class of this module."""
+
+CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
+
+Shape: TypeAlias = "tuple[int | None, ...] | None"
+
+
+class Sym:
+    """A plain value that is not known: a number, a text, the outcome of a test. Equal keys mean equal values."""
+
+    __slots__ = ("key", "kind", "lo", "tags")
+
+    def __init__(self, key: Hashable, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()) -> None:
+        self.key = key
+        self.kind = kind
+        self.lo = lo
+        self.tags = tags
+
+    def __repr__(self) -> str:
+        return f"Sym({self.key!r})"
+
+
+class Opaque:
+    """A value of unknown type: an argument, what an unknown callable returned. Perhaps a tensor with history (`node`)."""
+
+    __slots__ = ("attrs", "born", "name", "node", "number", "scalar")
+
+    def __init__(self, number: int, name: str = "", node: Node | None = None) -> None:
+        self.number = number
+        self.name = name
+        self.node = node
+        self.attrs: dict[object, Value] = {}
+        self.scalar = False
+        self.born = 0
+
+    def __repr__(self) -> str:
+        return f"Opaque({self.name or self.number})"
+
+
+class Tensor:
+    """A tensor. `node` is None without history; a leaf that requires grad has a node whose `op` is "leaf"."""
+
+    __slots__ = ("born", "data_of", "grad", "is_float", "node", "parameter", "shape", "storage", "view_of")
+
+    def __init__(
+        self,
+        node: Node | None = None,
+        shape: Shape = None,
+        is_float: bool | None = None,
+        storage: Storage | None = None,
+    ) -> None:
+        self.node = node
+        self.shape = shape
+        self.is_float = is_float
+        self.storage = storage if storage is not None else Storage()
+        self.grad: Value = None
+        self.parameter = False
+        self.data_of: Tensor | None = None
+        self.view_of: Tensor | None = None
+        self.born = 0
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.node is None or self.node.leaf
+
+    def __repr__(self) -> str:
+        return f"Tensor({self.node.op if self.node else 'plain'}, {self.shape})"
+
+
+class Sequence:
+    """A list, tuple, set or deque; `exact` is false once its length is no longer known."""
+
+    __slots__ = ("attrs", "born", "exact", "items", "kind", "maxlen")
+
+    def __init__(self, kind: str, items: list[Value], born: int = 0, exact: bool = True) -> None:
+        self.kind = kind
+        self.items = items
+        self.born = born
+        self.exact = exact
+        self.maxlen: Value = None
+        self.attrs: dict[str, Value] = {}
+
+    def __repr__(self) -> str:
+        return f"{self.kind}{self.items!r}"
+
+
+class Mapping:
+    """A dict: hashable form of the key -> (key, value); `exact` is false once it may hold other keys."""
+
+    __slots__ = ("born", "default", "exact", "items")
+
+    def __init__(self, born: int = 0, exact: bool = True) -> None:
+        self.items: dict[Hashable, tuple[Value, Value]] = {}
+        self.born = born
+        self.exact = exact
+        self.default: Value = None
+
+    def __repr__(self) -> str:
+        return f"dict{[(k, v) for k, v in self.items.values()]!r}"
+
+
+class Frame:
+    """The names of a module, class body, function call or comprehension."""
+
+    __slots__ = ("activations", "declared", "function", "is_class", "names", "outer", "qualname", "returns", "this")
+
+    def __init__(self, outer: Frame | None, qualname: str, function: Function | None = None) -> None:
+        self.names: dict[str, Value] = {}
+        self.outer = outer
+        self.qualname = qualname
+        self.function = function
+        self.is_class = False
+        self.declared: dict[str, str] = {}
+        self.this: Value = None
+        self.returns: list[Value] = []
+        self.activations = 0
+
+
+class Function:
+    """A function of the analysed file, with the frame that it closes over."""
+
+    __slots__ = ("attrs", "called", "defaults", "frame", "grad_mode", "is_generator", "kwdefaults", "name", "node", "owner", "qualname")
+
+    def __init__(
+        self,
+        node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda,
+        frame: Frame,
+        name: str,
+        qualname: str,
+        defaults: list[Value],
+        kwdefaults: list[Value],
+    ) -> None:
+        self.node = node
+        self.frame = frame
+        self.name = name
+        self.qualname = qualname
+        self.defaults = defaults
+        self.kwdefaults = kwdefaults
+        self.attrs: dict[str, Value] = {}
+        self.grad_mode: Value = None
+        self.is_generator = False
+        self.owner: Class | None = None
+        self.called = False
+
+
+class Method:
+    """A callable bound to its first argument."""
+
+    __slots__ = ("function", "this")
+
+    def __init__(self, function: Value, this: Value) -> None:
+        self.function = function
+        self.this = this
+
+
+class Native:
+    """A callable that the machine itself implements."""
+
+    __slots__ = ("call", "name", "this")
+
+    def __init__(self, name: str, call: Callable[[list[Value], dict[str, Value], Site], Value], this: Value = None) -> None:
+        self.name = name
+        self.call = call
+        self.this = this
+
+
+class External:
+    """Something that was imported, by its dotted path (`torch.nn.functional.relu`), or a builtin (`builtins.len`)."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition(".")[2]
+
+    def __repr__(self) -> str:
+        return f"External({self.path})"
+
+
+class Class:
+    """A class of the analysed file. `bases` are Class, External or Opaque."""
+
+    __slots__ = ("bases", "dataclass_fields", "frame", "name", "names", "node", "qualname")
+
+    def __init__(self, node: ast.ClassDef, name: str, qualname: str, bases: list[Value], names: dict[str, Value]) -> None:
+        self.node = node
+        self.name = name
+        self.qualname = qualname
+        self.bases = bases
+        self.names = names
+        self.dataclass_fields: list[tuple[str, Value, bool]] | None = None
+
+
+class Instance:
+    """An object: of a class of the file, or of a library class that the machine knows (`External`)."""
+
+    __slots__ = ("attrs", "born", "cls", "open", "serial")
+
+    def __init__(self, cls: Class | External, serial: int, born: int = 0) -> None:
+        self.cls = cls
+        self.attrs: dict[str, Value] = {}
+        self.open = False
+        self.serial = serial
+        self.born = born
+
+    def __repr__(self) -> str:
+        return f"<{self.cls.name}>"
+
+
+class Property:
+    __slots__ = ("cached", "getter", "setter")
+
+    def __init__(self, getter: Value, setter: Value = None, cached: bool = False) -> None:
+        self.getter = getter
+        self.setter = setter
+        self.cached = cached
+
+
+class StaticMethod:
+    __slots__ = ("function",)
+
+    def __init__(self, function: Value) -> None:
+        self.function = function
+
+
+class ClassMethod:
+    __slots__ = ("function",)
+
+    def __init__(self, function: Value) -> None:
+        self.function = function
+
+
+class Super:
+    """What `super()` gives: attribute look-up that starts behind `cls` in the order of `this`."""
+
+    __slots__ = ("cls", "this")
+
+    def __init__(self, cls: Class | None, this: Value) -> None:
+        self.cls = cls
+        self.this = this
+
+
+class Iterable:
+    """Something to loop over (`range`, `zip`, a generator, a data loader).
+
+    `make(exact)` starts an iterator; when `exact` is false the loop stops after a few passes though the program goes on,
+    and counters are widened to unknown numbers. `length` is None when unknown. `once`: an iterator, it is used up.
+    """
+
+    __slots__ = ("attrs", "length", "make", "name", "once", "running")
+
+    def __init__(
+        self, make: Callable[[bool], Iterator[Value]], length: int | None = None, name: str = "", once: bool = False
+    ) -> None:
+        self.make = make
+        self.length = length
+        self.name = name
+        self.once = once
+        self.running: Iterator[Value] | None = None
+        self.attrs: dict[str, Value] = {}
+
+    def start(self, exact: bool) -> Iterator[Value]:
+        if not self.once:
+            return self.make(exact)
+        if self.running is None:
+            self.running = self.make(exact)
+        return self.running
+
+
+class Slice:
+    __slots__ = ("lower", "step", "upper")
+
+    def __init__(self, lower: Value, upper: Value, step: Value) -> None:
+        self.lower = lower
+        self.upper = upper
+        self.step = step
+
+
+class GradMode:
+    """`torch.no_grad()` and its kin, as context manager and as decorator. `enabled` may be unknown (a Sym)."""
+
+    __slots__ = ("enabled", "previous")
+
+    def __init__(self, enabled: Value) -> None:
+        self.enabled = enabled
+        self.previous: list[Value] = []
+
+
+def is_constant(value: Value) -> bool:
+    return isinstance(value, CONSTANTS)
+
+
+def is_number(value: Value) -> bool:
+    """A Python number for certain (bool included)."""
+    return isinstance(value, (bool, int, float, complex)) or (isinstance(value, Sym) and value.kind == "number")
+
+
+def key_of(value: Value) -> Hashable:
+    """A hashable form of a value: equal for equal constants, identity otherwise."""
+    if isinstance(value, CONSTANTS):
+        if isinstance(value, (bool, int, float)):
+            return ("c", value)
+        return ("c", type(value).__name__, value)
+    if isinstance(value, Sym):
+        return ("s", value.key)
+    if isinstance(value, Sequence) and value.kind == "tuple":
+        return ("t", tuple(key_of(v) for v in value.items))
+    if isinstance(value, External):
+        return ("x", value.path)
+    if isinstance(value, Opaque):
+        return ("o", value.number)
+    return ("i", id(value))
+
+
+def tensors_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
+    """Tensors, and opaque values with a node, inside a value: through containers and instances, bounded."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Opaque):
+        yield value
+    elif depth <= 0 or isinstance(value, CONSTANTS):
+        return
+    elif isinstance(value, Sequence):
+        for item in value.items[:64]:
+            yield from tensors_in(item, depth - 1)
+    elif isinstance(value, Mapping):
+        for _, item in list(value.items.values())[:64]:
+            yield from tensors_in(item, depth - 1)
+    elif isinstance(value, Instance):
+        for item in list(value.attrs.values())[:64]:
+            yield from tensors_in(item, depth - 2)
+
+
+def graph_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
+    """As `tensors_in`, only what has history; parameters of modules are not looked at."""
+    for t in tensors_in(value, depth):
+        if t.node is not None:
+            yield t
+
+
+def is_scalar(value: Value) -> bool:
+    """Proven to be a 0-dim tensor (or a tensor of one element, where `backward()` was called on it)."""
+    if isinstance(value, Tensor):
+        return value.shape == ()
+    return isinstance(value, Opaque) and value.scalar

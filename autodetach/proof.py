@@ -1,0 +1,174 @@
+"""Whether an edited program is free of a fault, has no new one, and still trains the same parameters from the same losses."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from autodetach.machine.events import Step
+from autodetach.machine.graph import Differentiation, Node, between, within
+from autodetach.machine.run import Analysis, Run
+
+Reached = Counter[tuple[str, str]]
+
+TRANSPARENT = frozenset({"add", "sum", "stack", "part", "leaf", "clone"})
+"""Operations that only add up: a repair may bring them in or take them away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`kept`: gradient reach is as it must be. `equal`: not even gradient of earlier passes was cut off."""
+
+    kept: bool
+    equal: bool
+    reason: str = ""
+
+
+def compare(before: Analysis, after: Analysis) -> Verdict:
+    """Compare what every parameter step consumes, path by path."""
+    equal = True
+    by_policy = {run.policy: run for run in after.runs}
+    for run in before.runs:
+        other = by_policy.get(run.policy)
+        if other is None or not other.finished or other.stopped_by != run.stopped_by:
+            if run.stopped_by and other is not None and other.finished:
+                continue  # the first program ended early on this path: the second may go on
+            return Verdict(False, False, "the edited program ends differently")
+        verdict = _compare_runs(run, other)
+        if not verdict.kept:
+            return verdict
+        equal = equal and verdict.equal
+    return Verdict(True, equal)
+
+
+def _compare_runs(before: Run, after: Run) -> Verdict:
+    old, new = _by_place(before), _by_place(after)
+    if {k: len(v) for k, v in old.items()} != {k: len(v) for k, v in new.items()}:
+        return Verdict(False, False, "another number of parameter steps")
+    equal = True
+    old_names, new_names = _leaf_names(before), _leaf_names(after)
+    for place, steps in old.items():
+        previous: Step | None = None
+        for step, other in zip(steps, new[place], strict=True):
+            verdict = _compare_steps(step, other, previous, old_names, new_names)
+            if not verdict.kept:
+                return verdict
+            equal = equal and verdict.equal
+            previous = step
+    return Verdict(True, equal)
+
+
+def _by_place(run: Run) -> dict[tuple[str, str], list[Step]]:
+    places: dict[tuple[str, str], list[Step]] = {}
+    for step in run.machine.steps:
+        if step.what == "step" or step.consumed:
+            places.setdefault((step.what, _text(step.site.node)), []).append(step)
+    return places
+
+
+def _leaf_names(run: Run) -> dict[Node, tuple[str, int]]:
+    """Leaves by the place that makes them and their number there: the same in both programs."""
+    counts: Counter[str] = Counter()
+    names: dict[Node, tuple[str, int]] = {}
+    for node in run.machine.nodes:
+        if node.leaf:
+            place = _text(node.site.node)
+            names[node] = (place, counts[place])
+            counts[place] += 1
+    return names
+
+
+def _compare_steps(
+    step: Step,
+    other: Step,
+    previous: Step | None,
+    old_names: dict[Node, tuple[str, int]],
+    new_names: dict[Node, tuple[str, int]],
+) -> Verdict:
+    since = previous.clock if previous is not None else 0
+    new = {new_names[leaf]: ds for leaf, ds in other.consumed if leaf in new_names}
+    leaves = {new_names[leaf]: leaf for leaf, _ in other.consumed if leaf in new_names}
+    equal = True
+    seen = set()
+    for leaf, differentiations in step.consumed:
+        name = old_names[leaf]
+        seen.add(name)
+        roots = [r for d in differentiations for r in d.roots]
+        reached = between(roots, leaf)
+        if name not in new:
+            return Verdict(False, False, "a parameter gets no gradient any more")
+        again = between([r for d in new[name] for r in d.roots], leaves[name])
+        recent = {n for n in reached if n.number > since or within(n.loops, step.loops)}
+        total, must = _count(reached), _count(between(roots, leaf, recent))
+        has = _count(again)
+        if must - has:
+            return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
+        if has - total:
+            return Verdict(False, False, "a step consumes gradient that it did not consume before")
+        if total != has or _paths(differentiations, leaf) != _paths(new[name], leaves[name]):
+            equal = False
+    if set(new) - seen:
+        return Verdict(False, False, "a step consumes gradient that it did not consume before")
+    return Verdict(True, equal)
+
+
+def _paths(differentiations: Iterable[Differentiation], leaf: Node) -> int:
+    """The number of ways from the roots down to a leaf: adding up losses does not change it, counting one twice does."""
+    total = 0
+    for d in differentiations:
+        ways: dict[Node, int] = {leaf: 1}
+        for node in sorted(between(d.roots, leaf), key=lambda n: n.number):
+            if node is not leaf:
+                ways[node] = sum(ways.get(p, 0) for p in node.parents)
+        total += sum(ways.get(root, 0) for root in d.roots)
+    return total
+
+
+def _count(nodes: Iterable[Node]) -> Reached:
+    return Counter(_name(n) for n in nodes if n.op not in TRANSPARENT)
+
+
+def _name(node: Node) -> tuple[str, str]:
+    place = node.site.node
+    return node.op, _text(place.func) if isinstance(place, ast.Call) else ""
+
+
+def _text(node: ast.AST) -> str:
+    if isinstance(node, (ast.expr, ast.stmt)):
+        return ast.unparse(node).replace(".detach()", "").replace(".item()", "")
+    return type(node).__name__
+
+
+def new_faults(before: Analysis, after: Analysis, *, numbers: bool) -> str | None:
+    """What the edited program does that Python or PyTorch refuses and the first one did not do, or None.
+
+    With `numbers`, also whether a number that the edit made reaches code that is not in view, which may want a tensor.
+    """
+    for kind in (_errors, _refused):
+        more = kind(after) - kind(before)
+        if more:
+            return f"another error comes: {sorted(more)[0]}"
+    if numbers and _escaping(after) - _escaping(before):
+        return "the number reaches code that is not in view"
+    return None
+
+
+def _errors(analysis: Analysis) -> set[tuple[str, str]]:
+    """What PyTorch would raise, by its kind and the place of the differentiation."""
+    found: set[tuple[str, str]] = set()
+    for run in analysis.runs:
+        found |= {("second walk", _text(e.second.call.func)) for e in run.machine.second_walks}
+        found |= {("changed in place", _text(e.by.call.func)) for e in run.machine.stale}
+    return found
+
+
+def _refused(analysis: Analysis) -> set[tuple[str, str]]:
+    return {(f.kind, f.text) for run in analysis.runs for f in run.machine.type_faults}
+
+
+def _escaping(analysis: Analysis) -> set[str]:
+    return {
+        _text(tag) for run in analysis.runs for e in run.machine.escapes for tag in e.tags if isinstance(tag, ast.AST)
+    }

@@ -1,0 +1,54 @@
+"""Findings as a JSON list in the shape of ruff's; rows and columns count from 1, columns in characters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from autodetach.finding import Fix
+from autodetach.report import Located
+from autodetach.source import Source
+
+
+def render(findings: Sequence[Located]) -> str:
+    """One JSON list with an object for each finding."""
+    return json.dumps([_finding(located) for located in findings], indent=2) + "\n"
+
+
+def _finding(located: Located) -> dict[str, Any]:
+    finding, source = located.finding, located.source
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "filename": located.path,
+        "location": _place(source, finding.span.start),
+        "end_location": _place(source, finding.span.end),
+        "severity": finding.severity.value,
+        "fix": _fix(finding.fix, source) if finding.fix else None,
+        "alternatives": [_fix(fix, source) for fix in finding.alternatives],
+        "story": [{"row": step.line, "text": step.text} for step in finding.story],
+        "assumptions": list(finding.assumptions),
+    }
+
+
+def _fix(fix: Fix, source: Source) -> dict[str, Any]:
+    return {
+        "applicability": fix.applicability.value,
+        "message": fix.message,
+        "why_unsafe": fix.why_unsafe,
+        "edits": [
+            {
+                "content": edit.replacement,
+                "location": _place(source, edit.start),
+                "end_location": _place(source, edit.end),
+            }
+            for edit in fix.edits
+        ],
+    }
+
+
+def _place(source: Source, offset: int) -> dict[str, int]:
+    position = source.position(offset)
+    return {"row": position.line, "column": position.character + 1}

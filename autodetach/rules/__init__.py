@@ -1,0 +1,38 @@
+"""All rules. A new rule is a file beside this one and a line in `RULES`.
+
+`autodetach rule`, the table in the README and the tests pick it up from there.
+"""
+
+from __future__ import annotations
+
+from autodetach.rules import (
+    accumulated_loss,
+    attached_fake,
+    carried_state,
+    data_index,
+    discarded_detach,
+    graph_outside_loop,
+    rebound_leaf,
+    shared_graph,
+    step_between,
+    stored_history,
+    superfluous_retain,
+)
+from autodetach.rules.suspect import Rule
+
+# Where several rules see one error, the first of this order with a safe fix reports it.
+RULES: tuple[Rule, ...] = (
+    accumulated_loss.RULE,
+    stored_history.RULE,
+    superfluous_retain.RULE,
+    graph_outside_loop.RULE,
+    carried_state.RULE,
+    rebound_leaf.RULE,
+    attached_fake.RULE,
+    step_between.RULE,
+    shared_graph.RULE,
+    data_index.RULE,
+    discarded_detach.RULE,
+)
+
+__all__ = ["RULES", "Rule"]

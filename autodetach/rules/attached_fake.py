@@ -1,0 +1,191 @@
+'''A network's loss walks into another network that it does not train.
+
+## What it does
+Reports the attached fake of a GAN and its kin: two differentiations share a graph, and one of them walks into parameters whose
+gradient no step consumes.
+
+## Why is this bad
+The discriminator's backward frees the generator's graph, and the generator's backward then raises. `retain_graph=True` makes it
+"modified by an inplace operation", since the discriminator was stepped in between; and it costs the time of a second backward.
+
+## Example
+```python
+fake = G(z)
+loss_d = bce(D(real), ones) + bce(D(fake), zeros)
+```
+
+## Use instead
+```python
+loss_d = bce(D(real), ones) + bce(D(fake.detach()), zeros)
+```
+
+## Fix safety
+Safe: the program could only raise before, and no gradient that any step consumes changes.
+
+## When it stays silent
+When the fake is detached, made under `no_grad`, or judged anew for the generator; when the gradient is consumed.
+
+## References
+- https://docs.pytorch.org/tutorials/beginner/dcgan_faces_tutorial.html
+'''
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.finding import Severity, StoryStep
+from autodetach.machine.events import SecondWalk, StaleSaved
+from autodetach.machine.graph import Differentiation, Node
+from autodetach.machine.growth import expression_of
+from autodetach.machine.run import Run
+from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.rules.program import Program, fault_of, assumptions_of, calls_of, is_assumed, line, stable, text
+from autodetach.rules.suspect import Candidate, Suspect, rule
+
+
+def find(program: Program) -> Iterator[Suspect]:
+    seen: set[object] = set()
+    for run in program.runs:
+        for event in (*run.machine.second_walks, *run.machine.stale):
+            cuts = cut_sets(program, run, event)
+            if not cuts:
+                continue
+            suspect = _suspect(program, run, event, cuts)
+            if suspect.key not in seen:
+                seen.add(suspect.key)
+                yield suspect
+
+
+def _second(event: SecondWalk | StaleSaved) -> Differentiation:
+    return event.second if isinstance(event, SecondWalk) else event.by
+
+
+def _suspect(
+    program: Program, run: Run, event: SecondWalk | StaleSaved, cuts: list[tuple[Differentiation, ...]]
+) -> Suspect:
+    second = _second(event)
+    first = event.node.walked_by[0]
+    edges = [e for d in cuts[0] for e in unconsumed_edges(run, d)]
+    edges = edges or [e for d in cuts[0] for e in unconsumed_edges(run, d, shared=False)]
+    shown = ", ".join(dict.fromkeys(f"`{text(e)}`" for _, _, e in edges))
+    story = (
+        StoryStep(line(event.node.site), "builds a part of the graph that both need"),
+        StoryStep(line(first.call), f"`{text(first.call)}` walks it"),
+        StoryStep(line(second.call), f"`{text(second.call)}` walks it again: PyTorch raises"),
+        StoryStep(line(edges[0][0].site), f"the gradient that flows into {shown} is consumed by no step"),
+    )
+    return Suspect(
+        ("AD203", second.scope, stable(second.call)),
+        edges[0][2],
+        f"{shown} is attached to a graph that `{text(cuts[0][0].call)}` does not train",
+        Severity.ERROR,
+        story,
+        not is_assumed(event.path),
+        assumptions_of(event.path),
+        lambda: _candidates(run, cuts),
+        fault_of(second),
+    )
+
+
+def cut_sets(
+    program: Program, run: Run, event: SecondWalk | StaleSaved
+) -> list[tuple[Differentiation, ...]]:
+    """Which differentiations walk in vain: each alone, then all together."""
+    walkers = [d for d in event.node.walked_by if d.kind != "grad" and not d.create_graph]
+    vain = [d for d in dict.fromkeys(walkers) if list(unconsumed_edges(run, d, shared=False))]
+    unique = list({d.call: d for d in vain}.values())
+    if not unique:
+        return []
+    sets: list[tuple[Differentiation, ...]] = [(d,) for d in unique]
+    if len(vain) > 1:
+        sets.append(tuple(vain))
+    return sets
+
+
+Edge = tuple[Node, Value, ast.expr]
+"""A node, its operand whose gradient nobody consumes, and the expression of that operand."""
+
+
+def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True) -> Iterator[Edge]:
+    """Where a differentiation walks into graph whose gradient no step consumes.
+
+    With `shared`, the edges by which it enters what other differentiations walk too (`fake` itself, not what the
+    discriminator makes of it); without, those by which it leaves the part whose gradient is consumed.
+    """
+    consumed = {leaf for s in run.machine.steps for leaf, ds in s.consumed if d in ds}
+    if not consumed:
+        return
+    useful: set[Node] = set()
+    for node in sorted(d.walked, key=lambda n: n.number):
+        if node in consumed or any(p in useful for p in node.parents):
+            useful.add(node)
+    seen: set[ast.expr] = set()
+    for node in d.walked:
+        if (node not in useful and not shared) or (shared and _shared(node, d) and node not in useful):
+            continue
+        for parent in node.parents:
+            if parent.leaf or parent.weak or parent in useful or not _has_leaf(parent):
+                continue
+            if shared and not _shared(parent, d):
+                continue
+            for operand in node.operands:
+                if getattr(operand, "node", None) is parent:
+                    expression = _expression(node, operand)
+                    if expression is not None and expression not in seen:
+                        seen.add(expression)
+                        yield node, operand, expression
+
+
+def _shared(node: Node, d: Differentiation) -> bool:
+    return any(o is not d and o.loops == d.loops or o.call is not d.call for o in node.walked_by)
+
+
+def _has_leaf(node: Node) -> bool:
+    seen, stack = set(), [node]
+    while stack:
+        n = stack.pop()
+        if n.leaf:
+            return True
+        if n not in seen:
+            seen.add(n)
+            stack.extend(n.parents)
+    return False
+
+
+def _expression(node: Node, operand: Value) -> ast.expr | None:
+    """The expression of an operand at the outermost call that is given it: `D(fake)`, not a line inside of `D`."""
+    found = expression_of(node, operand)
+    for site in calls_of(node.chain):
+        for expression, value in site.operands:
+            if value is operand and isinstance(value, (Tensor, Opaque)):
+                found = expression
+    return found
+
+
+def _candidates(run: Run, cuts: list[tuple[Differentiation, ...]]) -> Iterator[Candidate]:
+    from autodetach.codemods.append_method import AppendMethod
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    tried = []
+    for group, shared in ((g, s) for g in cuts for s in (True, False)):
+        expressions = list({e: None for d in group for _, _, e in unconsumed_edges(run, d, shared)})
+        if not expressions or expressions in tried:
+            continue
+        tried.append(expressions)
+        codemods = tuple(AppendMethod(e, "detach") for e in expressions)
+        shown = ", ".join(f"`{text(e)}`" for e in expressions)
+        retained = {
+            o.call: o
+            for d in group
+            for n in d.walked
+            for o in n.walked_by
+            if o.retain and o.kind != "grad" and isinstance(o.retain_written, ast.keyword)
+        }
+        if retained:
+            removals = tuple(SetKeyword(call, "retain_graph", None) for call in retained)
+            yield Candidate(f"detach {shown}, and retain no graph", (*codemods, *removals))
+        yield Candidate(f"detach {shown}", codemods)
+
+
+RULE = rule(__doc__, "AD203", "attached-fake", find)

@@ -1,0 +1,363 @@
+'''A state with history is carried from one pass into the next.
+
+## What it does
+Reports recurrent states, memories, running statistics and their like that are read in a later pass with the graph of an earlier
+one, where that graph was freed (the second backward raises), changed by a parameter step (the in-place error), kept by a pasted
+`retain_graph=True`, or never differentiated at all.
+
+## Why is this bad
+`RuntimeError: Trying to backward through the graph a second time` in pass two. With `retain_graph=True` it becomes "modified by
+an inplace operation", or each pass walks the graphs of all passes before it.
+
+## Example
+```python
+h = torch.zeros(1, 8)
+for x, y in loader:
+    out, h = rnn(x, h)
+    loss = criterion(out, y)
+    loss.backward()
+    optimizer.step()
+```
+
+## Use instead
+```python
+    optimizer.step()
+    h = h.detach()
+```
+
+## Fix safety
+Unsafe where gradient of earlier passes is cut off: truncated backpropagation is what most people want, but a state that is
+made anew for each sample, or one backward after the loop, may be what you meant. Safe where nothing is differentiated at all.
+The state is detached where it enters the next pass, never inside a cell, and never where it still feeds the loss of its own pass.
+
+## When it stays silent
+When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it.
+
+## References
+- https://docs.pytorch.org/docs/stable/notes/faq.html
+'''
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from autodetach.finding import Severity, StoryStep
+from autodetach.machine.graph import Activation, Differentiation, Node, Pass, diverge
+from autodetach.machine.growth import Growth, expression_of, pass_of
+from autodetach.machine.run import Run
+from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.rules.detaching import structural
+from autodetach.rules.holders import Holder, Moment, Replay, behind_step, moment, placed, replay, twin
+from autodetach.rules.program import Program, assumptions_of, fault_of, is_assumed, line, stable, stepped_between, text
+from autodetach.rules.suspect import Candidate, Suspect, rule
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
+
+Crossed = tuple[Node, Value, Node]
+"""A node of this pass, its operand from an earlier one, and the node that made the operand."""
+
+
+def find(program: Program) -> Iterator[Suspect]:
+    seen: set[object] = set()
+    for run in program.runs:
+        for suspect in (*_errors(program, run), *_walked_again(program, run)):
+            if suspect.key not in seen:
+                seen.add(suspect.key)
+                yield suspect
+    for growth in program.growths:
+        if growth.kind == "chain" and not growth.linear:
+            suspect = _grown(program, growth)
+            if suspect.key not in seen:
+                seen.add(suspect.key)
+                yield suspect
+
+
+# ---- suspects
+
+
+def _errors(program: Program, run: Run) -> Iterator[Suspect]:
+    for walk in run.machine.second_walks:
+        apart = diverge(walk.node.loops, walk.second.loops)
+        if apart is not None:
+            crossed = list(crossings(walk.second, apart[1], apart[0]))
+            if crossed:
+                yield _raising(program, run, walk.second, walk.path, walk.node, walk.first, apart, crossed)
+    for stale in run.machine.stale:
+        apart = diverge(stale.node.loops, stale.by.loops)
+        if apart is not None:
+            crossed = list(crossings(stale.by, apart[1], apart[0]))
+            if crossed:
+                yield _raising(program, run, stale.by, stale.path, stale.node, None, apart, crossed)
+
+
+def crossings(d: Differentiation, now: Pass, before: Pass) -> Iterator[Crossed]:
+    """Where a differentiation enters graph of earlier passes of a loop."""
+    for node in d.walked:
+        if now not in node.loops:
+            continue
+        yield from crossed_operands(node, now)
+
+
+def crossed_operands(node: Node, now: Pass) -> Iterator[Crossed]:
+    """The operands of a node that were made in earlier passes of the loop."""
+    for parent in node.parents:
+        there = pass_of(parent.loops, now.activation)
+        if parent.leaf or parent.weak or there is None or there is now:
+            continue
+        operands = [o for o in node.operands if getattr(o, "node", None) is parent]
+        if not operands:  # changed in place since: it has a younger node by now
+            operands = [o for o in node.operands if isinstance(o, (Tensor, Opaque))][:1]
+        for operand in operands:
+            yield node, operand, parent
+
+
+def _raising(
+    program: Program,
+    run: Run,
+    d: Differentiation,
+    path: tuple[Node, ...],
+    node: Node,
+    first: Differentiation | None,
+    apart: tuple[Pass, Pass],
+    crossed: list[Crossed],
+) -> Suspect:
+    reader, operand, maker = crossed[-1]
+    state = text(expression_of(reader, operand)) if expression_of(reader, operand) is not None else "a state"
+    before, now = apart
+    story = [StoryStep(line(maker.site), f"pass {before.index + 1}: builds the graph of `{state}`")]
+    if first is not None:
+        story.append(StoryStep(line(first.call), f"pass {before.index + 1}: backward frees it"))
+        end = "needs the freed part again: PyTorch raises"
+    else:
+        end = "needs tensors that a parameter step has changed in place since: PyTorch raises"
+    story.append(StoryStep(line(reader.site), f"pass {now.index + 1}: reads that `{state}` with its old graph"))
+    story.append(StoryStep(line(d.call), f"pass {now.index + 1}: {end}"))
+    return Suspect(
+        ("AD302", d.scope, stable(d.call)),
+        d.call if not isinstance(reader.site.node, ast.expr) else reader.site.node,
+        f"`{state}` carries its graph from one pass into the next, and `{text(d.call)}` walks into it",
+        Severity.ERROR,
+        tuple(story),
+        not is_assumed(path),
+        assumptions_of(path),
+        lambda: _candidates(program, run, d, now, before, crossed),
+        fault_of(d),
+    )
+
+
+def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
+    """Retained graph of an earlier pass is walked again in a later one, with a step in between: no error, but wrong."""
+    for d in run.machine.differentiations:
+        if d.kind == "grad" or d.create_graph or d.raised:
+            continue
+        for node in d.walked:
+            if node.leaf or node.weak or not node.saves:
+                continue
+            old = next((o for o in node.walked_by if o.number < d.number and o.retain and o.kind != "grad"), None)
+            apart = diverge(node.loops, d.loops)
+            if old is None or apart is None or not stepped_between(run, old, d) or apart[0] not in old.loops:
+                continue
+            crossed = list(crossings(d, apart[1], apart[0]))
+            if crossed:
+                yield _retained(program, run, d, node, apart, crossed)
+                return
+
+
+def _retained(
+    program: Program, run: Run, d: Differentiation, node: Node, apart: tuple[Pass, Pass], crossed: list[Crossed]
+) -> Suspect:
+    reader, operand, maker = crossed[-1]
+    state = text(expression_of(reader, operand))
+    before, now = apart
+    story = (
+        StoryStep(line(maker.site), f"pass {before.index + 1}: builds the graph of `{state}`"),
+        StoryStep(line(d.call), f"pass {before.index + 1}: `retain_graph=True` keeps it"),
+        StoryStep(line(reader.site), f"pass {now.index + 1}: reads that `{state}` with its old graph"),
+        StoryStep(line(d.call), f"pass {now.index + 1}: walks both: every pass walks the graphs of all passes before it"),
+    )
+    return Suspect(
+        ("AD302", d.scope, stable(d.call)),
+        d.call,
+        f"`retain_graph=True` hides that `{state}` carries its graph from one pass into the next",
+        Severity.ERROR,
+        story,
+        not node.assumed,
+        (),
+        lambda: _candidates(program, run, d, now, before, crossed, "the gradients of a program that runs today change"),
+        fault_of(d),
+    )
+
+
+def _grown(program: Program, growth: Growth) -> Suspect:
+    node = growth.node
+    operand = next(
+        (o for o in node.operands if (n := getattr(o, "node", None)) is not None and n.loops is not node.loops), None
+    )
+    expression = expression_of(node, operand) if operand is not None else None
+    state = text(expression) if expression is not None else "a state"
+    story = (
+        StoryStep(line(node.site), f"every pass computes the next `{state}` from the one before, with its graph"),
+        StoryStep(line(node.site), "nothing differentiates it: the graph grows for as long as the loop runs"),
+    )
+    return Suspect(
+        ("AD302", node.site.scope, stable(node.site.node)),
+        node.site.node,
+        f"the graph of `{state}` grows with every pass",
+        Severity.ERROR,
+        story,
+        growth.certain,
+        (),
+        lambda: _growth_candidates(program, growth),
+    )
+
+
+# ---- candidates
+
+
+def _candidates(
+    program: Program,
+    run: Run,
+    d: Differentiation,
+    now: Pass,
+    before: Pass,
+    crossed: list[Crossed],
+    doubt: str | None = None,
+) -> Iterator[Candidate]:
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    again = replay(program, run, now.activation, now.index)
+    same = twin(again.machine, d)
+    if same is None:
+        return
+    same_now = pass_of(same.loops, _twin_activation(again, now))
+    if same_now is None:
+        return
+    there = list(crossings(same, same_now, same_now))
+    flags = [
+        SetKeyword(o.call, "retain_graph", None)
+        for o in run.machine.differentiations
+        if o.retain and o.kind != "grad" and isinstance(o.retain_written, ast.keyword) and now.activation in _activations(o)
+    ]
+    removals = tuple({f.call: f for f in flags}.values())
+    for message, codemods in repairs(program, again, moment(same), now.activation, there):
+        if removals:
+            yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt)
+        yield Candidate(message, codemods, doubt)
+
+
+def _activations(d: Differentiation) -> list[Activation]:
+    return [p.activation for p in d.loops]
+
+
+def _twin_activation(again: Replay, now: Pass) -> Activation:
+    return again.machine.activations[now.activation.number]
+
+
+Repair = tuple[str, tuple["Codemod", ...]]
+
+
+def repairs(
+    program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed]
+) -> Iterator[Repair]:
+    """Where a state is cut: at the end of the pass if the loop has a name for it, else where it is read."""
+    named = [h for _, operand, _ in crossed for h in again.of(operand)]
+    if named and min(h.depth for h in named) >= 3:  # `net[1].v`: the loop has no good name for it
+        yield from at_read(program, crossed)
+        yield from boundary(program, again, d, activation, crossed)
+    else:
+        yield from boundary(program, again, d, activation, crossed)
+        yield from at_read(program, crossed)
+
+
+def boundary(
+    program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed]
+) -> Iterator[Repair]:
+    """Detach the bindings that carry the state, behind the step at the end of the pass."""
+    from autodetach.codemods.insert_statement import InsertStatement
+
+    chosen: dict[str, Holder] = {}
+    for _, operand, _ in crossed:
+        holders = [h for h in again.of(operand) if _placeable(program, d, h, activation)]
+        if not holders:
+            return
+        best = min(holders, key=lambda h: (h.depth, -_inwardness(d, h)))
+        chosen.setdefault(best.text, best)
+    if not chosen or any(h.depth > 8 for h in chosen.values()):
+        return
+    texts = [(h.text, structural(h.text, h.value)) for h in chosen.values()]
+    if any(new is None for _, new in texts):
+        return
+    frame = min(chosen.values(), key=lambda h: -_inwardness(d, h)).frame
+    if any(h.frame is not frame for h in chosen.values()):
+        frame = max(chosen.values(), key=lambda h: _inwardness(d, h)).frame
+    statement = placed(program, d, frame, activation.node)
+    if statement is None:
+        return
+    anchor = behind_step(program, again.machine, d, statement, frame)
+    names = all(t.isidentifier() and new == f"{t}.detach()" for t, new in texts)
+    if names and len(texts) > 1:
+        body = f"{', '.join(t for t, _ in texts)} = {', '.join(str(n) for _, n in texts)}"
+    else:
+        body = "\n".join(f"{t} = {n}" for t, n in texts)
+    shown = ", ".join(f"`{t}`" for t, _ in texts)
+    yield f"detach {shown} where it enters the next pass", (InsertStatement(anchor, body),)
+
+
+def _placeable(program: Program, d: Moment, holder: Holder, activation: Activation) -> bool:
+    """Whether a statement in the holder's frame, inside of the loop, may rebind it."""
+    return placed(program, d, holder.frame, activation.node) is not None
+
+
+def _inwardness(d: Moment, holder: Holder) -> int:
+    return max((i for i, (_, f) in enumerate(d.trail) if f is holder.frame), default=-1)
+
+
+def at_read(program: Program, crossed: list[Crossed]) -> Iterator[Repair]:
+    """Detach where the state is read."""
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    edits: dict[ast.expr, object] = {}
+    for reader, operand, _ in crossed:
+        found = _read(reader, operand)
+        if found is None:
+            return
+        expression, value = found
+        new = structural("{}", value)
+        if new is None or not isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
+            return
+        edits[expression] = ReplaceExpression(expression, new)
+    if edits:
+        shown = ", ".join(f"`{text(e)}`" for e in edits)
+        yield f"detach {shown} where it is read", tuple(edits.values())
+
+
+def _read(reader: Node, operand: Value) -> tuple[ast.expr, Value] | None:
+    for expression, value in reader.site.operands:
+        if value is operand:
+            return expression, value
+    for expression, value in reader.site.operands:
+        items = getattr(value, "items", None)
+        if isinstance(items, list) and operand in items:
+            return expression, value
+    return None
+
+
+def _growth_candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
+    """A chain that nothing differentiates: detach it at the end of the pass, or where it is read."""
+    now = pass_of(growth.node.loops, growth.activation)
+    if now is None:
+        return
+    again = replay(program, growth.run, growth.activation, now.index)
+    same = next((n for n in again.machine.nodes if n.number == growth.node.number), None)
+    same_now = pass_of(same.loops, _twin_activation(again, now)) if same is not None else None
+    if same is None or same_now is None:
+        return
+    crossed = list(crossed_operands(same, same_now))
+    for message, codemods in repairs(program, again, moment(same), growth.activation, crossed):
+        yield Candidate(message, codemods)
+
+
+RULE = rule(__doc__, "AD302", "carried-state", find)

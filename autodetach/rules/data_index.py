@@ -1,0 +1,78 @@
+'''`loss.data[0]` and `loss.data.item()` for the value of a scalar.
+
+## What it does
+Reports `x.data[0]` and `x.data.item()` where `x` is proven to be a 0-dim tensor.
+
+## Why is this bad
+`x.data[0]` raises `IndexError: invalid index of a 0-dim tensor` in every PyTorch since 0.5. `.data` goes behind autograd's
+back; for reading a value there is `item()`.
+
+## Example
+```python
+print(loss.data[0])
+```
+
+## Use instead
+```python
+print(loss.item())
+```
+
+## Fix safety
+Safe: the value is the same.
+
+## When it stays silent
+When the tensor is not proven to be 0-dim: rows of a matrix, elements of a vector, attributes called `data` of other classes.
+
+## References
+- https://github.com/pytorch/pytorch/releases/tag/v0.4.0
+'''
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.finding import Severity, StoryStep
+from autodetach.machine.events import DataRead
+from autodetach.rules.program import Program, line, text
+from autodetach.rules.suspect import Candidate, Suspect, rule
+
+
+def find(program: Program) -> Iterator[Suspect]:
+    seen: set[ast.AST] = set()
+    for run in program.runs:
+        for fact in run.machine.facts:
+            if isinstance(fact, DataRead) and fact.site.node not in seen:
+                seen.add(fact.site.node)
+                yield _suspect(fact)
+
+
+def _suspect(fact: DataRead) -> Suspect:
+    node = fact.site.node
+    assert isinstance(node, (ast.Subscript, ast.Call))
+    owner = _owner(node)
+    story = (StoryStep(line(node), f"`{text(owner)}` is a 0-dim tensor"),)
+    if fact.raises:
+        message = f"`{text(node)}` raises: a 0-dim tensor has no element 0"
+    else:
+        message = f"`{text(node)}` reads a value behind autograd's back"
+    severity = Severity.ERROR if fact.raises else Severity.WARNING
+    key = ("AD401", fact.site.scope, ast.unparse(node), node.lineno, node.col_offset)
+    return Suspect(key, node, message, severity, story, True, (), lambda: _candidates(node, owner))
+
+
+def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
+    """`loss` of `loss.data[0]` and of `loss.data.item()`."""
+    data = node.value if isinstance(node, ast.Subscript) else node.func
+    if isinstance(data, ast.Attribute) and data.attr == "item":
+        data = data.value
+    return data.value if isinstance(data, ast.Attribute) else data
+
+
+def _candidates(node: ast.Subscript | ast.Call, owner: ast.expr) -> Iterator[Candidate]:
+    from autodetach.codemods.replace_tail import ReplaceTail
+
+    yield Candidate(f"read the value with `{text(owner)}.item()`", (ReplaceTail(node, owner, ".item()"),))
+
+
+RULE = rule(__doc__, "AD401", "data-index", find)

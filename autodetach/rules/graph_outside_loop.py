@@ -1,0 +1,353 @@
+'''Something with history is built once before a loop and differentiated in every pass.
+
+## What it does
+Reports values with history that are made before a loop (at module level, in a constructor, before a closure) and used in it, where
+each pass differentiates them and steps parameters.
+
+## Why is this bad
+The first pass frees the graph, the second raises `Trying to backward through the graph a second time`. Where nothing in that graph
+saves tensors there is no error: every pass then trains on values of the parameters from before the loop.
+
+## Example
+```python
+scale = torch.exp(log_scale)
+for x, y in loader:
+    loss = criterion(model(x) * scale, y)
+    loss.backward()
+    optimizer.step()
+```
+
+## Use instead
+```python
+for x, y in loader:
+    scale = torch.exp(log_scale)
+```
+
+## Fix safety
+If the leaves are trained, the statements that build the graph move into the loop: safe when the program could only raise before
+and the moved statements draw no random numbers. If they are not trained, the value is detached where it is built: safe. Unsafe
+when the program runs today (the silent kind).
+
+## When it stays silent
+When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
+
+## References
+- https://discuss.pytorch.org/t/24554
+'''
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.finding import Severity, StoryStep
+from autodetach.machine.graph import Activation, Differentiation, Node, diverge
+from autodetach.machine.growth import expression_of, pass_of
+from autodetach.machine.run import Run
+from autodetach.machine.values import Value
+from autodetach.rules.program import (
+    fault_of,
+    Program,
+    assumptions_of,
+    calls_of,
+    is_assumed,
+    line,
+    stable,
+    stepped_between,
+    text,
+)
+from autodetach.rules.suspect import Candidate, Suspect, rule
+
+Entry = tuple[Node | None, Value, Node]
+"""A node of the pass (None for a root), its operand from outside of the loop, and the node that made the operand."""
+
+
+def find(program: Program) -> Iterator[Suspect]:
+    seen: set[object] = set()
+    for run in program.runs:
+        for suspect in (*_errors(program, run), *_stale(program, run)):
+            if suspect.key not in seen:
+                seen.add(suspect.key)
+                yield suspect
+
+
+def _errors(program: Program, run: Run) -> Iterator[Suspect]:
+    for event in run.machine.second_walks:
+        apart = diverge(event.first.loops, event.second.loops)
+        if apart is None or pass_of(event.node.loops, apart[0].activation) is not None:
+            continue
+        if stepped_between(run, event.first, event.second):
+            yield _suspect(program, run, event.first, event.second, event.node, event.path, apart[1].activation)
+    for change in run.machine.stale:
+        first = next((d for d in change.node.walked_by if d.number < change.by.number), None)
+        apart = diverge(first.loops, change.by.loops) if first is not None else None
+        if first is None or apart is None or pass_of(change.node.loops, apart[0].activation) is not None:
+            continue
+        yield _suspect(program, run, first, change.by, change.node, change.path, apart[1].activation)
+
+
+def _stale(program: Program, run: Run) -> Iterator[Suspect]:
+    """No error, but each pass differentiates values that were computed before the first step."""
+    for d in run.machine.differentiations:
+        if d.kind == "grad" or d.create_graph or d.raised:
+            continue
+        for node in d.walked:
+            if node.leaf or node.weak or len(node.walked_by) < 2:
+                continue
+            first = next((o for o in node.walked_by if o.number < d.number and o.kind != "grad"), None)
+            apart = diverge(first.loops, d.loops) if first is not None else None
+            if first is None or apart is None or pass_of(node.loops, apart[0].activation) is not None:
+                continue
+            if _own_leaf_stepped(run, node, first, d):
+                yield _suspect(program, run, first, d, node, (node,), apart[1].activation, silent=True)
+                return
+
+
+def _own_leaf_stepped(run: Run, node: Node, first: Differentiation, second: Differentiation) -> bool:
+    """Whether a leaf under `node` is changed by a step between two walks over it."""
+    leaves = _leaves(node)
+    return any(
+        first.number < s.clock < second.number and s.what != "grad" and any(leaf in leaves for leaf, _ in s.consumed)
+        for s in run.machine.steps
+    )
+
+
+def _leaves(node: Node) -> set[Node]:
+    found, seen, stack = set(), set(), [node]
+    while stack:
+        n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if n.leaf:
+            found.add(n)
+        stack.extend(n.parents)
+    return found
+
+
+def _suspect(
+    program: Program,
+    run: Run,
+    first: Differentiation,
+    second: Differentiation,
+    node: Node,
+    path: tuple[Node, ...],
+    activation: Activation,
+    silent: bool = False,
+) -> Suspect:
+    entries = list(entered(second, activation))
+    shown = text(expression_of(entries[0][0], entries[0][1]) if entries and entries[0][0] is not None else second.root_expression)
+    where = line(activation.node) if activation.node is not None else 0
+    end = "walks it again, though its parameters have changed since" if silent else "needs the freed part again: PyTorch raises"
+    story = [StoryStep(line(node.site), f"builds the graph of `{shown}`, once")]
+    if where:
+        story.append(StoryStep(where, "the loop begins"))
+    story += [
+        StoryStep(line(first.call), "pass 1: backward " + ("walks it" if silent else "frees it")),
+        StoryStep(line(second.call), f"pass 2: {end}"),
+    ]
+    message = (
+        f"`{shown}` is computed once before the loop: every pass trains on its old value"
+        if silent
+        else f"the graph of `{shown}` is built once before the loop, and `{text(second.call)}` walks it in every pass"
+    )
+    return Suspect(
+        ("AD301", second.scope, stable(second.call)),
+        node.site.node if isinstance(node.site.node, (ast.expr, ast.stmt)) else second.call,
+        message,
+        Severity.ERROR,
+        tuple(story),
+        not is_assumed(path),
+        assumptions_of(path),
+        lambda: _candidates(program, run, second, activation, entries, silent),
+        fault_of(second),
+    )
+
+
+def entered(d: Differentiation, activation: Activation) -> Iterator[Entry]:
+    """Where a differentiation leaves the graph of the loop's passes for what was made before the loop."""
+    for root in d.roots:
+        if pass_of(root.loops, activation) is None and not root.leaf:
+            operand = next((o for o in d.operands if getattr(o, "node", None) is root), None)
+            yield None, operand, root
+    for node in d.walked:
+        if pass_of(node.loops, activation) is None:
+            continue
+        for parent in node.parents:
+            if parent.leaf or parent.weak or pass_of(parent.loops, activation) is not None:
+                continue
+            operand = next((o for o in node.operands if getattr(o, "node", None) is parent), None)
+            yield node, operand, parent
+
+
+# ---- candidates
+
+
+def _candidates(
+    program: Program, run: Run, d: Differentiation, activation: Activation, entries: list[Entry], silent: bool
+) -> Iterator[Candidate]:
+    doubt = "the gradients of a program that runs today change" if silent else None
+    here = [o for o in run.machine.differentiations if o.call is d.call]
+    trained = {leaf for s in run.machine.steps for leaf, ds in s.consumed if any(o in ds for o in here)}
+    outer = _outside([parent for _, _, parent in entries], activation)
+    moves = any(leaf in trained for n in outer for leaf in _leaves(n))
+    repairs = [_moved(program, run, d, activation, outer, doubt), list(_detached(program, entries, doubt))]
+    for group in repairs if moves else reversed(repairs):
+        yield from group
+
+
+def _outside(nodes: list[Node], activation: Activation) -> list[Node]:
+    """All nodes made before the loop that the given ones rest on, oldest first."""
+    found: dict[Node, None] = {}
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        if node in found or node.leaf:
+            continue
+        found[node] = None
+        stack.extend(node.parents)
+    return sorted(found, key=lambda n: n.number)
+
+
+def _moved(
+    program: Program, run: Run, d: Differentiation, activation: Activation, outer: list[Node], doubt: str | None
+) -> list[Candidate]:
+    from autodetach.codemods.move_statements import MoveStatements
+
+    body = _body(activation)
+    if not body:
+        return []
+    anchor = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
+    statements: dict[ast.stmt, None] = {}
+    for node in outer:
+        statement = _building_statement(program, node, anchor)
+        if statement is None:
+            return []
+        statements[statement] = None
+    ordered = sorted(statements, key=line)
+    if not ordered or not all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign)) for s in ordered):
+        return []
+    if not _movable(program, ordered, anchor):
+        return []
+    if doubt is None and _draws_random_numbers(run, ordered):
+        doubt = "a moved statement draws random numbers, which it will do in every pass"
+    names = ", ".join(f"`{text(t)}`" for s in ordered for t in _targets(s))
+    where = "loop" if isinstance(activation.node, (ast.For, ast.While)) else "function"
+    return [Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
+
+
+def _body(activation: Activation) -> list[ast.stmt]:
+    node = activation.node
+    if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)):
+        return node.body
+    function = getattr(activation.frame, "node", None)
+    return function.body if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _building_statement(program: Program, node: Node, anchor: ast.stmt) -> ast.stmt | None:
+    """The statement that makes a node, seen from the scope into which it would move."""
+    places: list[ast.AST] = [node.site.node, *[site.node for site in calls_of(node.chain)]]
+    scopes = {program.scope(anchor), *program.enclosing(anchor)}
+    for place in places:
+        statement = program.statement(place)
+        if statement is None:
+            continue
+        if program.scope(statement) in scopes:
+            return statement
+        if _of_the_same_object(program, statement, anchor):
+            return statement
+    return None
+
+
+def _of_the_same_object(program: Program, statement: ast.stmt, anchor: ast.stmt) -> bool:
+    """`self.x = ...` in a constructor means the same in another method of the class."""
+    here, there = program.scope(statement), program.scope(anchor)
+    if not (isinstance(here, ast.FunctionDef) and isinstance(there, ast.FunctionDef)):
+        return False
+    if program.parents.get(here) is not program.parents.get(there) or not here.args.args or not there.args.args:
+        return False
+    this = here.args.args[0].arg
+    if this != there.args.args[0].arg:
+        return False
+    local = {n for s in here.body for n in program.names_bound(s)} | {a.arg for a in here.args.args[1:]}
+    bound = program.names_bound(statement)
+    return not bound and not (program.names_read(statement) & local)
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        return [statement.target]
+    return []
+
+
+def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> bool:
+    """Whether nothing that stays behind reads what the statements bind before they will have run."""
+    bound = {name for s in statements for name in program.names_bound(s)}
+    home, goal = program.scope(statements[0]), program.scope(anchor)
+    first = min(line(s) for s in statements)
+    moved = set(statements)
+    for node in ast.walk(program.tree):
+        if not (isinstance(node, ast.Name) and node.id in bound):
+            continue
+        around = list(program.enclosing(node))
+        if any(at in moved for at in around):
+            continue
+        if home is goal:
+            if program.scope(node) is home and first < node.lineno < line(anchor):
+                return False
+        elif goal not in around and not _binds(program.scope(node), node.id):
+            return False  # it becomes a local name of the function
+        elif goal in around and isinstance(node.ctx, ast.Store):
+            return False
+    return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in _targets(s))
+
+
+def _binds(scope: ast.AST, name: str) -> bool:
+    """Whether a name is local to a function."""
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return False
+    arguments = scope.args
+    if name in {a.arg for a in (*arguments.args, *arguments.posonlyargs, *arguments.kwonlyargs)}:
+        return True
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(scope))
+
+
+def _draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
+    lines = {n for s in statements for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
+    if any(site.line in lines for site in run.machine.random_nodes):
+        return True
+    return any(
+        any(site.line in lines for site in calls_of(n.chain)) and n.site.node in {r.node for r in run.machine.random_nodes}
+        for n in run.machine.nodes
+    )
+
+
+def _detached(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:
+    """Detach what is built outside, at the place where it is built: nothing there is trained."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    levels: list[dict[ast.expr, None]] = []
+    for _, _, parent in entries:
+        places = [parent.site.node, *[site.node for site in calls_of(parent.chain)]]
+        for depth, place in enumerate(reversed(places)):
+            if isinstance(place, ast.expr):
+                while len(levels) <= depth:
+                    levels.append({})
+                levels[depth][_whole(program, place)] = None
+    for level in levels:
+        shown = ", ".join(f"`{text(e)}`" for e in level)
+        yield Candidate(f"detach {shown}: nothing in its graph is trained", tuple(AppendMethod(e, "detach") for e in level), doubt)
+
+
+def _whole(program: Program, place: ast.expr) -> ast.expr:
+    """The right side of an assignment whose last operation is at `place`."""
+    return place
+
+
+RULE = rule(__doc__, "AD301", "graph-outside-loop", find)

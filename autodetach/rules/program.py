@@ -1,0 +1,157 @@
+"""A program under analysis, as rules look at it: its tree, its runs, and what is where."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cached_property
+
+from autodetach.machine.events import SecondWalk, StaleSaved
+from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge
+from autodetach.machine.growth import Growth, growths, pass_of
+from autodetach.machine.run import Analysis, Run
+
+Block = list[ast.stmt]
+BLOCKS = ("body", "orelse", "finalbody")
+
+
+class Program:
+    """An analysed module. `prefer` are the settings that choose among right repairs."""
+
+    def __init__(self, analysis: Analysis, prefer: frozenset[str] = frozenset({"item", "retain"})) -> None:
+        self.analysis = analysis
+        self.tree = analysis.tree
+        self.prefer = prefer
+
+    @property
+    def runs(self) -> list[Run]:
+        return self.analysis.runs
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: parent for parent in ast.walk(self.tree) for child in ast.iter_child_nodes(parent)}
+
+    @cached_property
+    def growths(self) -> list[Growth]:
+        return growths(self.analysis)
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The innermost statement around a node."""
+        at: ast.AST | None = node
+        while at is not None and not isinstance(at, ast.stmt):
+            at = self.parents.get(at)
+        return at
+
+    def block(self, statement: ast.stmt) -> Block:
+        """The list of statements in which a statement stands."""
+        owner = self.parents.get(statement)
+        for name in BLOCKS:
+            body = getattr(owner, name, None)
+            if isinstance(body, list) and statement in body:
+                return body
+        for case in [*getattr(owner, "handlers", []), *getattr(owner, "cases", [])]:
+            if statement in case.body:
+                body = case.body
+                assert isinstance(body, list)
+                return body
+        return [statement]
+
+    def enclosing(self, node: ast.AST) -> Iterator[ast.AST]:
+        at = self.parents.get(node)
+        while at is not None:
+            yield at
+            at = self.parents.get(at)
+
+    def scope(self, node: ast.AST) -> ast.AST:
+        """The function, class or module in whose block a node stands."""
+        for at in self.enclosing(node):
+            if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)):
+                return at
+        return self.tree
+
+    def names_read(self, node: ast.AST) -> set[str]:
+        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+    def names_bound(self, node: ast.AST) -> set[str]:
+        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))}
+
+    def imports_torch(self) -> bool:
+        return any(
+            isinstance(s, ast.Import) and any(a.name == "torch" and a.asname is None for a in s.names)
+            for s in ast.walk(self.tree)
+        )
+
+
+def text(node: ast.AST | None, limit: int = 60) -> str:
+    """Source-like text of a node, short enough for a message."""
+    if node is None:
+        return "a value"
+    whole = ast.unparse(node)
+    whole = " ".join(whole.split())
+    return whole if len(whole) <= limit else whole[: limit - 1] + "…"
+
+
+def line(node: ast.AST | Site) -> int:
+    if isinstance(node, Site):
+        return node.line
+    return getattr(node, "lineno", 0)
+
+
+def stable(node: ast.AST) -> str:
+    """Text of a node for a key: what the tool itself puts in is left out."""
+    whole = ast.unparse(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
+    return whole.replace(".detach()", "").replace(".item()", "").replace(", retain_graph=True", "").replace(
+        "retain_graph=True", ""
+    )
+
+
+def fault_of(d: Differentiation) -> tuple[object, ...]:
+    """What PyTorch would say is wrong: the differentiation that raises."""
+    return ("differentiation", d.scope, stable(d.call))
+
+
+def passes_apart(first: Differentiation, second: Differentiation) -> tuple[Pass, Pass] | None:
+    return diverge(first.loops, second.loops)
+
+
+def origin_of(event: SecondWalk) -> str:
+    """Where the freed graph comes from: "same" pass, "outside" the loop, "carried" over passes, "loop" over losses."""
+    apart = passes_apart(event.first, event.second)
+    if apart is None:
+        return "same"
+    made = pass_of(event.node.loops, apart[0].activation)
+    return "outside" if made is None else "carried"
+
+
+def stepped_between(run: Run, first: Differentiation, second: Differentiation) -> bool:
+    """Whether parameters are changed between two differentiations."""
+    return any(first.number < s.clock < second.number and s.consumed and s.what != "grad" for s in run.machine.steps)
+
+
+def read_between(run: Run, first: Differentiation, second: Differentiation) -> bool:
+    """Whether gradient is looked at or consumed between two differentiations."""
+    return any(first.number < s.clock < second.number and s.consumed for s in run.machine.steps)
+
+
+def is_assumed(path: tuple[Node, ...]) -> bool:
+    return any(n.assumed for n in path)
+
+
+def assumptions_of(nodes: tuple[Node, ...] | list[Node]) -> tuple[str, ...]:
+    found = {}
+    for n in nodes:
+        if n.assumed:
+            found[f"line {n.site.line}: `{n.op}` hands on the history of its arguments"] = None
+    return tuple(found)
+
+
+def calls_of(chain: Chain) -> Iterator[Site]:
+    """Open calls, innermost first."""
+    while chain is not None:
+        site, _, chain = chain
+        yield site
+
+
+def walkers(event: SecondWalk | StaleSaved) -> list[Differentiation]:
+    """All differentiations that walked the node of an event, in order."""
+    return list(event.node.walked_by)

@@ -1,0 +1,217 @@
+'''A trained tensor is rebound by its own update and is no leaf any more.
+
+## What it does
+Reports `w = w - lr * w.grad` and its kin in a loop: the new `w` is the result of an operation, so that its `.grad` is None, or it
+does not require grad at all.
+
+## Why is this bad
+In the next pass `w.grad` is None and the update raises; where gradients come from `torch.autograd.grad`, the graph of all passes is
+kept instead.
+
+## Example
+```python
+w = torch.randn(3, requires_grad=True)
+for step in range(100):
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    w = w - lr * w.grad
+```
+
+## Use instead
+```python
+    with torch.no_grad():
+        w -= lr * w.grad
+    w.grad = None
+```
+
+## Fix safety
+Safe when the program could only raise before: the update computes what was written. Unsafe when it runs today.
+
+## When it stays silent
+When the update is in place, goes through `.data`, makes a new leaf, or is part of an unrolled inner loop (`create_graph=True`).
+
+## References
+- https://docs.pytorch.org/tutorials/beginner/pytorch_with_examples.html
+'''
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.finding import Severity, StoryStep
+from autodetach.machine.events import NonLeafGrad
+from autodetach.machine.growth import Growth
+from autodetach.rules.program import Program, line, stable, text
+from autodetach.rules.suspect import Candidate, Suspect, rule
+
+
+def find(program: Program) -> Iterator[Suspect]:
+    seen: set[object] = set()
+    for owner, reader in _reads(program):
+        statements = _updates(program, owner, reader)
+        if statements and statements[0] not in seen:
+            seen.update(statements)
+            yield _suspect(program, statements, reader)
+    for growth in program.growths:
+        if growth.kind == "chain" and growth.linear and not growth.elements:
+            statement = program.statement(growth.node.site.node)
+            if isinstance(statement, ast.Assign) and _is_update(statement) and statement not in seen:
+                group = _group(program, statement)
+                seen.update(group)
+                yield _growing(program, growth, group)
+
+
+def _reads(program: Program) -> Iterator[tuple[str, ast.AST]]:
+    """Reads of `.grad` that gave None, on tensors that an operation of the program made."""
+    for run in program.runs:
+        for fact in run.machine.facts:
+            if isinstance(fact, NonLeafGrad) and isinstance(fact.site.node, ast.Attribute):
+                yield ast.unparse(fact.site.node.value), fact.site.node
+
+
+def _updates(program: Program, owner: str, reader: ast.AST) -> list[ast.stmt]:
+    """The statements that rebind `owner` by an update of itself, with their neighbours of the same form."""
+    scope = program.scope(reader)
+    comprehension = next((at for at in program.enclosing(reader) if isinstance(at, ast.ListComp)), None)
+    if comprehension is not None:
+        statement = program.statement(comprehension)
+        if (
+            isinstance(statement, ast.Assign)
+            and statement.value is comprehension
+            and isinstance(comprehension.elt, ast.BinOp)
+            and ast.unparse(comprehension.elt.left) == owner
+            and len(comprehension.generators) == 1
+            and ast.unparse(statement.targets[0]) == ast.unparse(comprehension.generators[0].iter)
+        ):
+            return [statement]
+        return []
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign) and _is_update(node) and ast.unparse(node.targets[0]) == owner:
+            if _in_loop(program, node):
+                return list(_group(program, node))
+    return []
+
+
+def _is_update(node: ast.Assign) -> bool:
+    return (
+        len(node.targets) == 1
+        and isinstance(node.value, ast.BinOp)
+        and isinstance(node.value.op, (ast.Add, ast.Sub))
+        and ast.unparse(node.value.left) == ast.unparse(node.targets[0])
+    )
+
+
+def _in_loop(program: Program, node: ast.AST) -> bool:
+    return any(
+        isinstance(at, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef))
+        for at in program.enclosing(node)
+    )
+
+
+def _group(program: Program, statement: ast.Assign) -> list[ast.stmt]:
+    """The run of consecutive updates around a statement."""
+    block = program.block(statement)
+    at = block.index(statement)
+    begin = at
+    while begin > 0 and isinstance(prev := block[begin - 1], ast.Assign) and _is_update(prev):
+        begin -= 1
+    end = at
+    while end + 1 < len(block) and isinstance(following := block[end + 1], ast.Assign) and _is_update(following):
+        end += 1
+    return block[begin : end + 1]
+
+
+def _names(statements: list[ast.stmt]) -> list[str]:
+    return [ast.unparse(s.targets[0]) for s in statements if isinstance(s, ast.Assign)]
+
+
+def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> Suspect:
+    names = _names(statements)
+    first = statements[0]
+    shown = ", ".join(f"`{n}`" for n in names)
+    story = (
+        StoryStep(line(first), f"binds `{names[0]}` to the result of an operation: it is no leaf any more"),
+        StoryStep(line(reader), f"next pass: `{text(reader)}` is None"),
+    )
+    return Suspect(
+        ("AD303", stable(first)),
+        first,
+        f"the update rebinds {shown} to a tensor that is no leaf: its `.grad` is None from then on",
+        Severity.ERROR,
+        story,
+        True,
+        (),
+        lambda: _candidates(program, statements, None),
+    )
+
+
+def _growing(program: Program, growth: Growth, statements: list[ast.stmt]) -> Suspect:
+    names = _names(statements)
+    shown = ", ".join(f"`{n}`" for n in names)
+    story = (
+        StoryStep(line(statements[0]), f"binds `{names[0]}` to the result of an operation on the one before, with its graph"),
+        StoryStep(line(statements[0]), "every pass adds a node: the graph of all passes is kept"),
+    )
+    return Suspect(
+        ("AD303", stable(statements[0])),
+        statements[0],
+        f"the update rebinds {shown} to a tensor that is no leaf, and keeps the graph of all passes",
+        Severity.WARNING,
+        story,
+        growth.certain,
+        (),
+        lambda: _candidates(program, statements, "a program that runs today is changed"),
+    )
+
+
+def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None) -> Iterator[Candidate]:
+    from autodetach.codemods.insert_statement import InsertStatement
+    from autodetach.codemods.replace_expression import ReplaceExpression
+    from autodetach.codemods.update_in_place import UpdateInPlace
+
+    first = statements[0]
+    assert isinstance(first, ast.Assign)
+    if isinstance(first.value, ast.ListComp):
+        if program.names_read(first):
+            yield Candidate(
+                "make new leaves", (ReplaceExpression(first.value.elt, "({}).detach().requires_grad_()"),), doubt
+            )
+        return
+    assigns = tuple(s for s in statements if isinstance(s, ast.Assign))
+    names = _names(statements)
+    forget = tuple(n for n in names if not _forgotten(program, first, n) and _uses_grad(program, first, n))
+    shown = ", ".join(f"`{n}`" for n in names)
+    guard = next((at for at in program.enclosing(first) if isinstance(at, ast.With) and _is_no_grad(at)), None)
+    if guard is not None:
+        extra = (InsertStatement(guard, "\n".join(f"{n}.grad = None" for n in forget)),) if forget else ()
+        yield Candidate(f"update {shown} in place", (UpdateInPlace(assigns, wrap=False), *extra), doubt)
+    elif program.imports_torch():
+        yield Candidate(
+            f"update {shown} in place, under `torch.no_grad()`", (UpdateInPlace(assigns, wrap=True, forget=forget),), doubt
+        )
+
+
+def _is_no_grad(node: ast.With) -> bool:
+    return any("no_grad" in ast.unparse(i.context_expr) or "set_grad_enabled" in ast.unparse(i.context_expr) for i in node.items)
+
+
+def _uses_grad(program: Program, statement: ast.stmt, name: str) -> bool:
+    return any(
+        isinstance(n, ast.Attribute) and n.attr == "grad" and ast.unparse(n.value) == name
+        for n in ast.walk(program.scope(statement))
+    )
+
+
+def _forgotten(program: Program, statement: ast.stmt, name: str) -> bool:
+    """Whether the program zeroes the gradient itself."""
+    for node in ast.walk(program.scope(statement)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_":
+            if ast.unparse(node.func.value) in (f"{name}.grad", f"{name}.grad.data"):
+                return True
+        if isinstance(node, ast.Assign) and any(ast.unparse(t) == f"{name}.grad" for t in node.targets):
+            return True
+    return False
+
+
+RULE = rule(__doc__, "AD303", "rebound-leaf", find)

@@ -1,0 +1,245 @@
+'''Several backward calls over one graph in one pass.
+
+## What it does
+Reports two or more differentiations that reach the same nodes in one pass, or in the passes of a loop over losses with no
+parameter step in it.
+
+## Why is this bad
+The first call frees the saved tensors that the second one needs: `RuntimeError: Trying to backward through the graph a second
+time`.
+
+## Example
+```python
+out = model(x)
+loss_a, loss_b = criterion_a(out, a), criterion_b(out, b)
+loss_a.backward()
+loss_b.backward()
+```
+
+## Use instead
+```python
+loss_a.backward(retain_graph=True)
+loss_b.backward()
+```
+or one backward of the sum, `(loss_a + loss_b).backward()`.
+
+## Fix safety
+Safe where one optimizer (or none) consumes the gradient: the program could only raise before, and every loss reaches the same
+parameters. Unsafe where several optimizers share the gradient, or where one loss contains the other: then the author may have
+meant to detach.
+
+## When it stays silent
+When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when nothing in the
+shared part saves tensors, and when the error is expected (`pytest.raises`, `try ... except RuntimeError`).
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.autograd.backward.html
+'''
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.finding import Severity, StoryStep
+from autodetach.machine.events import SecondWalk
+from autodetach.machine.graph import Differentiation, ancestors
+from autodetach.machine.run import Run
+from autodetach.rules.program import (
+    fault_of,
+    Program,
+    assumptions_of,
+    is_assumed,
+    line,
+    origin_of,
+    read_between,
+    stable,
+    stepped_between,
+    text,
+)
+from autodetach.rules.suspect import Candidate, Suspect, rule
+
+
+def find(program: Program) -> Iterator[Suspect]:
+    seen: set[object] = set()
+    for run in program.runs:
+        for event in run.machine.second_walks:
+            if not is_shared(run, event):
+                continue
+            suspect = _suspect(program, run, event)
+            if suspect.key not in seen:
+                seen.add(suspect.key)
+                yield suspect
+
+
+def is_shared(run: Run, event: SecondWalk) -> bool:
+    """One pass, or a loop over losses: no step stands between that makes the second walk one of another time."""
+    origin = origin_of(event)
+    return origin == "same" or (origin == "outside" and not stepped_between(run, event.first, event.second))
+
+
+def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
+    first, second = event.first, event.second
+    story = (
+        StoryStep(line(event.node.site), f"builds a part of the graph that both need (`{event.node.op}` saves tensors)"),
+        StoryStep(line(first.call), f"`{text(first.call)}` frees it"),
+        StoryStep(line(second.call), f"`{text(second.call)}` needs it again: PyTorch raises"),
+    )
+    return Suspect(
+        ("AD201", second.scope, stable(second.call)),
+        second.call,
+        f"`{text(second.call)}` walks a graph that `{text(first.call)}` in line {line(first.call)} has freed",
+        Severity.ERROR,
+        story,
+        not is_assumed(event.path),
+        assumptions_of(event.path),
+        lambda: _candidates(program, run, event),
+        fault_of(second),
+    )
+
+
+def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candidate]:
+    calls = shared_calls(event)
+    doubt = _doubt(run, calls)
+    if len({d.call for d in calls}) < len(calls):
+        yield from _loop(program, event, calls, doubt)
+        return
+    repairs = [_retained(calls, doubt), *_summed(program, run, calls, doubt)]
+    if "sum" in program.prefer:
+        repairs.reverse()
+    yield from repairs
+
+
+def shared_calls(event: SecondWalk) -> list[Differentiation]:
+    """The differentiations that walk the node of an event in the pass (or loop) of its first one, in order."""
+    return [d for d in event.node.walked_by if d.number >= event.first.number and d.number <= _last(event).number]
+
+
+def _last(event: SecondWalk) -> Differentiation:
+    """The last one of the same pass as the second, a loop over losses taken as a whole."""
+    depth = min(len(event.first.loops), len(event.second.loops))
+    common = 0
+    while common < depth and event.first.loops[common] is event.second.loops[common]:
+        common += 1
+    prefix = event.first.loops[:common]
+    return [d for d in event.node.walked_by if d.loops[:common] == prefix][-1]
+
+
+def _doubt(run: Run, calls: list[Differentiation]) -> str | None:
+    places = {
+        s.site.node
+        for s in run.machine.steps
+        if s.what == "step" and any(d in calls for _, ds in s.consumed for d in ds)
+    }
+    if len(places) > 1:
+        return "several optimizers share the gradient: one of the losses may be meant to be detached"
+    for d in calls:
+        if d.kind == "grad" or _weighted(d):
+            continue
+        others = [r for o in calls if o is not d and o.kind != "grad" and not _weighted(o) for r in o.roots]
+        if any(root in set(ancestors(others)) for root in d.roots):
+            return "one loss contains the other, so that its gradient counts twice"
+    return None
+
+
+def _weighted(d: Differentiation) -> bool:
+    """Whether a call says itself with which gradient it begins."""
+    return any(k.arg in ("gradient", "grad_tensors") for k in d.call.keywords) or (d.kind == "backward" and bool(d.call.args))
+
+
+def _retained(calls: list[Differentiation], doubt: str | None) -> Candidate:
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    edits = [SetKeyword(d.call, "retain_graph", "True") for d in calls[:-1] if not d.retain]
+    last = calls[-1]
+    if isinstance(last.retain_written, ast.keyword) and last.kind != "grad":
+        edits.append(SetKeyword(last.call, "retain_graph", None))
+    return Candidate("keep the graph until the last backward over it", tuple(edits), doubt, "retain")
+
+
+def _summed(program: Program, run: Run, calls: list[Differentiation], doubt: str | None) -> Iterator[Candidate]:
+    from autodetach.codemods.replace_expression import ReplaceExpression
+    from autodetach.codemods.replace_statement import ReplaceStatement
+
+    statements = [program.statement(d.call) for d in calls]
+    roots = [d.root_expression for d in calls]
+    plain = all(
+        isinstance(s, ast.Expr) and s.value is d.call and d.kind == "backward" and r is not None
+        and not [a for a in d.call.args] and all(k.arg == "retain_graph" for k in d.call.keywords)
+        for s, d, r in zip(statements, calls, roots, strict=True)
+    )  # fmt: skip
+    blocks = [program.block(s) for s in statements if s is not None]
+    if not plain or any(b is not blocks[0] for b in blocks):
+        return
+    if any(read_between(run, a, b) for a, b in zip(calls, calls[1:], strict=False)):
+        return
+    total = " + ".join(ast.unparse(r) for r in roots if r is not None)
+    last = calls[-1].root_expression
+    assert last is not None
+    edits = [ReplaceStatement(s, "") for s in statements[:-1] if s is not None]
+    yield Candidate("one backward of the sum", (*edits, ReplaceExpression(last, f"({total})")), doubt, "sum")
+
+
+def _loop(
+    program: Program, event: SecondWalk, calls: list[Differentiation], doubt: str | None
+) -> Iterator[Candidate]:
+    """A loop over losses has no last statement: sum first, then one backward."""
+    from autodetach.codemods.insert_statement import InsertStatement
+    from autodetach.codemods.replace_statement import ReplaceStatement
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    call = event.second.call
+    statement = program.statement(call)
+    owner = program.parents.get(statement) if statement is not None else None
+    root = event.second.root_expression
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.ListComp, ast.GeneratorExp)):
+        comprehension = statement.value
+        if comprehension.elt is call and root is not None and not call.args:
+            whole = _sum_of(comprehension, root)
+            yield Candidate("one backward of the sum", (ReplaceStatement(statement, f"{whole}.backward()"),), doubt, "sum")
+        return
+    if not isinstance(statement, ast.Expr) or statement.value is not call or root is None or call.args:
+        return
+    if isinstance(owner, ast.For) and not owner.orelse and event.second.kind == "backward":
+        if len(owner.body) == 1:
+            whole = _sum_over(owner, root)
+            yield Candidate("one backward of the sum", (ReplaceStatement(owner, f"{whole}.backward()"),), doubt, "sum")
+            return
+        name = _fresh_name(program, owner)
+        yield Candidate(
+            "add up the losses and differentiate the sum behind the loop",
+            (
+                InsertStatement(owner, f"{name} = 0", "before"),
+                ReplaceStatement(statement, f"{name} = {name} + {ast.unparse(root)}"),
+                InsertStatement(owner, f"{name}.backward()", "after"),
+            ),
+            doubt,
+            "sum",
+        )
+    yield Candidate("keep the graph in every pass", (SetKeyword(call, "retain_graph", "True"),), doubt, "retain")
+
+
+def _sum_over(loop: ast.For, root: ast.expr) -> str:
+    target, items = ast.unparse(loop.target), ast.unparse(loop.iter)
+    if ast.unparse(root) == target:
+        return f"sum({items})"
+    return f"sum({ast.unparse(root)} for {target} in {items})"
+
+
+def _sum_of(comprehension: ast.ListComp | ast.GeneratorExp, root: ast.expr) -> str:
+    generator = comprehension.generators[0]
+    if len(comprehension.generators) == 1 and not generator.ifs and ast.unparse(root) == ast.unparse(generator.target):
+        return f"sum({ast.unparse(generator.iter)})"
+    rest = " ".join(ast.unparse(g) for g in comprehension.generators).strip()
+    return f"sum({ast.unparse(root)} {rest})"
+
+
+def _fresh_name(program: Program, node: ast.AST) -> str:
+    used = {n.id for n in ast.walk(program.tree) if isinstance(n, ast.Name)}
+    for name in ("total_loss", "summed_loss", "loss_sum"):
+        if name not in used:
+            return name
+    return "total_loss_"
+
+
+RULE = rule(__doc__, "AD201", "shared-graph", find)

@@ -1,0 +1,89 @@
+'''A container keeps tensors together with their autograd graph.
+
+## What it does
+Reports `losses.append(loss)`, `history["loss"].append(loss)`, `outputs += [out]`, `log[step] = loss` and their like, where
+what is stored is never differentiated through the container.
+
+## Why is this bad
+Each element keeps the whole graph that made it: nodes if `backward()` ran, and all activations if it did not.
+
+## Example
+```python
+losses = []
+for x, y in loader:
+    loss = criterion(model(x), y)
+    loss.backward()
+    losses.append(loss)
+```
+
+## Use instead
+```python
+    losses.append(loss.item())
+```
+
+## Fix safety
+Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()` where a
+tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. Unsafe only if the value has
+history by assumption.
+
+## When it stays silent
+When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), when the
+container is emptied or replaced in every pass, inside one `forward`, and under `no_grad`.
+
+## References
+- https://docs.pytorch.org/docs/stable/notes/faq.html
+'''
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autodetach.finding import Severity, StoryStep
+from autodetach.machine.growth import Growth
+from autodetach.rules.detaching import element_candidates, leaves_of_display
+from autodetach.rules.program import Program, line, stable, text
+from autodetach.rules.suspect import Candidate, Suspect, rule
+
+
+def find(program: Program) -> Iterator[Suspect]:
+    for growth in program.growths:
+        if growth.kind == "store" and growth.stored is not None:
+            suspect = _suspect(program, growth)
+            if suspect is not None:
+                yield suspect
+
+
+def _suspect(program: Program, growth: Growth) -> Suspect | None:
+    stored = growth.stored
+    assert stored is not None
+    statement = program.statement(stored.site.node)
+    if statement is None or stored.element is None:
+        return None
+    story = [StoryStep(line(growth.node.site), f"every pass builds a new graph for `{text(stored.element)}`")]
+    if growth.freeing is not None:
+        story.append(StoryStep(line(growth.freeing.site), "backward frees what it saved; its nodes live as long as it is referred to"))
+    story.append(StoryStep(line(stored.site), "the container refers to it"))
+    if growth.activation.node is not None:
+        story.append(StoryStep(line(growth.activation.node), "the next pass stores another one: memory grows for as long as this loop runs"))
+    kept = "graph nodes" if growth.dead else "graph and all its activations"
+    return Suspect(
+        ("AD102", stored.site.scope, stable(statement)),
+        stored.element,
+        f"`{text(stored.element)}` is stored with its autograd graph in every pass ({kept}); only its value is used",
+        Severity.WARNING if growth.dead else Severity.ERROR,
+        tuple(story),
+        growth.certain,
+        () if growth.certain else (f"line {line(growth.node.site)}: the value has history",),
+        lambda: _candidates(program, growth),
+    )
+
+
+def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
+    stored = growth.stored
+    assert stored is not None and stored.element is not None
+    targets = leaves_of_display(stored.element, stored.value)
+    if targets:
+        yield from element_candidates(program, targets, number=True, what="store")
+
+
+RULE = rule(__doc__, "AD102", "stored-history", find)

@@ -1,0 +1,123 @@
+'''`retain_graph=True` keeps a graph that nobody walks again.
+
+## What it does
+Reports `retain_graph=True` on a differentiation whose graph is not differentiated again on any path.
+
+## Why is this bad
+The saved tensors of the old graph stay in memory until its last reference is dropped, usually in the next pass: peak memory for
+activations doubles. It is also what people paste to silence an error that has another cause, and it hides that cause.
+
+## Example
+```python
+for x, y in loader:
+    loss = criterion(model(x), y)
+    loss.backward(retain_graph=True)
+    optimizer.step()
+```
+
+## Use instead
+```python
+    loss.backward()
+```
+
+## Fix safety
+Safe: no number changes; memory is freed earlier.
+
+## When it stays silent
+When any path walks the graph again, when `create_graph` is set, when the flag is not the literal `True`, when a part of the graph
+is handed to code that is not in view afterwards, and in `torch.autograd.grad`.
+
+## References
+- https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
+'''
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.finding import Severity, StoryStep
+from autodetach.machine.graph import Differentiation
+from autodetach.machine.run import Run
+from autodetach.rules.program import Program, line, stable, text
+from autodetach.rules.suspect import Candidate, Suspect, rule
+
+
+def find(program: Program) -> Iterator[Suspect]:
+    needed: set[ast.AST] = set()
+    retained: dict[ast.Call, Differentiation] = {}
+    faulty: set[ast.AST] = set()
+    for run in program.runs:
+        for event in (*run.machine.second_walks, *run.machine.stale):
+            for d in event.node.walked_by:
+                faulty.add(d.call)
+        for d in run.machine.differentiations:
+            if _is_literal(d):
+                retained.setdefault(d.call, d)
+                if _walked_again(d) or _handed_on(run, d):
+                    needed.add(d.call)
+    for call, d in retained.items():
+        if call not in needed and call not in faulty:
+            yield _suspect(d)
+
+
+def _is_literal(d: Differentiation) -> bool:
+    written = d.retain_written
+    return (
+        d.retain
+        and not d.create_graph
+        and d.kind != "grad"
+        and isinstance(written, ast.keyword)
+        and isinstance(written.value, ast.Constant)
+        and written.value.value is True
+    )
+
+
+def _walked_again(d: Differentiation) -> bool:
+    return any(other.number > d.number for n in d.walked if not n.leaf for other in n.walked_by)
+
+
+def _handed_on(run: Run, d: Differentiation) -> bool:
+    """Whether code that is not in view gets a part of the graph afterwards."""
+    graph = {n for n in d.walked if not n.leaf}
+    for escape in run.machine.escapes:
+        if escape.clock < d.number:
+            continue
+        stack, seen = list(escape.nodes), set()
+        while stack and len(seen) < 2000:
+            node = stack.pop()
+            if node in graph:
+                return True
+            if node not in seen:
+                seen.add(node)
+                stack.extend(node.parents)
+    return False
+
+
+def _suspect(d: Differentiation) -> Suspect:
+    built = min((n.site.line for n in d.walked if not n.leaf and n.site.line), default=line(d.call))
+    story = (
+        StoryStep(built, "builds the graph"),
+        StoryStep(line(d.call), "walks it and keeps its saved tensors"),
+        StoryStep(line(d.call), "nothing walks it again"),
+    )
+    weak = any(n.weak for n in d.walked)
+    return Suspect(
+        ("AD103", d.scope, stable(d.call)),
+        d.retain_written if isinstance(d.retain_written, ast.keyword) else d.call,
+        f"`retain_graph=True` keeps the graph of `{text(d.root_expression)}`, and nothing walks it again",
+        Severity.WARNING,
+        story,
+        not weak,
+        (),
+        lambda: _candidates(d),
+    )
+
+
+def _candidates(d: Differentiation) -> Iterator[Candidate]:
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    yield Candidate("remove `retain_graph=True`", (SetKeyword(d.call, "retain_graph", None),))
+
+
+RULE = rule(__doc__, "AD103", "superfluous-retain-graph", find)

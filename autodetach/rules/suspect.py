@@ -1,0 +1,76 @@
+"""What a rule makes of the events of a run: suspects, and what might repair them. Nothing here is proven yet."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autodetach.finding import Severity, StoryStep
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
+    from autodetach.rules.program import Program
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Candidate:
+    """A repair to be tried. `doubt` says why it is unsafe whatever the proof says; None leaves that to the proof.
+
+    `prefers` names the setting that would choose it ("item", "detach", "retain", "sum"), if there is one.
+    """
+
+    message: str
+    codemods: tuple[Codemod, ...]
+    doubt: str | None = None
+    prefers: str = ""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Suspect:
+    """One fault, as one rule sees it.
+
+    `key` tells it apart independent of lines, so that it can be looked for in the edited program; its first element is the
+    rule's code. Suspects with the same `fault` are different views of one error, of which one is reported.
+    `certain`: no edge of the graph that it rests on is assumed.
+    """
+
+    key: tuple[object, ...]
+    node: ast.AST
+    message: str
+    severity: Severity
+    story: tuple[StoryStep, ...]
+    certain: bool
+    assumptions: tuple[str, ...]
+    candidates: Callable[[], Iterator[Candidate]]
+    fault: tuple[object, ...] = ()
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return self.fault or self.key
+
+    @property
+    def code(self) -> str:
+        return str(self.key[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule: its documentation, and what finds its suspects in a program."""
+
+    code: str
+    name: str
+    summary: str
+    fix_safety: str
+    page: str
+    find: Callable[[Program], Iterator[Suspect]]
+
+
+def rule(module_doc: str | None, code: str, name: str, find: Callable[[Program], Iterator[Suspect]]) -> Rule:
+    """A rule from its module's docstring: a summary line, then the headings of the rule page."""
+    doc = (module_doc or "").strip()
+    summary = doc.partition("\n")[0].rstrip(".")
+    safety = doc.partition("## Fix safety\n")[2].partition("\n## ")[0].strip()
+    page = f"# {name} ({code})\n\n{doc}\n"
+    return Rule(code, name, summary, " ".join(safety.split()), page, find)

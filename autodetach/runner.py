@@ -1,0 +1,126 @@
+"""Checks, or fixes, many files: one by one, or in several processes, with the same result in the same order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from autodetach.checker import CheckOptions, check, fix
+from autodetach.files import FoundFile, ReadError, read_bytes
+from autodetach.finding import Finding, Problem
+from autodetach.source import Edit, Source, SourceError
+
+# Starting a process costs as much as checking several files.
+MIN_FILES_FOR_POOL = 16
+MAX_FILES_PER_TURN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A file to look at. `raw` are its bytes if they were read already (standard input).
+
+    `unsafe` is None to check only, else whether unsafe fixes are wanted too.
+    """
+
+    file: FoundFile
+    options: CheckOptions
+    unsafe: bool | None = None
+    raw: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a task. Nothing is written: that is the business of the caller.
+
+    `findings` are those left: they count in `source`, which is the fixed one if there are edits. `applied` and `edits`
+    count in `original`. Both sources are None where there is neither a finding nor an edit.
+    """
+
+    file: FoundFile
+    findings: tuple[Finding, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    source: Source | None = None
+    original: Source | None = None
+    applied: tuple[Finding, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+
+def run(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+    """The outcomes of the tasks in their order, with up to `jobs` processes. Never raises for what is in a file."""
+    if jobs > 1 and len(tasks) >= MIN_FILES_FOR_POOL:
+        return _run_in_pool(tasks, jobs)
+    return map(run_one, tasks)
+
+
+def run_one(task: Task) -> Outcome:
+    """Do one task; whatever goes wrong becomes a Problem of the outcome."""
+    file = task.file
+    try:
+        raw = read_bytes(file.path) if task.raw is None else task.raw
+        source = Source.from_bytes(raw, file.shown)
+        outcome = _checked(task, source) if task.unsafe is None else _fixed(task, source, unsafe=task.unsafe)
+        if outcome.problems:
+            from autodetach.python2 import explained
+
+            return replace(outcome, problems=explained(outcome.problems, source))
+    except ReadError as error:
+        return Outcome(file, problems=(Problem(file.shown, str(error), error.line),))
+    except SourceError as error:
+        return Outcome(file, problems=(Problem(file.shown, error.message, error.line),))
+    # One file that the tool cannot digest must not keep the others from being done.
+    except Exception as error:
+        return Outcome(file, problems=(Problem(file.shown, internal_error(error)),))
+    return outcome
+
+
+def internal_error(error: Exception) -> str:
+    """One line about a fault of our own."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{frames[-1].name}, line {frames[-1].lineno}" if frames else "an unknown place"
+    text = " ".join(str(error).split())[:200]
+    return f"internal error in {place}: {type(error).__name__}: {text}; please report it"
+
+
+def _checked(task: Task, source: Source) -> Outcome:
+    result = check(source, task.options)
+    return Outcome(task.file, result.findings, result.problems, source if result.findings else None)
+
+
+def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
+    result = fix(source, task.options, unsafe=unsafe)
+    if not (result.remaining or result.edits):
+        return Outcome(task.file, problems=result.problems)
+    return Outcome(task.file, result.remaining, result.problems, result.source, source, result.applied, result.edits)
+
+
+def _run_in_pool(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+    import concurrent.futures
+
+    size = max(1, min(MAX_FILES_PER_TURN, len(tasks) // (4 * jobs)))
+    turns = [tasks[start : start + size] for start in range(0, len(tasks), size)]
+    with concurrent.futures.ProcessPoolExecutor(min(jobs, len(turns)), initializer=_ignore_interrupts) as pool:
+        try:
+            futures = [pool.submit(_run_turn, turn) for turn in turns]
+            for turn, future in zip(turns, futures, strict=True):
+                try:
+                    yield from future.result()
+                except concurrent.futures.BrokenExecutor:
+                    for task in turn:
+                        message = "not checked, because a process died (out of memory?); try again with -j 1"
+                        yield Outcome(task.file, problems=(Problem(task.file.shown, message),))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _run_turn(tasks: Sequence[Task]) -> list[Outcome]:
+    return [run_one(task) for task in tasks]
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C reaches every process of the terminal; only the first one shall speak."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

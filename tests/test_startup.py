@@ -1,0 +1,98 @@
+"""Starting is light: most files are clean, and commit hooks and editors call often."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TIMES_A_BARE_PYTHON = 12
+
+CLEAN = "import torch\n\n\ndef train(model, loader, optimizer):\n    total = 0.0\n    for x, y in loader:\n" + (
+    "        optimizer.zero_grad()\n"
+    "        loss = torch.nn.functional.mse_loss(model(x), y)\n"
+    "        loss.backward()\n"
+    "        optimizer.step()\n"
+    "        total += loss.item()\n"
+    "    return total\n"
+)
+
+HEAVY = {
+    "asyncio",
+    "autodetach.app",
+    "autodetach.codemods",
+    "autodetach.patch",
+    "autodetach.report.json_",
+    "autodetach.report.text",
+    "autodetach.selection",
+    "autodetach.write",
+    "concurrent.futures",
+    "json",
+    "libcst",
+    "multiprocessing",
+    "numpy",
+    "pydantic",
+    "rich",
+    "tomllib",
+    "torch",
+    "typer",
+    "unidiff",
+}
+
+
+@pytest.fixture
+def clean_file(tmp_path: Path) -> Path:
+    """300 lines of ordinary training code."""
+    filler = "".join(
+        f"\n\ndef layer_{number}(x):\n    y = x * {number}\n    return torch.relu(y)\n" for number in range(57)
+    )
+    path = tmp_path / "train.py"
+    path.write_text(CLEAN + filler)
+    assert 290 <= len(path.read_text().splitlines()) <= 310
+    return path
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """As for an installed package: with its bytecode, which is kept out of this tree."""
+    ours = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return {**ours, "PYTHONPATH": path, "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
+
+
+def python(environment: dict[str, str], *arguments: str) -> str:
+    done = subprocess.run([sys.executable, *arguments], check=True, capture_output=True, text=True, env=environment)
+    return done.stdout
+
+
+def test_a_clean_file_loads_nothing_heavy(clean_file: Path, environment: dict[str, str]) -> None:
+    code = (
+        "import atexit, sys\n"
+        "atexit.register(lambda: print(*sys.modules, sep='\\n'))\n"
+        f"sys.argv = ['autodetach', 'check', {str(clean_file)!r}]\n"
+        "from autodetach.cli import main\n"
+        "main()\n"
+    )
+    loaded = set(python(environment, "-c", code).splitlines())
+    assert "autodetach.checker" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_a_clean_file_takes_little_longer_than_python_itself(clean_file: Path, environment: dict[str, str]) -> None:
+    def best_of(count: int, *arguments: str) -> float:
+        times = []
+        for _ in range(count):
+            start = time.perf_counter()
+            python(environment, *arguments)
+            times.append(time.perf_counter() - start)
+        return min(times)
+
+    python(environment, "-m", "autodetach", "check", str(clean_file))
+    bare = best_of(7, "-c", "pass")
+    ours = best_of(7, "-m", "autodetach", "check", str(clean_file))
+    assert ours < TIMES_A_BARE_PYTHON * bare

@@ -1,0 +1,106 @@
+"""Comments that silence findings."""
+
+from __future__ import annotations
+
+import pytest
+
+from autodetach.finding import Finding, Severity
+from autodetach.source import Source, Span
+from autodetach.suppress import visible
+
+
+def finding_at(source: Source, text: bytes) -> Finding:
+    start = source.raw.index(text)
+    return Finding("AD101", "accumulated-loss", "kept", Severity.WARNING, Span(start, start + len(text)))
+
+
+def is_visible(code: str, at: str = "total += loss") -> bool:
+    source = Source.from_bytes(code.encode(), "x.py")
+    return bool(visible(source, [finding_at(source, at.encode())]))
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# noqa",
+        "#noqa",
+        "# NOQA",
+        "# noqa # why not",
+        "# type: ignore[misc]  # noqa",
+        "# noqa: AD101",
+        "# noqa:AD101",
+        "# noqa: E501, AD101",
+        "# noqa: E501 ad101 since it is short",
+        "# noqa: AD1",
+        "# noqa: accumulated-loss",
+        "# autodetach: ignore",
+        "# autodetach:ignore because the run is short",
+        "# autodetach: ignore[AD101]",
+        "# autodetach: ignore[AD101, AD201] a debugging script",
+        "# autodetach: ignore[accumulated-loss]",
+        "# noqa: E501  # autodetach: ignore[AD101]",
+    ],
+)
+def test_silenced(comment: str) -> None:
+    assert not is_visible(f"total += loss  {comment}\n")
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        "# noqa: E501",
+        "# noqa: AD102",
+        "# noqa: because I say so",
+        "# noqa:",
+        "# noqa-like",
+        "# flake8: noqa",
+        "# nono noqa",
+        "# autodetach: ignore[AD2]",
+        "# autodetach: ignore[]",
+        "# autodetach: ignore[AD101",
+        "# autodetach: ignored",
+        "# autodetach: off",
+        "# ignore[AD101]",
+    ],
+)
+def test_not_silenced(comment: str) -> None:
+    assert is_visible(f"total += loss  {comment}\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("total += loss; s = '# noqa'\n", True),
+        ("s = '''\n# noqa\n'''; total += loss\n", True),
+        ("# noqa\ntotal += loss\n# noqa\n", True),
+        ("if x:  # noqa\n    total += loss\n", True),
+        ("if x:\n    total += loss  # noqa\n", False),
+        ("f(\n    1,\n    total += loss,\n)  # noqa\n".replace("total += loss", "total"), False),
+        ("f(  # noqa\n    1,\n    total,\n)\n", False),
+        ("f(\n    1,  # noqa: AD101\n    2,  # noqa: E501\n    total,\n)\ng()\n", False),
+        ("a = 1 + \\\n    total  # noqa\n", False),
+        ("g()  # noqa\na = total\n", True),
+        ("for i in y: total += loss  # noqa", False),
+        ("x = '''\n'''  # noqa\r\ntotal\r\n", True),
+        ("\f\n\ta = 'é'; total  # noqa\r\n", False),
+        ("total  # noqa\n)\n", False),
+        ("total = (  # noqa\n", True),
+    ],
+)
+def test_which_statement_a_comment_belongs_to(code: str, expected: bool) -> None:
+    assert is_visible(code, "total") is expected
+
+
+def test_lone_carriage_returns_end_lines() -> None:
+    assert not is_visible("a = 1\rtotal += loss  # noqa\rb = 2\r")
+    assert is_visible("a = 1  # noqa\rtotal += loss\r")
+
+
+def test_nothing_is_tokenised_without_a_marker(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise AssertionError("tokenised")
+
+    monkeypatch.setattr("autodetach.suppress.tokenize.generate_tokens", fail)
+    assert is_visible("total += loss  # a comment\n")
+    with pytest.raises(AssertionError, match="tokenised"):
+        is_visible("total += loss  # noqa\n")
