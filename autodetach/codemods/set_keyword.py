@@ -35,7 +35,7 @@ class SetKeyword:
     def _removed(self, call: cst.Call, args: list[cst.Arg], at: int) -> cst.Call:
         gone = args.pop(at)
         if at == len(args) and args:  # the last one: its predecessor takes over how the list ends
-            args[-1] = args[-1].with_changes(comma=gone.comma, whitespace_after_arg=gone.whitespace_after_arg)
+            args[-1] = _ending_like(args[-1], gone)
         if not args:
             return call.with_changes(args=args, whitespace_before_args=cst.SimpleWhitespace(""))
         return call.with_changes(args=args)
@@ -62,3 +62,19 @@ class SetKeyword:
                 between = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
             args[-1] = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
         return call.with_changes(args=[*args, new])
+
+
+def _ending_like(arg: cst.Arg, gone: cst.Arg) -> cst.Arg:
+    """An argument that ends the list as `gone` did, with its own comment kept."""
+    own, last = arg.comma, gone.comma
+    if isinstance(own, cst.Comma) and isinstance(own.whitespace_after, cst.ParenthesizedWhitespace):
+        space = own.whitespace_after
+        if isinstance(last, cst.Comma) and isinstance(last.whitespace_after, cst.ParenthesizedWhitespace):
+            end = last.whitespace_after
+            kept = space.with_changes(last_line=end.last_line, indent=end.indent)
+            return arg.with_changes(comma=own.with_changes(whitespace_after=kept))
+        if space.first_line.comment is not None and isinstance(gone.whitespace_after_arg, cst.ParenthesizedWhitespace):
+            end = gone.whitespace_after_arg
+            kept = space.with_changes(last_line=end.last_line, indent=end.indent)
+            return arg.with_changes(comma=cst.MaybeSentinel.DEFAULT, whitespace_after_arg=kept)
+    return arg.with_changes(comma=last, whitespace_after_arg=gone.whitespace_after_arg)

@@ -41,6 +41,11 @@ class Tree:
         """Byte offsets of an `ast` node."""
         return ast_span(self.source, node)
 
+    def text(self, node: ast.AST) -> str:
+        """The text of an `ast` node as it stands in the source."""
+        start, end = self.span(node)
+        return self.source.raw[start:end].decode(self.source.encoding)
+
     def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
         return self._parents.get(node)
 

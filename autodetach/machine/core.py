@@ -81,6 +81,7 @@ class Core:
         self.cutoffs: list[tuple[int, int]] = []
         self.chain: Chain = None
         self.detached_from: Value = None
+        self.detached_at: ast.AST | None = None
         self.trail: list[tuple[ast.stmt, Frame]] = []
         self._pins: list[object] = []
         self._syms: dict[Hashable, Sym] = {}
@@ -152,8 +153,11 @@ class Core:
         return self.require_grad(Tensor(None, shape, True), site)
 
     def require_grad(self, tensor: Tensor, site: Site) -> Tensor:
-        if tensor.node is None:
-            tensor.node = self.new_node("leaf", site)
+        if tensor.node is None and tensor.leaf_node is not None:
+            tensor.node = tensor.leaf_node  # it was frozen for a while
+            tensor.node.frozen = False
+        elif tensor.node is None:
+            tensor.node = tensor.leaf_node = self.new_node("leaf", site)
             tensor.is_float = True
             self.leaf_tensors.append(tensor)
         return tensor
@@ -173,6 +177,7 @@ class Core:
         """The tensor that an operation makes of `inputs`, with a node if grad mode and the inputs ask for one."""
         result = Tensor(None, shape, is_float)
         result.born = self.clock
+        result.from_grad = any(t.from_grad for t in inputs if isinstance(t, Tensor))
         if not op.differentiable or not self.grad_enabled:
             return result
         carriers = [t for t in inputs if isinstance(t, (Tensor, Opaque)) and t.node is not None]
@@ -315,7 +320,7 @@ class Core:
         wanted_nodes = needed if inputs is not None else None
         for node in order:
             if node.leaf:
-                if wanted_nodes is None or d.kind != "grad":
+                if (wanted_nodes is None or d.kind != "grad") and not node.frozen:
                     node.grads.append(d)
                 continue
             if not node.weak:
@@ -352,8 +357,8 @@ class Core:
         """A parameter step: the gradient of `leaves` is consumed, and those that have some change in place."""
         consumed = []
         for leaf in leaves:
-            if leaf.node is not None and leaf.node.leaf and leaf.node.grads:
-                consumed.append((leaf.node, tuple(leaf.node.grads)))
+            if leaf.leaf_node is not None and leaf.leaf_node.grads:
+                consumed.append((leaf.leaf_node, tuple(leaf.leaf_node.grads)))
                 if what == "step":
                     self.change_in_place(leaf, site)
         self.steps.append(Step(site, self.loops, self.tick(), tuple(consumed), what, tuple(self.trail)))
@@ -364,14 +369,19 @@ class Core:
             consumed = ((leaf.node, tuple(leaf.node.grads)),)
             self.steps.append(Step(site, self.loops, self.tick(), consumed, what, tuple(self.trail)))
 
+    def consume(self, targets: list[Tensor], d: Differentiation, site: Site) -> None:
+        """The program takes the gradient for some leaves from `torch.autograd.grad`."""
+        consumed = tuple((t.node, (d,)) for t in targets if t.node is not None and t.node.leaf)
+        self.steps.append(Step(site, self.loops, self.tick(), consumed, "grad", tuple(self.trail)))
+
     def leaves(self) -> list[Tensor]:
         """All leaves that have gradient, for an optimiser whose parameters are not known."""
-        return [t for t in self.leaf_tensors if t.node is not None and t.node.leaf and t.node.grads]
+        return [t for t in self.leaf_tensors if t.leaf_node is not None and t.leaf_node.grads]
 
     def zero(self, leaves: Iterable[Tensor], site: Site) -> None:
         for leaf in leaves:
-            if leaf.node is not None:
-                leaf.node.grads = []
+            if leaf.leaf_node is not None:
+                leaf.leaf_node.grads = []
             leaf.grad = None
 
     # ---- facts

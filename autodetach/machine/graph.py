@@ -96,6 +96,7 @@ class Node:
         "at",
         "chain",
         "freed_by",
+        "frozen",
         "grads",
         "loops",
         "number",
@@ -137,6 +138,7 @@ class Node:
         self.grads: list[Differentiation] = []
         self.chain: Chain = None
         self.at: Place | None = None
+        self.frozen = False
 
     @property
     def leaf(self) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation, Differentiation, Node, Pass
+from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
@@ -19,11 +19,15 @@ SUMS = frozenset("add sub neg part mul div true_divide".split())
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Element:
-    """What is put into a growing binding in one pass: its expression (None where there is none in view) and value."""
+    """What is put into a growing binding in one pass: its expression (None where there is none in view) and value.
+
+    `chain` are the calls that were open when it was put there.
+    """
 
     expression: ast.expr | None
     value: Value
     node: Node
+    chain: Chain = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -57,14 +61,14 @@ def pass_of(node_loops: tuple[Pass, ...], activation: Activation) -> Pass | None
 
 def growths(analysis: Analysis) -> list[Growth]:
     """The growths of all paths, one for each place; none that any path differentiates later."""
-    legitimate: set[tuple[str, ast.AST]] = set()
-    found: dict[tuple[str, ast.AST], Growth] = {}
+    legitimate: set[tuple[str, ast.AST | None]] = set()
+    found: dict[tuple[str, ast.AST | None], Growth] = {}
     for run in analysis.runs:
         for crossing in run.machine.crossings:
             if crossing.child.walked_by:
                 legitimate.add(("chain", crossing.child.site.node))
         for growth in (*_chains(run), *_stores(run)):
-            key = (growth.kind, growth.stored.site.node if growth.stored is not None else growth.node.site.node)
+            key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)
             if growth.used or (not growth.dead and _escapes(run, growth)):
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
@@ -149,7 +153,7 @@ def _elements(cycle: list[Node], within_pass: Pass) -> Iterator[Element]:
             if pass_of(target.loops, within_pass.activation) is not within_pass or id(operand) in seen:
                 continue
             seen.add(id(operand))
-            yield Element(expression_of(node, operand), operand, target)
+            yield Element(expression_of(node, operand), operand, target, node.chain)
 
 
 def _origin(node: Node, operand: object) -> Node | None:
@@ -220,10 +224,10 @@ def _starts_as_number(run: Run, child: Node) -> bool:
 
 
 def _stores(run: Run) -> Iterator[Growth]:
-    groups: dict[tuple[ast.AST, int], list[Stored]] = {}
+    groups: dict[tuple[ast.AST, int, ast.AST | None], list[Stored]] = {}
     for event in run.machine.stored:
         if not event.node.weak:
-            groups.setdefault((event.site.node, id(event.container)), []).append(event)
+            groups.setdefault((event.site.node, id(event.container), event.element), []).append(event)
     for events in groups.values():
         yield from _grown(run, events)
 
@@ -244,7 +248,7 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         assert within_pass is not None
         used = any(_used_later(e, activation) for e in growing)
         freeing = _freed_within((Element(event.element, event.value, event.node),), within_pass)
-        if not used and freeing is None and (event.node.weak or _walked_at_all(event.node, within_pass)):
+        if not used and freeing is None and (event.node.weak or _walked_at_all(event.node)):
             continue
         origin = _origin_of(run, event)
         yield Growth(
@@ -280,8 +284,8 @@ def _origin_of(run: Run, event: Stored) -> Stored:
     return event
 
 
-def _walked_at_all(node: Node, within_pass: Pass) -> bool:
-    """Whether the graph behind an element, as far as it was made in this pass, is ever differentiated."""
+def _walked_at_all(node: Node) -> bool:
+    """Whether any of the graph behind an element is ever differentiated."""
     stack, seen = [node], set()
     while stack:
         n = stack.pop()
@@ -290,7 +294,7 @@ def _walked_at_all(node: Node, within_pass: Pass) -> bool:
         seen.add(n)
         if n.walked_by:
             return True
-        stack.extend(p for p in n.parents if within_pass in p.loops)
+        stack.extend(n.parents)
     return False
 
 

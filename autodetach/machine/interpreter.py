@@ -75,15 +75,9 @@ class Machine(Expressions):
         value = node.value
         if isinstance(value, ast.Constant):
             return None
-        result = self.eval(value, frame)
-        if (
-            isinstance(value, ast.Call)
-            and isinstance(value.func, ast.Attribute)
-            and value.func.attr == "detach"
-            and not value.args
-            and isinstance(result, (Tensor, Opaque))
-            and getattr(self.detached_from, "node", None) is not None
-        ):
+        self.detached_at = None
+        self.eval(value, frame)
+        if self.detached_at is not None and self.detached_at in dropped_calls(value):
             self.facts.append(DroppedDetach(Site(value, frame.qualname), node, self.detached_from))
         return None
 
@@ -700,6 +694,17 @@ class _Signal:
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+
+def dropped_calls(value: ast.expr) -> list[ast.expr]:
+    """The calls whose results a statement drops: `h.detach()`, `h.detach(), c.detach()`, `[h.detach() for h in hs]`."""
+    if isinstance(value, ast.Tuple):
+        parts = [dropped_calls(v) for v in value.elts]
+        return [call for part in parts for call in part] if all(parts) else []
+    if isinstance(value, ast.ListComp):
+        return dropped_calls(value.elt) if len(value.generators) == 1 and not value.generators[0].ifs else []
+    is_detach = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach"
+    return [value] if is_detach else []
 
 
 def holds(container: Sequence | Mapping, value: Value) -> bool:

@@ -88,6 +88,8 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
         return t.grad
     if t.grad is None:
         t.grad = plain(t.shape, True)
+        t.grad.grad_of = t
+        t.grad.from_grad = True
     if any(d.create_graph for d in t.node.grads) and m.grad_enabled:
         roots = tuple(dict.fromkeys(r for d in t.node.grads if d.create_graph for r in d.roots))
         t.grad = plain(t.shape, True)
@@ -103,7 +105,8 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
         t.grad = new
     elif name == "data":
         if t.node is not None and t.node.leaf:
-            m.steps_read(t, site, "update")
+            if any(v.from_grad for v in flatten([new]) if isinstance(v, Tensor)):
+                m.steps_read(t, site, "update")
     elif name == "requires_grad":
         set_requires_grad(m, t, new, site)
 
@@ -111,6 +114,7 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
 def set_requires_grad(m: Core, t: Tensor, flag: Value, site: Site) -> None:
     if flag is False:
         if t.node is not None and t.node.leaf:
+            t.node.frozen = True
             t.node = None
     elif t.node is None and t.is_float is not False:
         m.require_grad(t, site)
@@ -125,7 +129,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name == "detach":
         result = plain(t.shape, t.is_float, t.storage)
         result.born = m.clock
-        m.detached_from = t
+        m.detached_from, m.detached_at = t, site.node
         return result
     if name == "detach_":
         if t.view_of is not None and t.node is not None:
@@ -164,7 +168,7 @@ def _float_after(name: str, args: list[Value], before: bool | None) -> bool | No
 
 def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Value:
     if name == "item":
-        if t.data_of is not None and t.shape == () and t.data_of.node is not None:
+        if t.data_of is not None and t.shape == ():
             node = site.node
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 inner = node.func.value
@@ -405,7 +409,12 @@ def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> 
             base_tensor = base_tensor.view_of
         return t
     m.change_in_place(t, site)
-    for leaf in (t, t.data_of):
+    owner = t.grad_of or (t.data_of.grad_of if t.data_of is not None else None)
+    if owner is not None and owner.node is not None and base in ("zero", "fill"):
+        owner.node.grads = []
+    by_grad = any(v.from_grad for v in flatten(others) if isinstance(v, Tensor))
+    t.from_grad = t.from_grad or by_grad
+    for leaf in (t, t.data_of) if by_grad else ():
         if leaf is not None and leaf.node is not None and leaf.node.leaf:
             m.steps_read(leaf, site, "update")
     return t

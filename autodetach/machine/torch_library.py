@@ -278,7 +278,7 @@ def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
     if isinstance(inputs, Iterable):
         inputs = Sequence("tuple", m.collect(inputs, site)[0], m.clock)
     wanted = list(graph_in(inputs))
-    m.differentiate(
+    d = m.differentiate(
         roots,
         site.node,
         site,
@@ -290,6 +290,7 @@ def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
         root_expression=site.node.args[0] if site.node.args else None,
     )
     targets = inputs.items if isinstance(inputs, Sequence) else [inputs]
+    m.consume([t for t in targets if isinstance(t, Tensor)], d, site)
     if kwargs.get("allow_unused") is not True and kwargs.get("materialize_grads") is not True:
         reached = set(ancestors(r.node for r in roots if getattr(r, "node", None) is not None))
         for t in targets:
@@ -551,7 +552,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if name == "detach":
         result = m.opaque(this.name)
         result.scalar = this.scalar
-        m.detached_from = this
+        m.detached_from, m.detached_at = this, site.node
         return result
     if name == "step":
         return _opaque_step(m, this, args, kwargs, site)

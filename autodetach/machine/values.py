@@ -54,7 +54,7 @@ class Opaque:
 class Tensor:
     """A tensor. `node` is None without history; a leaf that requires grad has a node whose `op` is "leaf"."""
 
-    __slots__ = ("born", "data_of", "grad", "is_float", "node", "parameter", "shape", "storage", "view_of")
+    __slots__ = ("born", "data_of", "from_grad", "grad", "grad_of", "is_float", "leaf_node", "node", "parameter", "shape", "storage", "view_of")
 
     def __init__(
         self,
@@ -70,6 +70,9 @@ class Tensor:
         self.grad: Value = None
         self.parameter = False
         self.data_of: Tensor | None = None
+        self.grad_of: Tensor | None = None
+        self.from_grad = False
+        self.leaf_node: Node | None = node if node is not None and node.leaf else None
         self.view_of: Tensor | None = None
         self.born = 0
 

@@ -29,8 +29,8 @@ RULES: tuple[Rule, ...] = (
     carried_state.RULE,
     rebound_leaf.RULE,
     attached_fake.RULE,
-    step_between.RULE,
     shared_graph.RULE,
+    step_between.RULE,
     data_index.RULE,
     discarded_detach.RULE,
 )

@@ -42,8 +42,10 @@ from collections.abc import Iterator
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
 from autodetach.rules.detaching import element_candidates, narrowed
-from autodetach.rules.program import Program, line, stable, text
+from autodetach.rules.program import Program, calls_of, is_update, line, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
+
+FREED = "backward frees what it saved; its nodes live as long as it is referred to"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -56,29 +58,34 @@ def find(program: Program) -> Iterator[Suspect]:
 
 def _suspect(program: Program, growth: Growth) -> Suspect | None:
     statement = program.statement(growth.node.site.node)
-    elements = [(narrowed(e.expression, e.node.site.operands if e.node.site.node is e.expression else ()), e.value)
-                for e in growth.elements if e.expression is not None]
-    if statement is None or not elements:
-        return None
-    target = _target(statement)
-    name = text(target)
-    where = line(growth.activation.node) if growth.activation.node is not None else 0
-    story = [StoryStep(line(growth.elements[0].node.site), f"every pass builds a new graph for `{text(elements[0][0])}`")]
+    if statement is None or (not growth.elements and is_update(statement)):
+        return None  # without anything new in it, `w = w - step` is a matter of leaves
+    elements = [
+        (narrowed(e.expression, e.node.site.operands if e.node.site.node is e.expression else ()), e.value)
+        for e in growth.elements
+        if e.expression is not None
+    ]
+    name = text(_target(statement))
+    story = []
+    if elements:
+        made = line(growth.elements[0].node.site)
+        story.append(StoryStep(made, f"every pass builds a new graph for `{text(elements[0][0])}`"))
     if growth.freeing is not None:
-        story.append(StoryStep(line(growth.freeing.site), "backward frees what it saved; its nodes live as long as it is referred to"))
+        story.append(StoryStep(line(growth.freeing.site), FREED))
     story.append(StoryStep(line(growth.node.site), f"`{name}` links it to the graphs of all earlier passes"))
-    if where:
-        story.append(StoryStep(where, "the next pass adds another one: memory grows for as long as this loop runs"))
-    kept = "graph nodes" if growth.dead else "graph and all its activations"
+    if growth.activation.node is not None:
+        story.append(StoryStep(line(growth.activation.node), "the next pass adds another one: memory grows with the loop"))
+    dead = growth.dead or not elements
+    kept = "graph nodes" if dead else "graph and all its activations"
     return Suspect(
-        ("AD101", growth.node.site.scope, stable(statement)),
+        ("AD101", growth.node.site.scope, stable(growth.node.site.node)),
         statement,
         f"`{name}` keeps the autograd graph of every pass ({kept}); only its value is used",
-        Severity.WARNING if growth.dead else Severity.ERROR,
+        Severity.WARNING if dead else Severity.ERROR,
         tuple(story),
         growth.certain,
         () if growth.certain else (f"line {line(growth.elements[0].node.site)}: the value has history",),
-        lambda: _candidates(program, growth, elements),
+        lambda: _candidates(program, growth, statement, elements),
     )
 
 
@@ -94,11 +101,48 @@ def _target(statement: ast.stmt) -> ast.AST | None:
 
 
 def _candidates(
-    program: Program, growth: Growth, elements: list[tuple[ast.expr, object]]
+    program: Program, growth: Growth, statement: ast.stmt, elements: list[tuple[ast.expr, object]]
 ) -> Iterator[Candidate]:
     moving = growth.node.op != "add" or not isinstance(growth.node.site.node, (ast.AugAssign, ast.BinOp))
     number = growth.starts_as_number or (moving and not _in_place(growth))
-    yield from element_candidates(program, elements, number=number, what="accumulate")
+    if elements:
+        *usual, guarded = element_candidates(program, elements, number=number, what="accumulate")
+        yield from usual
+        given = _given(growth)
+        if given:
+            yield from list(element_candidates(program, given, number=number, what="hand over"))[:2]
+        yield guarded
+    seeds = [(s.value, elements[0][1] if elements else None) for s in _seeds(program, statement)]
+    if seeds and elements:
+        yield from element_candidates(program, [*elements, *seeds], number=number, what="begin with, and accumulate,")
+
+
+def _given(growth: Growth) -> list[tuple[ast.expr, object]]:
+    """What a caller hands to the function that accumulates it: `loss` of `meter.update(loss, n)`."""
+    found = []
+    for element in growth.elements:
+        for site in calls_of(element.chain):
+            matching = [e for e, v in site.operands if v is element.value or getattr(v, "node", None) is element.node]
+            values = [v for n in element.node.parents for _, v in site.operands if getattr(v, "node", None) is n]
+            if matching:
+                found.append((matching[0], element.value))
+            elif len(values) == 1:
+                found += [(e, v) for e, v in site.operands if v is values[0]]
+            break
+    return found
+
+
+def _seeds(program: Program, statement: ast.stmt) -> list[ast.Assign]:
+    """Other assignments to the same name, which the moving average begins with."""
+    name = ast.unparse(_target(statement) or statement)
+    return [
+        node
+        for node in ast.walk(program.scope(statement))
+        if isinstance(node, ast.Assign)
+        and node is not statement
+        and any(ast.unparse(t) == name for t in node.targets)
+        and not isinstance(node.value, ast.Constant)
+    ]
 
 
 def _in_place(growth: Growth) -> bool:

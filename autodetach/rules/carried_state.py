@@ -49,7 +49,7 @@ from autodetach.machine.growth import Growth, expression_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor, Value
 from autodetach.rules.detaching import structural
-from autodetach.rules.holders import Holder, Moment, Replay, behind_step, moment, placed, replay, twin
+from autodetach.rules.holders import Holder, Moment, Replay, behind_step, moment, placed, replay, rooted, twin
 from autodetach.rules.program import Program, assumptions_of, fault_of, is_assumed, line, stable, stepped_between, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -278,13 +278,7 @@ def boundary(
     """Detach the bindings that carry the state, behind the step at the end of the pass."""
     from autodetach.codemods.insert_statement import InsertStatement
 
-    chosen: dict[str, Holder] = {}
-    for _, operand, _ in crossed:
-        holders = [h for h in again.of(operand) if _placeable(program, d, h, activation)]
-        if not holders:
-            return
-        best = min(holders, key=lambda h: (h.depth, -_inwardness(d, h)))
-        chosen.setdefault(best.text, best)
+    chosen = _cover(program, again, d, activation, [operand for _, operand, _ in crossed])
     if not chosen or any(h.depth > 8 for h in chosen.values()):
         return
     texts = [(h.text, structural(h.text, h.value)) for h in chosen.values()]
@@ -304,6 +298,31 @@ def boundary(
         body = "\n".join(f"{t} = {n}" for t, n in texts)
     shown = ", ".join(f"`{t}`" for t, _ in texts)
     yield f"detach {shown} where it enters the next pass", (InsertStatement(anchor, body),)
+
+
+def _cover(
+    program: Program, again: Replay, d: Moment, activation: Activation, operands: list[Value]
+) -> dict[str, Holder]:
+    """The fewest bindings that hold all of the operands, nearest first; none if one operand has no name."""
+    left = {id(o): o for o in operands}
+    chosen: dict[str, Holder] = {}
+    while left:
+        options: dict[str, tuple[set[int], Holder]] = {}
+        for key, operand in left.items():
+            for holder in again.of(operand):
+                holder = rooted(d, holder)
+                if _placeable(program, d, holder, activation):
+                    held, _ = options.setdefault(holder.text, (set(), holder))
+                    held.add(key)
+        if not options:
+            return {}
+        text_, (held, holder) = min(
+            options.items(), key=lambda item: (-len(item[1][0]), item[1][1].depth, -_inwardness(d, item[1][1]))
+        )
+        chosen[text_] = holder
+        for key in held:
+            del left[key]
+    return chosen
 
 
 def _placeable(program: Program, d: Moment, holder: Holder, activation: Activation) -> bool:

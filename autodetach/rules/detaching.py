@@ -11,7 +11,7 @@ from autodetach.rules.suspect import Candidate
 
 
 def has_graph(value: Value) -> bool:
-    return isinstance(value, (Tensor, Opaque)) and value.node is not None
+    return isinstance(value, (Tensor, Opaque)) and value.node is not None and not value.node.weak
 
 
 def narrowed(expression: ast.expr, operands: tuple[tuple[ast.expr, object], ...]) -> ast.expr:
@@ -95,7 +95,7 @@ def _element_name(template: str) -> str:
     last = template.rpartition(".")[2].strip("_")
     if last.isidentifier() and last.endswith("s") and len(last) > 3 and last[:-1] not in ("s", template):
         return last[:-1]
-    return "t" if template in ("s", "state") else "s"
+    return "t" if template == "s" else "s"
 
 
 def element_candidates(

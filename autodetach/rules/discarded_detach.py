@@ -54,36 +54,49 @@ def find(program: Program) -> Iterator[Suspect]:
 
 
 def _suspect(program: Program, fact: DroppedDetach) -> Suspect:
-    call = fact.statement.value
-    assert isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)
-    owner = call.func.value
     made = getattr(fact.value, "node").site
+    dropped = fact.statement.value
+    owners = owners_of(dropped)
+    shown = ", ".join(f"`{text(o)}`" for o in owners)
     story = (
-        StoryStep(line(made), f"builds the graph of `{text(owner)}`"),
-        StoryStep(line(call), "makes a detached copy and drops it: the graph stays"),
+        StoryStep(line(made), f"builds the graph of {shown}"),
+        StoryStep(line(dropped), "makes a detached copy and drops it: the graph stays"),
     )
     return Suspect(
         ("AD402", fact.site.scope, ast.unparse(fact.statement)),
-        call,
-        f"`{text(call)}` does nothing: its result is dropped",
+        dropped,
+        f"`{text(dropped)}` does nothing: its result is dropped",
         Severity.WARNING,
         story,
         True,
         (),
-        lambda: _candidates(program, fact.statement, owner),
+        lambda: _candidates(program, fact.statement, owners),
     )
 
 
-def _candidates(program: Program, statement: ast.Expr, owner: ast.expr) -> Iterator[Candidate]:
+def owners_of(dropped: ast.expr) -> tuple[ast.expr, ...]:
+    """`h` of `h.detach()`, `h` and `c` of `h.detach(), c.detach()`, `hs` of `[h.detach() for h in hs]`."""
+    if isinstance(dropped, ast.Call) and isinstance(dropped.func, ast.Attribute):
+        return (dropped.func.value,)
+    if isinstance(dropped, ast.Tuple):
+        return tuple(o for part in dropped.elts for o in owners_of(part))
+    if isinstance(dropped, ast.ListComp):
+        return (dropped.generators[0].iter,)
+    return ()
+
+
+def _candidates(program: Program, statement: ast.Expr, owners: tuple[ast.expr, ...]) -> Iterator[Candidate]:
+    from autodetach.codemods.assign_result import AssignResult
     from autodetach.codemods.replace_statement import ReplaceStatement
 
+    shown = ", ".join(f"`{text(o)}`" for o in owners)
     loop = program.parents.get(statement)
-    if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and text(owner) == loop.target.id:
+    if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and text(owners[0]) == loop.target.id:
         if isinstance(loop.iter, (ast.Name, ast.Attribute)) and len(loop.body) == 1 and not loop.orelse:
-            state, name = ast.unparse(loop.iter), loop.target.id
-            inner = f"{name}.detach() for {name} in {state}"
-            for new in (f"tuple({inner})", f"[{inner}]"):
-                yield Candidate(f"rebind `{state}` to detached tensors", (ReplaceStatement(loop, f"{state} = {new}"),), DOUBT)
+            inner = f"{loop.target.id}.detach() for {loop.target.id} in {{0}}"
+            for new in (f"[{inner}]", f"tuple({inner})") if _is_list(program, loop.iter) else (f"tuple({inner})", f"[{inner}]"):
+                repair = ReplaceStatement(loop, f"{{0}} = {new}", (loop.iter,))
+                yield Candidate(f"rebind `{text(loop.iter)}` to detached tensors", (repair,), DOUBT)
         return
     bound_by_loop = {
         name
@@ -91,13 +104,21 @@ def _candidates(program: Program, statement: ast.Expr, owner: ast.expr) -> Itera
         if isinstance(at, (ast.For, ast.AsyncFor))
         for name in program.names_bound(at.target)
     }
-    if isinstance(owner, ast.Name) and owner.id in bound_by_loop:
+    if any(isinstance(o, ast.Name) and o.id in bound_by_loop for o in owners):
         return  # rebinding the variable of the loop would be dropped too
-    if isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript)):
-        name = ast.unparse(owner)
-        yield Candidate(
-            f"rebind: `{name} = {name}.detach()`", (ReplaceStatement(statement, f"{name} = {name}.detach()"),), DOUBT
-        )
+    if owners and all(isinstance(o, (ast.Name, ast.Attribute, ast.Subscript)) for o in owners):
+        yield Candidate(f"bind the result to {shown}", (AssignResult(statement, owners),), DOUBT)
+
+
+def _is_list(program: Program, name: ast.expr) -> bool:
+    """Whether the name is bound to a list somewhere in the file."""
+    shown = ast.unparse(name)
+    return any(
+        isinstance(n, ast.Assign)
+        and isinstance(n.value, (ast.List, ast.ListComp))
+        and any(ast.unparse(t) == shown for t in n.targets)
+        for n in ast.walk(program.tree)
+    )
 
 
 RULE = rule(__doc__, "AD402", "discarded-detach", find)

@@ -191,7 +191,12 @@ def _candidates(
     trained = {leaf for s in run.machine.steps for leaf, ds in s.consumed if any(o in ds for o in here)}
     outer = _outside([parent for _, _, parent in entries], activation)
     moves = any(leaf in trained for n in outer for leaf in _leaves(n))
-    repairs = [_moved(program, run, d, activation, outer, doubt), list(_detached(program, entries, doubt))]
+    moved = _moved(program, run, _body(activation), "loop", outer, doubt)
+    if not moved:
+        readers = {b[0]: b for r, _, _ in entries if r is not None and (b := _function_body(program, r))}
+        if len(readers) == 1:
+            moved = _moved(program, run, next(iter(readers.values())), "function", outer, doubt)
+    repairs = [moved, list(_detached(program, entries, doubt))]
     for group in repairs if moves else reversed(repairs):
         yield from group
 
@@ -209,12 +214,17 @@ def _outside(nodes: list[Node], activation: Activation) -> list[Node]:
     return sorted(found, key=lambda n: n.number)
 
 
+def _function_body(program: Program, reader: Node) -> list[ast.stmt]:
+    """The body of the function in which a value from outside is read."""
+    scope = program.scope(reader.site.node)
+    return scope.body if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+
+
 def _moved(
-    program: Program, run: Run, d: Differentiation, activation: Activation, outer: list[Node], doubt: str | None
+    program: Program, run: Run, body: list[ast.stmt], where: str, outer: list[Node], doubt: str | None
 ) -> list[Candidate]:
     from autodetach.codemods.move_statements import MoveStatements
 
-    body = _body(activation)
     if not body:
         return []
     anchor = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
@@ -232,7 +242,6 @@ def _moved(
     if doubt is None and _draws_random_numbers(run, ordered):
         doubt = "a moved statement draws random numbers, which it will do in every pass"
     names = ", ".join(f"`{text(t)}`" for s in ordered for t in _targets(s))
-    where = "loop" if isinstance(activation.node, (ast.For, ast.While)) else "function"
     return [Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
 
 
@@ -339,15 +348,10 @@ def _detached(program: Program, entries: list[Entry], doubt: str | None) -> Iter
             if isinstance(place, ast.expr):
                 while len(levels) <= depth:
                     levels.append({})
-                levels[depth][_whole(program, place)] = None
+                levels[depth][place] = None
     for level in levels:
         shown = ", ".join(f"`{text(e)}`" for e in level)
         yield Candidate(f"detach {shown}: nothing in its graph is trained", tuple(AppendMethod(e, "detach") for e in level), doubt)
-
-
-def _whole(program: Program, place: ast.expr) -> ast.expr:
-    """The right side of an assignment whose last operation is at `place`."""
-    return place
 
 
 RULE = rule(__doc__, "AD301", "graph-outside-loop", find)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, Place, trail_of
 from autodetach.machine.interpreter import Machine
@@ -20,7 +20,8 @@ MAX_STEPS = 5
 class Holder:
     """`text` is what a program writes for the outermost container (or the tensor itself) in `frame`.
 
-    `name` is the first name of it; `depth` counts the steps from it, those by index thrice.
+    `name` is the first name of it; `depth` counts the steps from it, those by index thrice. `owner` is the innermost
+    object on the way, and `rest` the text behind it.
     """
 
     frame: Frame
@@ -28,6 +29,8 @@ class Holder:
     text: str
     value: Value
     depth: int
+    owner: Instance | None = None
+    rest: str = ""
 
 
 @dataclass(eq=False, slots=True)
@@ -94,42 +97,73 @@ def _note(machine: Machine, current: Pass, holders: dict[int, list[Holder]], kep
             holders.setdefault(id(holder[0]), []).append(holder[1])
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class _Way:
+    """How a value is reached: text, steps, innermost object, and the container at which the text ends."""
+
+    name: str
+    text: str
+    depth: int
+    owner: Instance | None = None
+    rest: str = ""
+    whole: Value = None
+
+    def to(self, more: str, steps: int) -> _Way:
+        return replace(self, text=self.text + more, rest=self.rest + more, depth=self.depth + steps)
+
+
 def _walk(frame: Frame) -> Iterator[tuple[Value, Holder]]:
     """Tensors reachable from the names of a frame, nearest first."""
     seen: set[int] = set()
-    queue: list[tuple[Value, str, str, int, tuple[str, Value] | None]] = []
-    for name, value in list(frame.names.items()):
-        queue.append((value, name, name, 0, None))
+    queue: list[tuple[Value, _Way]] = [(value, _Way(name, name, 0)) for name, value in list(frame.names.items())]
     while queue and len(seen) < MAX_OBJECTS:
-        value, name, text, depth, container = queue.pop(0)
+        value, way = queue.pop(0)
         if isinstance(value, (Tensor, Opaque)) and value.node is not None:
-            shown, whole = container if container is not None else (text, value)
-            yield value, Holder(frame, name, shown, whole, depth)
-            continue
-        if id(value) in seen or depth > MAX_STEPS * 3:
-            continue
-        if isinstance(value, (Sequence, Mapping)):
+            whole = value if way.whole is None else way.whole
+            yield value, Holder(frame, way.name, way.text, whole, way.depth, way.owner, way.rest)
+        elif id(value) not in seen and way.depth <= MAX_STEPS * 3:
             seen.add(id(value))
-            outer = container if container is not None else (text, value)
-            items = value.items if isinstance(value, Sequence) else [v for _, v in value.items.values()]
-            for item in items[:32]:
-                if isinstance(item, (Tensor, Opaque, Sequence, Mapping)):
-                    queue.append((item, name, text, depth + 1, outer))
-                elif isinstance(item, Instance) and isinstance(value, Sequence) and container is None:
-                    at = value.items.index(item)
-                    queue.append((item, name, f"{text}[{at}]", depth + 3, None))
-        elif isinstance(value, Instance):
-            seen.add(id(value))
-            for key, item in list(value.attrs.items()):
-                if key == "#items" and isinstance(item, Sequence):
-                    for i, child in enumerate(item.items[:16]):
-                        queue.append((child, name, f"{text}[{i}]", depth + 3, None))
-                elif key == "#items" and isinstance(item, Mapping):
-                    for k, child in item.items.values():
-                        if isinstance(k, str):
-                            queue.append((child, name, f"{text}[{k!r}]", depth + 3, None))
-                elif isinstance(key, str) and key.isidentifier() and not isinstance(item, (Class, Function)):
-                    queue.append((item, name, f"{text}.{key}", depth + 1, None))
+            queue.extend(_steps(value, way))
+
+
+def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
+    """What a value holds, each with the way to it."""
+    if isinstance(value, Sequence):
+        inside = way if way.whole is not None else replace(way, whole=value)
+        for i, item in enumerate(value.items[:32]):
+            if isinstance(item, (Tensor, Opaque, Sequence, Mapping)):
+                yield item, replace(inside, depth=way.depth + 1)
+            elif isinstance(item, Instance) and way.whole is None:
+                yield item, way.to(f"[{i}]", 3)
+    elif isinstance(value, Mapping):
+        items = list(value.items.values())[:32]
+        alike = all(isinstance(v, (Tensor, Opaque)) for _, v in items)
+        for key, item in items:
+            if isinstance(item, (Tensor, Opaque)) and (alike and len(items) > 1 or way.whole is not None):
+                yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
+            elif isinstance(key, str) and way.whole is None and '"' not in key and key.isprintable():
+                yield item, way.to(f'["{key}"]', 1)
+    elif isinstance(value, Instance):
+        for key, item in list(value.attrs.items()):
+            if key == "#items" and isinstance(item, (Sequence, Mapping)):
+                children = enumerate(item.items) if isinstance(item, Sequence) else item.items.values()
+                for k, child in list(children)[:16]:
+                    yield child, way.to(f"[{k!r}]", 3)
+            elif key.isidentifier() and not isinstance(item, (Class, Function)):
+                yield item, replace(way.to(f".{key}", 1), owner=value, rest=f".{key}")
+
+
+def rooted(d: Moment, holder: Holder) -> Holder:
+    """The same binding as it is written in the innermost running frame that has a name for its owner."""
+    if holder.owner is None:
+        return holder
+    for _, frame in reversed(d.trail):
+        if not isinstance(frame, Frame) or frame is holder.frame:
+            return holder
+        for name, value in frame.names.items():
+            if value is holder.owner:
+                return replace(holder, frame=frame, name=name, text=name + holder.rest, depth=1)
+    return holder
 
 
 def placed(program: Program, d: Moment, frame: Frame, loop: ast.AST | None) -> ast.stmt | None:
@@ -154,11 +188,11 @@ def behind_step(program: Program, machine: Machine, d: Moment, statement: ast.st
     at = block.index(statement) if statement in block else 0
     last = statement
     for step in machine.steps:
-        if step.clock < d.number or step.loops[: len(d.loops)] != d.loops[: len(step.loops)][: len(d.loops)]:
+        if step.what == "grad" or step.clock < d.number or step.loops[: len(d.loops)] != d.loops[: len(step.loops)][: len(d.loops)]:
             continue
         for s, f in step.trail:
             if f is frame and s in block and block.index(s) > at:
-                if block.index(s) > block.index(last) and step.what == "step":
+                if block.index(s) > block.index(last):
                     last = s
     for sibling in block[block.index(last) + 1 :] if last in block else []:
         if _resets(sibling):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from functools import cached_property
+from typing import TypeGuard
 
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge
@@ -102,6 +103,17 @@ def stable(node: ast.AST) -> str:
     whole = ast.unparse(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
     return whole.replace(".detach()", "").replace(".item()", "").replace(", retain_graph=True", "").replace(
         "retain_graph=True", ""
+    )
+
+
+def is_update(node: ast.AST) -> TypeGuard[ast.Assign]:
+    """`w = w - ...` or `w = w + ...`."""
+    return (
+        isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.value, ast.BinOp)
+        and isinstance(node.value.op, (ast.Add, ast.Sub))
+        and ast.unparse(node.value.left) == ast.unparse(node.targets[0])
     )
 
 

@@ -42,7 +42,7 @@ from collections.abc import Iterator
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import NonLeafGrad
 from autodetach.machine.growth import Growth
-from autodetach.rules.program import Program, line, stable, text
+from autodetach.rules.program import Program, is_update, line, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 
@@ -56,7 +56,7 @@ def find(program: Program) -> Iterator[Suspect]:
     for growth in program.growths:
         if growth.kind == "chain" and growth.linear and not growth.elements:
             statement = program.statement(growth.node.site.node)
-            if isinstance(statement, ast.Assign) and _is_update(statement) and statement not in seen:
+            if is_update(statement) and statement not in seen:
                 group = _group(program, statement)
                 seen.update(group)
                 yield _growing(program, growth, group)
@@ -87,19 +87,10 @@ def _updates(program: Program, owner: str, reader: ast.AST) -> list[ast.stmt]:
             return [statement]
         return []
     for node in ast.walk(scope):
-        if isinstance(node, ast.Assign) and _is_update(node) and ast.unparse(node.targets[0]) == owner:
+        if is_update(node) and ast.unparse(node.targets[0]) == owner:
             if _in_loop(program, node):
                 return list(_group(program, node))
     return []
-
-
-def _is_update(node: ast.Assign) -> bool:
-    return (
-        len(node.targets) == 1
-        and isinstance(node.value, ast.BinOp)
-        and isinstance(node.value.op, (ast.Add, ast.Sub))
-        and ast.unparse(node.value.left) == ast.unparse(node.targets[0])
-    )
 
 
 def _in_loop(program: Program, node: ast.AST) -> bool:
@@ -114,10 +105,10 @@ def _group(program: Program, statement: ast.Assign) -> list[ast.stmt]:
     block = program.block(statement)
     at = block.index(statement)
     begin = at
-    while begin > 0 and isinstance(prev := block[begin - 1], ast.Assign) and _is_update(prev):
+    while begin > 0 and is_update(block[begin - 1]):
         begin -= 1
     end = at
-    while end + 1 < len(block) and isinstance(following := block[end + 1], ast.Assign) and _is_update(following):
+    while end + 1 < len(block) and is_update(block[end + 1]):
         end += 1
     return block[begin : end + 1]
 

@@ -100,7 +100,7 @@ def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
 
 def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candidate]:
     calls = shared_calls(event)
-    doubt = _doubt(run, calls)
+    doubt = doubt_of(run, calls)
     if len({d.call for d in calls}) < len(calls):
         yield from _loop(program, event, calls, doubt)
         return
@@ -125,7 +125,8 @@ def _last(event: SecondWalk) -> Differentiation:
     return [d for d in event.node.walked_by if d.loops[:common] == prefix][-1]
 
 
-def _doubt(run: Run, calls: list[Differentiation]) -> str | None:
+def doubt_of(run: Run, calls: list[Differentiation]) -> str | None:
+    """Why a repair that keeps all gradient may not be what the author meant, or None."""
     places = {
         s.site.node
         for s in run.machine.steps
@@ -158,7 +159,6 @@ def _retained(calls: list[Differentiation], doubt: str | None) -> Candidate:
 
 
 def _summed(program: Program, run: Run, calls: list[Differentiation], doubt: str | None) -> Iterator[Candidate]:
-    from autodetach.codemods.replace_expression import ReplaceExpression
     from autodetach.codemods.replace_statement import ReplaceStatement
 
     statements = [program.statement(d.call) for d in calls]
@@ -173,11 +173,14 @@ def _summed(program: Program, run: Run, calls: list[Differentiation], doubt: str
         return
     if any(read_between(run, a, b) for a, b in zip(calls, calls[1:], strict=False)):
         return
-    total = " + ".join(ast.unparse(r) for r in roots if r is not None)
-    last = calls[-1].root_expression
-    assert last is not None
+    parts = tuple(r for r in roots if r is not None)
+    total = " + ".join(f"{{{i}}}" for i in range(len(parts)))
     edits = [ReplaceStatement(s, "") for s in statements[:-1] if s is not None]
-    yield Candidate("one backward of the sum", (*edits, ReplaceExpression(last, f"({total})")), doubt, "sum")
+    last = statements[-1]
+    assert last is not None
+    yield Candidate(
+        "one backward of the sum", (*edits, ReplaceStatement(last, f"({total}).backward()", parts)), doubt, "sum"
+    )
 
 
 def _loop(
@@ -195,22 +198,26 @@ def _loop(
     if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.ListComp, ast.GeneratorExp)):
         comprehension = statement.value
         if comprehension.elt is call and root is not None and not call.args:
-            whole = _sum_of(comprehension, root)
-            yield Candidate("one backward of the sum", (ReplaceStatement(statement, f"{whole}.backward()"),), doubt, "sum")
+            generator = comprehension.generators[0]
+            if len(comprehension.generators) == 1 and not generator.ifs:
+                whole, parts = _sum_over(generator.target, generator.iter, root)
+                repair = ReplaceStatement(statement, whole + ".backward()", parts)
+                yield Candidate("one backward of the sum", (repair,), doubt, "sum")
         return
     if not isinstance(statement, ast.Expr) or statement.value is not call or root is None or call.args:
         return
     if isinstance(owner, ast.For) and not owner.orelse and event.second.kind == "backward":
         if len(owner.body) == 1:
-            whole = _sum_over(owner, root)
-            yield Candidate("one backward of the sum", (ReplaceStatement(owner, f"{whole}.backward()"),), doubt, "sum")
+            whole, parts = _sum_over(owner.target, owner.iter, root)
+            repair = ReplaceStatement(owner, whole + ".backward()", parts)
+            yield Candidate("one backward of the sum", (repair,), doubt, "sum")
             return
         name = _fresh_name(program, owner)
         yield Candidate(
             "add up the losses and differentiate the sum behind the loop",
             (
                 InsertStatement(owner, f"{name} = 0", "before"),
-                ReplaceStatement(statement, f"{name} = {name} + {ast.unparse(root)}"),
+                ReplaceStatement(statement, f"{name} = {name} + {{0}}", (root,)),
                 InsertStatement(owner, f"{name}.backward()", "after"),
             ),
             doubt,
@@ -219,19 +226,14 @@ def _loop(
     yield Candidate("keep the graph in every pass", (SetKeyword(call, "retain_graph", "True"),), doubt, "retain")
 
 
-def _sum_over(loop: ast.For, root: ast.expr) -> str:
-    target, items = ast.unparse(loop.target), ast.unparse(loop.iter)
-    if ast.unparse(root) == target:
-        return f"sum({items})"
-    return f"sum({ast.unparse(root)} for {target} in {items})"
+Template = tuple[str, tuple[ast.expr, ...]]
 
 
-def _sum_of(comprehension: ast.ListComp | ast.GeneratorExp, root: ast.expr) -> str:
-    generator = comprehension.generators[0]
-    if len(comprehension.generators) == 1 and not generator.ifs and ast.unparse(root) == ast.unparse(generator.target):
-        return f"sum({ast.unparse(generator.iter)})"
-    rest = " ".join(ast.unparse(g) for g in comprehension.generators).strip()
-    return f"sum({ast.unparse(root)} {rest})"
+def _sum_over(target: ast.expr, items: ast.expr, root: ast.expr) -> Template:
+    """`sum(losses)` or `sum(w * loss for w, loss in pairs)`, with the parts as they are written."""
+    if ast.unparse(root) == ast.unparse(target):
+        return "sum({0})", (items,)
+    return "sum({0} for {1} in {2})", (root, target, items)
 
 
 def _fresh_name(program: Program, node: ast.AST) -> str:

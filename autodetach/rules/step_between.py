@@ -25,8 +25,9 @@ opt_b.step()
 ```
 
 ## Fix safety
-Safe if every step still consumes gradient of the same losses. Otherwise there is no fix, only the report: whether to compute the
-second loss anew after the step, or to detach, is the author's decision.
+Offered only if every step still consumes gradient of the same losses; unsafe where several optimizers share the gradient, since
+one loss may be meant to be detached. Otherwise there is no fix, only the report: whether to compute the second loss anew after
+the step, or to detach, is the author's decision.
 
 ## When it stays silent
 When the forward is run again after the step, and when no changed tensor was saved.
@@ -42,79 +43,93 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, diverge
+from autodetach.machine.graph import Differentiation, Site, diverge
 from autodetach.machine.run import Run
-from autodetach.rules.program import Program, fault_of, assumptions_of, is_assumed, line, stable, text
+from autodetach.rules.program import Program, assumptions_of, fault_of, is_assumed, line, stable, stepped_between, text
+from autodetach.rules.shared_graph import doubt_of
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 
 def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
     for run in program.runs:
-        for event in run.machine.stale:
-            if diverge(event.node.loops, event.by.loops) is not None:
-                continue
-            first = next((d for d in event.node.walked_by if d.number < event.by.number), None)
-            suspect = _suspect(program, run, event, first)
+        for suspect in (*_changed(program, run), *_freed(program, run)):
             if suspect.key not in seen:
                 seen.add(suspect.key)
                 yield suspect
 
 
-def _suspect(program: Program, run: Run, event: StaleSaved, first: Differentiation | None) -> Suspect:
-    by = event.by
+def _changed(program: Program, run: Run) -> Iterator[Suspect]:
+    for event in run.machine.stale:
+        if diverge(event.node.loops, event.by.loops) is None:
+            first = next((d for d in event.node.walked_by if d.number < event.by.number), None)
+            yield _suspect(program, run, event, first, event.by, event.changed)
+
+
+def _freed(program: Program, run: Run) -> Iterator[Suspect]:
+    """The graph is freed as well: retaining it would only trade one error for the other."""
+    for event in run.machine.second_walks:
+        if diverge(event.first.loops, event.second.loops) is None and stepped_between(run, event.first, event.second):
+            step = next(
+                s for s in run.machine.steps if event.first.number < s.clock < event.second.number and s.what != "grad"
+            )
+            yield _suspect(program, run, event, event.first, event.second, step.site)
+
+
+def _suspect(
+    program: Program,
+    run: Run,
+    event: StaleSaved | SecondWalk,
+    first: Differentiation | None,
+    by: Differentiation,
+    changed: Site,
+) -> Suspect:
     story = [StoryStep(line(event.node.site), f"builds the graph; `{event.node.op}` saves tensors for backward")]
     if first is not None:
         story.append(StoryStep(line(first.call), f"`{text(first.call)}` walks it"))
-    story.append(StoryStep(line(event.changed), "changes a saved tensor in place"))
-    story.append(StoryStep(line(by.call), f"`{text(by.call)}` needs it as it was: PyTorch raises"))
+    story.append(StoryStep(line(changed), "changes tensors in place"))
+    story.append(StoryStep(line(by.call), f"`{text(by.call)}` needs the graph as it was: PyTorch raises"))
     return Suspect(
         ("AD202", by.scope, stable(by.call)),
-        event.changed.node if isinstance(event.changed.node, (ast.expr, ast.stmt)) else by.call,
-        f"`{text(event.changed.node)}` changes tensors in place that `{text(by.call)}` in line {line(by.call)} still needs",
+        changed.node if isinstance(changed.node, (ast.expr, ast.stmt)) else by.call,
+        f"`{text(changed.node)}` changes tensors in place that `{text(by.call)}` in line {line(by.call)} still needs",
         Severity.ERROR,
         tuple(story),
         not is_assumed(event.path),
         assumptions_of(event.path),
-        lambda: _candidates(program, run, event, first),
+        lambda: _candidates(program, run, by, changed),
         fault_of(by),
     )
 
 
-def _candidates(
-    program: Program, run: Run, event: StaleSaved | SecondWalk, first: Differentiation | None
-) -> Iterator[Candidate]:
-    second = event.by if isinstance(event, StaleSaved) else event.second
-    yield from behind_last(program, run, first, second)
-
-
-def behind_last(
-    program: Program, run: Run, first: Differentiation | None, second: Differentiation
-) -> Iterator[Candidate]:
-    """Move what changes tensors between two differentiations behind the last one over the same graph."""
+def _candidates(program: Program, run: Run, by: Differentiation, changed: Site) -> Iterator[Candidate]:
+    """Move what changes tensors behind the last differentiation over the same graph."""
     from autodetach.codemods.move_statements import MoveStatements
     from autodetach.codemods.set_keyword import SetKeyword
 
-    calls = [d for d in run.machine.differentiations if d.loops == second.loops and _shares(d, second)]
-    last = calls[-1] if calls else second
+    calls = [d for d in run.machine.differentiations if d.loops == by.loops and _shares(d, by)] or [by]
+    last = calls[-1]
     anchor = program.statement(last.call)
-    if anchor is None or first is None:
+    if anchor is None:
         return
     block = program.block(anchor)
-    begin = program.statement(first.call)
-    if begin not in block or anchor not in block:
+    if anchor not in block:
         return
-    between = block[block.index(begin) + 1 : block.index(anchor)]
-    steps = [s for s in between if _changes(run, s, first, last)]
+    earlier = block[: block.index(anchor)]
+    steps = [s for s in earlier if _holds(program, s, changed) or _steps(run, s, by, calls[0])]
     if not steps:
         return
-    retains = tuple(
-        SetKeyword(d.call, "retain_graph", "True") for d in calls[:-1] if not d.retain and d.kind != "grad"
-    )
+    doubt = doubt_of(run, calls)
+    retains = tuple(SetKeyword(d.call, "retain_graph", "True") for d in calls[:-1] if not d.retain and d.kind != "grad")
     shown = ", ".join(f"`{text(s)}`" for s in steps)
     yield Candidate(
-        f"move {shown} behind `{text(last.call)}`", (MoveStatements(tuple(steps), anchor, before=False), *retains)
+        f"move {shown} behind `{text(last.call)}`", (MoveStatements(tuple(steps), anchor, before=False), *retains), doubt
     )
+
+
+def _holds(program: Program, statement: ast.stmt, site: Site) -> bool:
+    """Whether the change in place is written inside of a statement."""
+    return site.node is statement or statement in program.enclosing(site.node)
 
 
 def _shares(d: Differentiation, other: Differentiation) -> bool:
@@ -122,10 +137,13 @@ def _shares(d: Differentiation, other: Differentiation) -> bool:
     return any(n in nodes for n in d.walked)
 
 
-def _changes(run: Run, statement: ast.stmt, first: Differentiation, last: Differentiation) -> bool:
-    """Whether a statement stepped parameters between two differentiations."""
+def _steps(run: Run, statement: ast.stmt, by: Differentiation, first: Differentiation) -> bool:
+    """Whether a statement changed parameters between two differentiations."""
     return any(
-        first.number < s.clock < last.number and s.consumed and any(place is statement for place, _ in s.trail)
+        first.number < s.clock < by.number
+        and s.what != "grad"
+        and s.consumed
+        and any(place is statement for place, _ in s.trail)
         for s in run.machine.steps
     )
 

@@ -36,11 +36,14 @@ container is emptied or replaced in every pass, inside one `forward`, and under 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
-from autodetach.rules.detaching import element_candidates, leaves_of_display
+from autodetach.machine.values import Value
+from autodetach.rules.accumulated_loss import FREED
+from autodetach.rules.detaching import element_candidates, leaves_of_display, narrowed
 from autodetach.rules.program import Program, line, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -61,13 +64,13 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         return None
     story = [StoryStep(line(growth.node.site), f"every pass builds a new graph for `{text(stored.element)}`")]
     if growth.freeing is not None:
-        story.append(StoryStep(line(growth.freeing.site), "backward frees what it saved; its nodes live as long as it is referred to"))
+        story.append(StoryStep(line(growth.freeing.site), FREED))
     story.append(StoryStep(line(stored.site), "the container refers to it"))
     if growth.activation.node is not None:
         story.append(StoryStep(line(growth.activation.node), "the next pass stores another one: memory grows for as long as this loop runs"))
     kept = "graph nodes" if growth.dead else "graph and all its activations"
     return Suspect(
-        ("AD102", stored.site.scope, stable(statement)),
+        ("AD102", stored.site.scope, stable(statement), stable(stored.element)),
         stored.element,
         f"`{text(stored.element)}` is stored with its autograd graph in every pass ({kept}); only its value is used",
         Severity.WARNING if growth.dead else Severity.ERROR,
@@ -81,9 +84,14 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
 def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     stored = growth.stored
     assert stored is not None and stored.element is not None
-    targets = leaves_of_display(stored.element, stored.value)
+    targets = [(narrowed(e, _operands(v, e)), v) for e, v in leaves_of_display(stored.element, stored.value)]
     if targets:
         yield from element_candidates(program, targets, number=True, what="store")
+
+
+def _operands(value: Value, expression: ast.expr) -> tuple[tuple[ast.expr, object], ...]:
+    node = getattr(value, "node", None)
+    return node.site.operands if node is not None and node.site.node is expression else ()
 
 
 RULE = rule(__doc__, "AD102", "stored-history", find)

@@ -74,7 +74,7 @@ def _is_literal(d: Differentiation) -> bool:
 
 
 def _walked_again(d: Differentiation) -> bool:
-    return any(other.number > d.number for n in d.walked if not n.leaf for other in n.walked_by)
+    return any(other.number > d.number for n in d.walked if not (n.leaf or n.weak) for other in n.walked_by)
 
 
 def _handed_on(run: Run, d: Differentiation) -> bool:
