@@ -163,8 +163,9 @@ _add(
     autodetach fix --unsafe-fixes src                all fixes
     autodetach fix - < train.py > fixed.py           from standard input to standard output
 
-    A fix is safe if it rests on no assumption and every parameter is updated as before, or, in a program that raised, as
-    it would have been. Exit code: 0 nothing is left, 1 something is left, 2 wrong use or a file that could not be read or written.
+    A fix is safe if it rests on no assumption and every parameter is updated as before, or, in a program that raised,
+    as it would have been. Exit code: 0 nothing is left, 1 something is left, 2 wrong use or a file that could not be
+    read or written.
     """,
 )
 

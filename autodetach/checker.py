@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_ROUNDS = 24
 MAX_CANDIDATES = 10
 MAX_NESTING = 6000
-"""Python frames that the machine may need for deeply nested programs; it runs out of budget long before in all others."""
+"""Python frames that the machine may need for deeply nested programs; others run out of budget long before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,9 @@ def _next(findings: tuple[Finding, ...], unsafe: bool) -> Finding | None:
     """The fix to apply first: what its author tried to do (AD4xx), then errors, then the rest."""
     allowed = [f for f in findings if f.fix is not None and (unsafe or f.fix.applicability is Applicability.SAFE)]
     return min(
-        allowed, key=lambda f: (not f.code.startswith("AD4"), f.severity is not Severity.ERROR, f.span.start), default=None
+        allowed,
+        key=lambda f: (not f.code.startswith("AD4"), f.severity is not Severity.ERROR, f.span.start),
+        default=None,
     )
 
 

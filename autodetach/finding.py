@@ -18,8 +18,9 @@ class Severity(enum.Enum):
 class Applicability(enum.Enum):
     """Whether a fix may be applied without a person reading it.
 
-    SAFE: every edge that the fix rests on is known, and every parameter step consumes the same gradient as before (in a
-    program that raised: as it would have). UNSAFE: it rests on an assumption, or gradient of an earlier pass is cut off.
+    SAFE: every edge that the fix rests on is known, and every parameter step consumes the same gradient as before (in
+    a program that raised: as it would have). UNSAFE: it rests on an assumption, cuts off gradient of an earlier pass,
+    or there is another repair that the author may have meant.
     """
 
     SAFE = "safe"

@@ -1,4 +1,4 @@
-"""Whether an edited program is free of a fault, has no new one, and still trains the same parameters from the same losses."""
+"""Whether an edited program has no new fault and still trains the same parameters from the same losses."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _compare_steps(
 
 
 def _paths(differentiations: Iterable[Differentiation], leaf: Node) -> int:
-    """The number of ways from the roots down to a leaf: adding up losses does not change it, counting one twice does."""
+    """The number of ways from the roots down to a leaf: adding up losses keeps it, counting one twice does not."""
     total = 0
     for d in differentiations:
         ways: dict[Node, int] = {leaf: 1}

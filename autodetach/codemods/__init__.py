@@ -1,7 +1,7 @@
 """Small rewrites, one file each. They are given nodes, know no rule and no machine, and return edits.
 
-A codemod is a frozen dataclass with `edits(tree) -> tuple[Edit, ...]`; it raises `Refused` where it cannot make the edit
-as a careful person would. Importing this package does not import libcst: only `edits_of` does.
+A codemod is a frozen dataclass with `edits(tree) -> tuple[Edit, ...]`; it raises `Refused` where it cannot make the
+edit as a careful person would. Importing this package does not import libcst; its modules do, except `tree` for types.
 """
 
 from __future__ import annotations

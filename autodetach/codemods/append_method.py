@@ -11,7 +11,8 @@ from autodetach.codemods.tree import Tree
 from autodetach.source import Edit
 
 ATOMS = (
-    cst.Name, cst.Attribute, cst.Call, cst.Subscript, cst.List, cst.ListComp, cst.Dict, cst.DictComp, cst.Set, cst.SetComp
+    cst.Name, cst.Attribute, cst.Call, cst.Subscript,
+    cst.List, cst.ListComp, cst.Dict, cst.DictComp, cst.Set, cst.SetComp,
 )  # fmt: skip
 
 

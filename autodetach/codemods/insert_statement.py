@@ -34,7 +34,10 @@ class InsertStatement:
                 return (Edit(end, end, f"; {self.text}"),)
             return (Edit(start, start, f"{self.text}; "),)
         first = source.position(start).line
-        if isinstance(self.anchor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and self.anchor.decorator_list:
+        if (
+            isinstance(self.anchor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            and self.anchor.decorator_list
+        ):
             first = min(d.lineno for d in self.anchor.decorator_list)
         indent = source.indent_of(first)
         body = "".join(f"{indent}{part}\n" if part else "\n" for part in self.text.split("\n"))

@@ -64,7 +64,11 @@ class MoveStatements:
         indent = source.indent_of(first)
         while first > 1:
             above = source.line_text(first - 1)
-            if not above.strip().startswith("#") or source.indent_of(first - 1) != indent or above.startswith(("#!", "# %%", "#%%")):
+            if (
+                not above.strip().startswith("#")
+                or source.indent_of(first - 1) != indent
+                or above.startswith(("#!", "# %%", "#%%"))
+            ):
                 break
             if "coding" in above and first - 1 <= 2:
                 break

@@ -15,7 +15,8 @@ from autodetach.source import Edit
 class UpdateInPlace:
     """Turn consecutive assignments `x = x + ...` into in-place ones.
 
-    `wrap` puts them into a `torch.no_grad()` block; `forget` are texts of parameters whose `.grad` is set to None behind it.
+    `wrap` puts them into a `torch.no_grad()` block; `forget` are texts of parameters whose `.grad` is set to None
+    behind it.
     """
 
     statements: tuple[ast.Assign, ...]
@@ -41,10 +42,12 @@ class UpdateInPlace:
             at = len(source.raw[begin : e.start].decode(source.encoding))
             to = len(source.raw[begin : e.end].decode(source.encoding))
             text = text[:at] + e.replacement + text[to:]
-        body = "".join(deeper + l if l.strip() else l for l in text.splitlines(keepends=True))
+        body = "".join(deeper + part if part.strip() else part for part in text.splitlines(keepends=True))
         if not body.endswith(("\n", "\r")):
             body += "\n"
-        block = f"{indent}with torch.no_grad():\n{body}" + "".join(f"{indent}{name}.grad = None\n" for name in self.forget)
+        block = f"{indent}with torch.no_grad():\n{body}" + "".join(
+            f"{indent}{name}.grad = None\n" for name in self.forget
+        )
         if not text.endswith(("\n", "\r")):
             block = block[:-1]
         return (Edit(begin, stop, block),)

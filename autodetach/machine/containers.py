@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from autodetach.machine.core import MISSING, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.values import (
-    Class,
-    External,
     Instance,
     Iterable,
     Mapping,
@@ -18,7 +16,6 @@ from autodetach.machine.values import (
     Sequence,
     Slice,
     Sym,
-    Tensor,
     Value,
     is_constant,
     is_number,
@@ -83,7 +80,9 @@ def _element(site: Site, index: int) -> ast.expr | None:
     return None
 
 
-def put(m: Core, this: Sequence, value: Value, element: ast.expr | None, site: Site, how: str, at: int | None = None) -> None:
+def put(
+    m: Core, this: Sequence, value: Value, element: ast.expr | None, site: Site, how: str, at: int | None = None
+) -> None:
     if at is None:
         this.items.append(value)
     else:
@@ -152,7 +151,9 @@ def _extend(m: Core, this: Sequence, value: Value, element: ast.expr | None, sit
     items, exact = m.collect(value, site)
     inner = element.elts if isinstance(element, (ast.List, ast.Tuple)) and len(element.elts) == len(items) else None
     for i, item in enumerate(items):
-        put(m, this, item, inner[i] if inner is not None else element, site, "append" if inner is not None else "extend")
+        put(
+            m, this, item, inner[i] if inner is not None else element, site, "append" if inner is not None else "extend"
+        )
     if not exact:
         this.exact = False
 
@@ -294,7 +295,9 @@ def _sliced(m: Core, this: Sequence, index: Slice) -> Value:
 
 
 def _text_slice(m: Core, this: str | bytes, index: Value) -> Value:
-    if isinstance(index, Slice) and all(p is None or isinstance(p, int) for p in (index.lower, index.upper, index.step)):
+    if isinstance(index, Slice) and all(
+        p is None or isinstance(p, int) for p in (index.lower, index.upper, index.step)
+    ):
         try:
             return this[slice(index.lower, index.upper, index.step)]
         except ValueError:
@@ -399,7 +402,9 @@ def items(m: Core, this: Value) -> Iterable:
         whole = list(this)
         return Iterable(lambda exact: iter(whole), len(whole))
     if isinstance(this, Mapping):
-        return Iterable(lambda exact: iter([k for k, _ in list(this.items.values())]), len(this.items) if this.exact else None)
+        return Iterable(
+            lambda exact: iter([k for k, _ in list(this.items.values())]), len(this.items) if this.exact else None
+        )
 
     def walk(exact: bool) -> Iterator[Value]:
         i = 0
@@ -420,7 +425,9 @@ def items(m: Core, this: Value) -> Iterable:
 def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
     if op == "Add" and isinstance(left, Sequence) and isinstance(right, Sequence):
         # A new list that holds what the old one held: it takes over the age, so that growth is seen.
-        result = Sequence(left.kind, [*left.items, *right.items], min(left.born, right.born), left.exact and right.exact)
+        result = Sequence(
+            left.kind, [*left.items, *right.items], min(left.born, right.born), left.exact and right.exact
+        )
         _adopt(m, left, result)
         if isinstance(site.node, (ast.BinOp, ast.AugAssign)):
             source = site.node.right if isinstance(site.node, ast.BinOp) else site.node.value
@@ -460,7 +467,9 @@ def _adopt(m: Core, old: Sequence, new: Sequence) -> None:
 def _store_all(m: Core, result: Sequence, added: Sequence, source: ast.expr, site: Site) -> None:
     nodes = source.elts if isinstance(source, (ast.List, ast.Tuple)) and len(source.elts) == len(added.items) else None
     for i, item in enumerate(added.items):
-        m.store(result, item, nodes[i] if nodes is not None else source, site, "append" if nodes is not None else "extend")
+        m.store(
+            result, item, nodes[i] if nodes is not None else source, site, "append" if nodes is not None else "extend"
+        )
 
 
 def augmented(m: Core, op: str, old: Value, right: Value, site: Site) -> Value:
@@ -478,7 +487,9 @@ def augmented(m: Core, op: str, old: Value, right: Value, site: Site) -> Value:
 # ---- texts
 
 
-def _text_method(m: Core, this: str | bytes, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+def _text_method(
+    m: Core, this: str | bytes, name: str, args: list[Value], kwargs: dict[str, Value], site: Site
+) -> Value:
     if not hasattr(this, name):
         m.refuse(site, f"a text has no attribute `{name}`")
     if name == "join" and args:
@@ -491,7 +502,7 @@ def _text_method(m: Core, this: str | bytes, name: str, args: list[Value], kwarg
         function: Callable[..., Value] = getattr(this, name)
         try:
             result = function(*plain)
-        except Exception:  # noqa: BLE001 - whatever Python says to the user's constants
+        except Exception:
             return m.fresh()
         if isinstance(result, (str, bytes)) and len(result) > LONG_TEXT:
             return m.fresh("str")
@@ -507,5 +518,3 @@ def _plain(value: Value) -> Value:
     if isinstance(value, Sequence) and value.kind == "tuple" and all(is_constant(i) for i in value.items):
         return tuple(value.items)
     return MISSING
-
-

@@ -7,7 +7,18 @@ from collections.abc import Hashable, Iterable
 from typing import NoReturn
 
 from autodetach.machine.events import Crossing, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
-from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Pass, Site, Storage, ancestors, diverge
+from autodetach.machine.graph import (
+    Activation,
+    Chain,
+    Differentiation,
+    Loops,
+    Node,
+    Pass,
+    Site,
+    Storage,
+    ancestors,
+    diverge,
+)
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
 from autodetach.machine.torch_semantics import Op, unpacked
 from autodetach.machine.values import (
@@ -80,7 +91,7 @@ class Core:
         self.entered: Value = None
         self.cutoffs: list[tuple[int, int]] = []
         self.chain: Chain = None
-        self.detached_from: Value = None
+        self.detached_from: Node | None = None
         self.detached_at: ast.AST | None = None
         self.trail: list[tuple[ast.stmt, Frame]] = []
         self._pins: list[object] = []
@@ -403,12 +414,12 @@ class Core:
         if nodes or tags:
             self.escapes.append(Escape(tuple(dict.fromkeys(nodes)), site, self.tick(), how, frozenset(tags)))
 
-    def store(self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str) -> None:
+    def store(
+        self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str
+    ) -> None:
         for t in graph_in(value, 3):
             if t.node is not None and not t.node.leaf:
-                self.stored.append(
-                    Stored(container, t, t.node, site, element, value, self.loops, self.tick(), how)
-                )
+                self.stored.append(Stored(container, t, t.node, site, element, value, self.loops, self.tick(), how))
 
     # ---- what the layers above provide
 

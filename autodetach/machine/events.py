@@ -32,7 +32,7 @@ class StaleSaved:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TypeFault:
-    """An operation that Python or PyTorch refuses: an attribute that a number has not, a tensor that must have history."""
+    """An operation that Python or PyTorch refuses: an attribute that a number has not, a tensor without history."""
 
     site: Site
     text: str
@@ -94,7 +94,7 @@ class DroppedDetach:
 
     site: Site
     statement: ast.Expr
-    value: object
+    node: Node
 
 
 @dataclass(frozen=True, eq=False, slots=True)

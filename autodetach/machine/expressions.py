@@ -139,9 +139,10 @@ class Expressions(Objects):
         return self.binary(type(node.op).__name__, left, right, site)
 
     def binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
-        if isinstance(left, Tensor) or isinstance(right, Tensor):
-            if isinstance(left, (Tensor, Opaque, Sym, Iterable)) or is_constant(left):
-                return tensors.operator(self, OPERATORS.get(op, "add"), left, right, site)
+        if isinstance(left, Tensor) or (
+            isinstance(right, Tensor) and (isinstance(left, (Opaque, Sym, Iterable)) or is_constant(left))
+        ):
+            return tensors.operator(self, OPERATORS.get(op, "add"), left, right, site)
         if is_constant(left) and is_constant(right):
             return self._constant_binary(op, left, right, site)
         if isinstance(left, (Sequence, Mapping)) or isinstance(right, (Sequence, Mapping)):
@@ -171,7 +172,7 @@ class Expressions(Objects):
             if self.loops and not self.loops[-1].activation.exact:
                 return self.fresh("number")  # a count that the cut-off loop would have raised
             raise Raised("ZeroDivisionError") from error
-        except Exception:  # noqa: BLE001 - the value of the user's constants, whatever goes wrong with it
+        except Exception:
             return self.fresh()
         if isinstance(result, int) and abs(result) > HUGE:
             return self.fresh("number")
@@ -258,7 +259,9 @@ class Expressions(Objects):
 
     def compare(self, op: str, left: Value, right: Value, site: Site) -> Value:
         if op in ("Is", "IsNot", "In", "NotIn"):
-            positive = self._identity(left, right) if op in ("Is", "IsNot") else containers.contains(self, right, left, site)
+            positive = (
+                self._identity(left, right) if op in ("Is", "IsNot") else containers.contains(self, right, left, site)
+            )
             if op in ("Is", "In"):
                 return positive
             return self.negate(positive, site)
@@ -279,7 +282,13 @@ class Expressions(Objects):
         if known is not None:
             return known
         if op in ("Eq", "NotEq"):
-            if isinstance(left, Sequence) and isinstance(right, Sequence) and left.kind == right.kind and left.exact and right.exact:
+            if (
+                isinstance(left, Sequence)
+                and isinstance(right, Sequence)
+                and left.kind == right.kind
+                and left.exact
+                and right.exact
+            ):
                 same = containers.equal(left, right)
                 if same is not None:
                     return same if op == "Eq" else not same
@@ -496,7 +505,9 @@ class Expressions(Objects):
             self.refuse(site, "indexes what cannot be indexed", "TypeError")
         return self.opaque("item")
 
-    def _arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Value], dict[str, Value], list[tuple[ast.expr, object]]]:
+    def _arguments(
+        self, node: ast.Call, frame: Frame
+    ) -> tuple[list[Value], dict[str, Value], list[tuple[ast.expr, object]]]:
         args: list[Value] = []
         kwargs: dict[str, Value] = {}
         operands: list[tuple[ast.expr, object]] = []
@@ -536,7 +547,11 @@ class Expressions(Objects):
         if isinstance(callee, External) and callee.path == "builtins.super":
             return self._super(node, frame)
         args, kwargs, operands = self._arguments(node, frame)
-        if isinstance(callee, External) and callee.path in ("builtins.locals", "builtins.globals", "builtins.vars") and not args:
+        if (
+            isinstance(callee, External)
+            and callee.path in ("builtins.locals", "builtins.globals", "builtins.vars")
+            and not args
+        ):
             return Mapping(self.clock, exact=False)
         return self.call(callee, args, kwargs, Site(node, frame.qualname, tuple(operands)))
 
@@ -566,7 +581,9 @@ class Expressions(Objects):
         function.is_generator = python_library.has_yield(node)
         return function
 
-    def comprehension(self, node: ast.expr, generators: list[ast.comprehension], frame: Frame, depth: int = 0) -> Iterator[Frame]:
+    def comprehension(
+        self, node: ast.expr, generators: list[ast.comprehension], frame: Frame, depth: int = 0
+    ) -> Iterator[Frame]:
         """One frame an element; each `for` is a loop with passes."""
         if depth == len(generators):
             yield frame
@@ -594,8 +611,7 @@ class Expressions(Objects):
         raise NotImplementedError
 
     def _inner(self, frame: Frame) -> Frame:
-        inner = Frame(frame, frame.qualname, None)
-        return inner
+        return Frame(frame, frame.qualname, None)
 
     def _exact(self, generators: list[ast.comprehension], started: int) -> bool:
         return all(a.exact for a in self.activations[started:])

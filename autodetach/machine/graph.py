@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import TypeAlias
 
 
 class Activation:
@@ -80,15 +80,15 @@ class Storage:
 Place = tuple[ast.stmt, object]
 """A running statement and its frame."""
 
-Chain = Optional[tuple["Site", Optional[Place], "Chain"]]
+Chain: TypeAlias = "tuple[Site, Place | None, Chain] | None"
 """The calls that are open, innermost first, as a linked list, each with the statement that makes it."""
 
 
 class Node:
     """A backward node, or a leaf that accumulates gradient (`op == "leaf"`).
 
-    `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have history
-    only if an unknown callable hands on that of its arguments.
+    `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have
+    history only if an unknown callable hands on that of its arguments.
     """
 
     __slots__ = (
@@ -192,7 +192,7 @@ def ancestors(roots: Iterable[Node], stop: object = None) -> Iterator[Node]:
 
 
 def between(root_nodes: Iterable[Node], leaf: Node, within_nodes: set[Node] | None = None) -> set[Node]:
-    """The nodes on the paths from any of `root_nodes` down to `leaf`; with `within_nodes`, on paths through these only."""
+    """The nodes on the paths from `root_nodes` down to `leaf`; with `within_nodes`, on paths through these only."""
     order = sorted(ancestors(root_nodes), key=lambda n: n.number)
     if within_nodes is not None:
         order = [n for n in order if n is leaf or n in within_nodes]

@@ -195,7 +195,7 @@ def contents(value: Sequence | Mapping) -> list[Value]:
 def _freed_within(elements: tuple[Element, ...], within_pass: Pass) -> Differentiation | None:
     """A differentiation in the same pass that walked an element, or the graph of this pass behind it."""
     for element in elements:
-        stack, seen = [element.node], set()
+        stack, seen = [element.node], set[Node]()
         while stack:
             node = stack.pop()
             if node in seen or node.leaf:
@@ -286,7 +286,7 @@ def _origin_of(run: Run, event: Stored) -> Stored:
 
 def _walked_at_all(node: Node) -> bool:
     """Whether any of the graph behind an element is ever differentiated."""
-    stack, seen = [node], set()
+    stack, seen = [node], set[Node]()
     while stack:
         n = stack.pop()
         if n in seen or n.leaf:
@@ -306,7 +306,7 @@ def _escapes(run: Run, growth: Growth) -> bool:
     else:
         targets |= {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
     for escape in run.machine.escapes:
-        stack, seen = list(escape.nodes), set()
+        stack, seen = list(escape.nodes), set[Node]()
         while stack and len(seen) < 2000:
             node = stack.pop()
             if node in targets:

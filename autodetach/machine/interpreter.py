@@ -36,6 +36,7 @@ BREAK, CONTINUE, RETURN = "break", "continue", "return"
 CATCH_ALL = ("Exception", "BaseException")
 LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 MAX_EXACT_ITEMS = 6
+TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 class Machine(Expressions):
@@ -75,9 +76,9 @@ class Machine(Expressions):
         value = node.value
         if isinstance(value, ast.Constant):
             return None
-        self.detached_at = None
+        self.detached_at = self.detached_from = None
         self.eval(value, frame)
-        if self.detached_at is not None and self.detached_at in dropped_calls(value):
+        if self.detached_from is not None and self.detached_at in dropped_calls(value):
             self.facts.append(DroppedDetach(Site(value, frame.qualname), node, self.detached_from))
         return None
 
@@ -125,7 +126,13 @@ class Machine(Expressions):
             done = containers.augmented(self, op, old, right, site)
             if done is not MISSING:
                 return done
-        if isinstance(old, int) and isinstance(right, int) and op == "Add" and not isinstance(old, bool) and self.widening:
+        if (
+            isinstance(old, int)
+            and isinstance(right, int)
+            and op == "Add"
+            and not isinstance(old, bool)
+            and self.widening
+        ):
             # A counter of a loop that is cut off after a few passes: it goes on, so only its least value is known.
             return self.fresh("number", lo=old + right) if right >= 0 else self.fresh("number")
         if isinstance(old, Instance):
@@ -257,15 +264,13 @@ class Machine(Expressions):
         inner.is_class = True
         self.block(node.body, inner)
         cls = Class(node, node.name, inner.qualname, bases, inner.names)
-        for value in inner.names.values():
-            for function in functions_in(value):
+        for member in inner.names.values():
+            for function in functions_in(member):
                 function.owner = cls
         value: Value = cls
         for decorator_node in reversed(node.decorator_list):
             decorator = self.eval(decorator_node, frame)
-            if isinstance(decorator, External) and decorator.name == "dataclass":
-                cls.dataclass_fields = annotated_fields(cls)
-            elif isinstance(decorator, Native) and decorator.name == "dataclass":
+            if isinstance(decorator, (External, Native)) and decorator.name == "dataclass":
                 cls.dataclass_fields = annotated_fields(cls)
             elif isinstance(decorator, Function):
                 value = self.call(decorator, [value], {}, Site(decorator_node, frame.qualname))
@@ -411,7 +416,7 @@ class Machine(Expressions):
     # ---- exceptions and contexts
 
     def _exec_Try(self, node: ast.stmt, frame: Frame) -> str | None:
-        assert isinstance(node, ast.Try) or type(node).__name__ == "TryStar"
+        assert isinstance(node, TRY)
         signal: str | None = None
         try:
             self.expecting.append(expects_runtime_error(node))
@@ -440,15 +445,20 @@ class Machine(Expressions):
         if node.exc is not None:
             value = self.eval(node.exc, frame)
             target = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-            name = target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else name
+            name = (
+                target.id
+                if isinstance(target, ast.Name)
+                else target.attr
+                if isinstance(target, ast.Attribute)
+                else name
+            )
         raise Raised(name, value)
 
     def _exec_Assert(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.Assert)
         value = self.eval(node.test, frame)
-        if isinstance(value, Sym):
-            if self.oracle.settled(value.key) is None:
-                self.oracle.learn(value.key, True)
+        if isinstance(value, Sym) and self.oracle.settled(value.key) is None:
+            self.oracle.learn(value.key, True)
         return None
 
     def _exec_With(self, node: ast.stmt, frame: Frame) -> str | None:
@@ -749,16 +759,20 @@ def is_report(statement: ast.stmt) -> bool:
 
 def mentions_runtime_error(call: ast.Call) -> bool:
     """`pytest.raises(RuntimeError)`, `self.assertRaises(RuntimeError)`, `assertRaisesRegex(...)`."""
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id if isinstance(call.func, ast.Name) else ""
+    name = (
+        call.func.attr
+        if isinstance(call.func, ast.Attribute)
+        else call.func.id
+        if isinstance(call.func, ast.Name)
+        else ""
+    )
     if not (name == "raises" or name.startswith("assertRaises")):
         return False
-    return any(
-        isinstance(n, ast.Name) and n.id in ("RuntimeError", *CATCH_ALL) for a in call.args for n in ast.walk(a)
-    )
+    return any(isinstance(n, ast.Name) and n.id in ("RuntimeError", *CATCH_ALL) for a in call.args for n in ast.walk(a))
 
 
 def expects_runtime_error(node: ast.stmt) -> bool:
-    assert isinstance(node, ast.Try) or type(node).__name__ == "TryStar"
+    assert isinstance(node, TRY)
     return any(handles(h, "RuntimeError") for h in node.handlers)
 
 

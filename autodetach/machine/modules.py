@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine import tensors
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
-from autodetach.machine.torch_semantics import MODULES, Module, Op, Saved, unpacked
+from autodetach.machine.torch_semantics import MODULES, Module, unpacked
 from autodetach.machine.values import (
     Class,
     External,
     Instance,
     Iterable,
     Mapping,
-    Native,
     Opaque,
     Sequence,
     Tensor,
@@ -183,7 +182,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     if name.startswith("Dropout") and (this.attrs.get("p") == 0 or this.attrs.get("training", True) is False):
         return args[0] if args else None
     inputs = [v for v in tensors.flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
-    weights = [p for p in parameters_of(this)]
+    weights = list(parameters_of(this))
     shape = _result_shape(this, spec, name, args)
     result = run_module(m, name, spec, inputs, weights, site, shape)
     result.is_float = True
@@ -365,5 +364,3 @@ def _listing(m: Core, this: Instance, name: str) -> Iterable:
 
 def _name_of(this: Instance, parameter: Tensor) -> str | None:
     return next((name for name, value in this.attrs.items() if value is parameter), None)
-
-

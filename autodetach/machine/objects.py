@@ -265,9 +265,7 @@ class Objects(Core):
             value.attrs[name] = new
         elif isinstance(value, Method) and isinstance(value.function, Function):
             value.function.attrs[name] = new
-        elif isinstance(value, Iterable):
-            value.attrs[name] = new
-        elif isinstance(value, Sequence):
+        elif isinstance(value, (Iterable, Sequence)):
             value.attrs[name] = new
 
     # ---- calls
@@ -401,17 +399,13 @@ class Objects(Core):
         raw = self.class_attribute(cls, "__init__")
         if raw is not MISSING:
             self.call(self.bind(raw, this, site), args, kwargs, site)
-        elif cls.dataclass_fields is not None:
-            self._fill_fields(this, cls, args, kwargs, site)
-        elif any(p.endswith("NamedTuple") for p in library_bases(cls)):
+        elif cls.dataclass_fields is not None or any(p.endswith("NamedTuple") for p in library_bases(cls)):
             self._fill_fields(this, cls, args, kwargs, site)
         else:
             torch_library.initialise(self, this, args, kwargs, site)
         return this
 
-    def _fill_fields(
-        self, this: Instance, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site
-    ) -> None:
+    def _fill_fields(self, this: Instance, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
         fields: list[tuple[str, Value, bool]] = []
         for c in reversed(linear_order(cls)):
             if isinstance(c, Class):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from autodetach.machine import containers, tensors
 from autodetach.machine.core import MISSING, Core, Raised
 from autodetach.machine.graph import Site
+from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
     Class,
     External,
@@ -365,8 +366,7 @@ def _sequence(kind: str) -> Callable[[Core, list[Value], dict[str, Value], Site]
         if not args:
             return Sequence(kind, [], m.clock)
         items, exact = m.collect(args[0], site, 64)
-        result = Sequence(kind, items, m.clock, exact)
-        return result
+        return Sequence(kind, items, m.clock, exact)
 
     return make
 
@@ -449,7 +449,7 @@ def _round(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
     if isinstance(value, (int, float)) and all(isinstance(a, int) or a is None for a in args[1:]):
         return round(value, *args[1:])
     if isinstance(value, Tensor):
-        return m.derive("round", tensors.lookup("round"), [value], site, value.shape)
+        return m.derive("round", lookup("round"), [value], site, value.shape)
     tags = value.tags if isinstance(value, Sym) else frozenset()
     return m.fresh("number", tags=tags)
 
@@ -680,5 +680,19 @@ FUNCTIONS: dict[str, Handler] = {
     "numpy.mean": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.asarray": _array_of_tensors,
     "numpy.std": _array_of_tensors, "torch.from_numpy": _from_numpy, "contextlib.suppress": _suppress,
 }  # fmt: skip
-for _name in ("sqrt", "exp", "log", "log10", "log2", "sin", "cos", "ceil", "floor", "pow", "isnan", "isfinite", "isinf"):
+for _name in (
+    "sqrt",
+    "exp",
+    "log",
+    "log10",
+    "log2",
+    "sin",
+    "cos",
+    "ceil",
+    "floor",
+    "pow",
+    "isnan",
+    "isfinite",
+    "isinf",
+):
     FUNCTIONS["math." + _name] = _math

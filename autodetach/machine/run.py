@@ -79,9 +79,7 @@ def variants(run: Run) -> list[Policy]:
     return made
 
 
-def run_once(
-    tree: ast.Module, policy: Policy, fuel: int, watch: Callable[[Machine, Pass], None] | None = None
-) -> Run:
+def run_once(tree: ast.Module, policy: Policy, fuel: int, watch: Callable[[Machine, Pass], None] | None = None) -> Run:
     """One run: the module, then whatever nobody has called."""
     machine = Machine(policy, fuel)
     if watch is not None:

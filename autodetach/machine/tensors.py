@@ -104,9 +104,9 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
             t.node.grads = []
         t.grad = new
     elif name == "data":
-        if t.node is not None and t.node.leaf:
-            if any(v.from_grad for v in flatten([new]) if isinstance(v, Tensor)):
-                m.steps_read(t, site, "update")
+        by_grad = any(v.from_grad for v in flatten([new]) if isinstance(v, Tensor))
+        if by_grad and t.node is not None and t.node.leaf:
+            m.steps_read(t, site, "update")
     elif name == "requires_grad":
         set_requires_grad(m, t, new, site)
 
@@ -129,7 +129,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name == "detach":
         result = plain(t.shape, t.is_float, t.storage)
         result.born = m.clock
-        m.detached_from, m.detached_at = t, site.node
+        m.detached_from, m.detached_at = t.node, site.node
         return result
     if name == "detach_":
         if t.view_of is not None and t.node is not None:
@@ -262,7 +262,9 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
     if "out" in kwargs and isinstance(kwargs["out"], Tensor):
         m.change_in_place(kwargs["out"], site)
     first = args[0] if args else None
-    is_float = first.is_float if isinstance(first, Tensor) and op.differentiable else False if not op.differentiable else None
+    is_float = (
+        first.is_float if isinstance(first, Tensor) and op.differentiable else False if not op.differentiable else None
+    )
     return outputs_of(m, name, op, inputs, args, kwargs, site, shape, is_float)
 
 
@@ -278,8 +280,10 @@ def outputs_of(
     is_float: bool | None,
 ) -> Value:
     has_dim = "dim" in kwargs or "axis" in kwargs or (len(args) > 1 and isinstance(args[1], (int, Sym)))
-    pair = op.outputs == "pair" or (op.outputs == "reduce2" and has_dim) or (
-        op.outputs == "indices" and kwargs.get("return_indices") is True
+    pair = (
+        op.outputs == "pair"
+        or (op.outputs == "reduce2" and has_dim)
+        or (op.outputs == "indices" and kwargs.get("return_indices") is True)
     )
     result = m.derive(name, op, inputs, site, shape, is_float=is_float, indexed=pair)
     if pair:
@@ -440,7 +444,9 @@ def subscript(m: Core, t: Tensor, index: Value, site: Site) -> Value:
     by_tensor = any(isinstance(p, (Tensor, Opaque)) or (isinstance(p, Sequence) and p.kind == "list") for p in parts)
     if by_tensor:
         return m.derive("index", lookup("index"), [t, *[p for p in parts if isinstance(p, Tensor)]], site)
-    return m.derive("__getitem__", lookup("__getitem__"), [t], site, _indexed_shape(t.shape, parts), is_float=t.is_float)
+    return m.derive(
+        "__getitem__", lookup("__getitem__"), [t], site, _indexed_shape(t.shape, parts), is_float=t.is_float
+    )
 
 
 def _indexed_shape(shape: Dims, parts: list[Value]) -> Dims:

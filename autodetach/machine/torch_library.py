@@ -53,7 +53,9 @@ WRAPPERS = frozenset(
     "DataParallel DistributedDataParallel DDP FullyShardedDataParallel compile script trace checkpoint_wrapper".split()
 )
 MODULE_BASES = ("Module", "LightningModule", "PreTrainedModel")
-TENSOR_CLASSES = frozenset("Tensor FloatTensor DoubleTensor LongTensor IntTensor ByteTensor BoolTensor HalfTensor".split())
+TENSOR_CLASSES = frozenset(
+    "Tensor FloatTensor DoubleTensor LongTensor IntTensor ByteTensor BoolTensor HalfTensor".split()
+)
 DISTRIBUTION_DRAWS = frozenset("sample sample_n".split())
 OPTIMIZER_METHODS = frozenset("step zero_grad add_param_group state_dict load_state_dict".split())
 MODULE_EVIDENCE = frozenset(
@@ -125,9 +127,7 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     return torch_function(m, part, name, args, kwargs, site)
 
 
-def torch_function(
-    m: Core, part: str, name: str, args: list[Value], kwargs: dict[str, Value], site: Site
-) -> Value:
+def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     prefixed = part if part in OPS else name
     first = args[0] if args else kwargs.get("input", kwargs.get("tensors"))
     if name not in ACCEPTS_NUMBERS and tensors.is_certain_number(first) and (name in OPS or name in TENSOR_ATTRIBUTES):
@@ -419,7 +419,7 @@ def initialise(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Val
 
     for path in library_bases(this.cls):
         part = of_torch(path)
-        if part is not None and part.startswith("optim.") or path.endswith("Optimizer"):
+        if (part is not None and part.startswith("optim.")) or path.endswith("Optimizer"):
             fill_optimizer(m, this, args, kwargs, site)
         elif part is not None and part.startswith("nn.") and part.rpartition(".")[2] in MODULES:
             made = build_module(m, part.rpartition(".")[2], args, kwargs, site)
@@ -447,7 +447,16 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             return Native(name, lambda args, kwargs, s: module_method(m, this, name, args, kwargs, s), this)
         if name == "forward":
             return Native(name, lambda args, kwargs, s: call_builtin_module(m, this, args, kwargs, s), this)
-        if "#items" in this.attrs and name in ("append", "insert", "extend", "items", "keys", "values", "update", "pop"):
+        if "#items" in this.attrs and name in (
+            "append",
+            "insert",
+            "extend",
+            "items",
+            "keys",
+            "values",
+            "update",
+            "pop",
+        ):
             items = this.attrs["#items"]
             return Native(name, lambda args, kwargs, s: m.call_method(items, name, args, kwargs, s), this)
         if name == "__init__":
@@ -510,7 +519,16 @@ def _loader_items(m: Core, this: Instance, site: Site) -> Iterable:
                 yield collated(m, m.call(m.attribute(dataset, "__getitem__", site), [index], {}, site), site)
             elif isinstance(dataset, Instance) and "#tensors" in dataset.attrs:
                 held = dataset.attrs["#tensors"].items
-                yield Sequence("list", [collated(m, tensors.subscript(m, t, index, site), site) if isinstance(t, Tensor) else m.opaque("item") for t in held], m.clock)
+                yield Sequence(
+                    "list",
+                    [
+                        collated(m, tensors.subscript(m, t, index, site), site)
+                        if isinstance(t, Tensor)
+                        else m.opaque("item")
+                        for t in held
+                    ],
+                    m.clock,
+                )
             elif isinstance(dataset, (Sequence, Tensor)):
                 yield collated(m, m.items_first(dataset, i, site), site)
             else:
@@ -521,14 +539,23 @@ def _loader_items(m: Core, this: Instance, site: Site) -> Iterable:
 
 def collated(m: Core, value: Value, site: Site) -> Value:
     if isinstance(value, Sequence):
-        return Sequence("list" if value.kind == "tuple" else value.kind, [collated(m, v, site) for v in value.items], m.clock)
+        return Sequence(
+            "list" if value.kind == "tuple" else value.kind, [collated(m, v, site) for v in value.items], m.clock
+        )
     if isinstance(value, Mapping):
         result = Mapping(m.clock, value.exact)
         for key, (k, v) in value.items.items():
             result.items[key] = (k, collated(m, v, site))
         return result
     if isinstance(value, Tensor):
-        return m.derive("stack", lookup("stack"), [value], site, None if value.shape is None else (None, *value.shape), is_float=value.is_float)
+        return m.derive(
+            "stack",
+            lookup("stack"),
+            [value],
+            site,
+            None if value.shape is None else (None, *value.shape),
+            is_float=value.is_float,
+        )
     if is_number(value):
         return Tensor(None, (None,), isinstance(value, float))
     return m.opaque("batch")
@@ -552,7 +579,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if name == "detach":
         result = m.opaque(this.name)
         result.scalar = this.scalar
-        m.detached_from, m.detached_at = this, site.node
+        m.detached_from, m.detached_at = this.node, site.node
         return result
     if name == "step":
         return _opaque_step(m, this, args, kwargs, site)
@@ -736,6 +763,7 @@ def _distribution(m: Core, path: str, args: list[Value], kwargs: dict[str, Value
 def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> Value:
     held = this.attrs["#inputs"]
     if name in DISTRIBUTION_DRAWS:
+
         def draw(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
             m.random_nodes.append(s)
             return tensors.plain()

@@ -1,6 +1,6 @@
 """The abstract values on which programs run.
 
-Python constants (None, numbers, strings, bytes, Ellipsis) represent themselves; everything else is one of these classes.
+Python constants (None, numbers, strings, bytes, Ellipsis) represent themselves; all else is one of these classes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ class Sym:
 
     __slots__ = ("key", "kind", "lo", "tags")
 
-    def __init__(self, key: Hashable, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()) -> None:
+    def __init__(
+        self, key: Hashable, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()
+    ) -> None:
         self.key = key
         self.kind = kind
         self.lo = lo
@@ -35,7 +37,7 @@ class Sym:
 
 
 class Opaque:
-    """A value of unknown type: an argument, what an unknown callable returned. Perhaps a tensor with history (`node`)."""
+    """A value of unknown type: an argument, what an unknown callable returned. Perhaps a tensor (then see `node`)."""
 
     __slots__ = ("attrs", "born", "name", "node", "number", "scalar")
 
@@ -54,7 +56,20 @@ class Opaque:
 class Tensor:
     """A tensor. `node` is None without history; a leaf that requires grad has a node whose `op` is "leaf"."""
 
-    __slots__ = ("born", "data_of", "from_grad", "grad", "grad_of", "is_float", "leaf_node", "node", "parameter", "shape", "storage", "view_of")
+    __slots__ = (
+        "born",
+        "data_of",
+        "from_grad",
+        "grad",
+        "grad_of",
+        "is_float",
+        "leaf_node",
+        "node",
+        "parameter",
+        "shape",
+        "storage",
+        "view_of",
+    )
 
     def __init__(
         self,
@@ -136,7 +151,19 @@ class Frame:
 class Function:
     """A function of the analysed file, with the frame that it closes over."""
 
-    __slots__ = ("attrs", "called", "defaults", "frame", "grad_mode", "is_generator", "kwdefaults", "name", "node", "owner", "qualname")
+    __slots__ = (
+        "attrs",
+        "called",
+        "defaults",
+        "frame",
+        "grad_mode",
+        "is_generator",
+        "kwdefaults",
+        "name",
+        "node",
+        "owner",
+        "qualname",
+    )
 
     def __init__(
         self,
@@ -175,7 +202,9 @@ class Native:
 
     __slots__ = ("call", "name", "this")
 
-    def __init__(self, name: str, call: Callable[[list[Value], dict[str, Value], Site], Value], this: Value = None) -> None:
+    def __init__(
+        self, name: str, call: Callable[[list[Value], dict[str, Value], Site], Value], this: Value = None
+    ) -> None:
         self.name = name
         self.call = call
         self.this = this
@@ -202,7 +231,9 @@ class Class:
 
     __slots__ = ("bases", "dataclass_fields", "frame", "name", "names", "node", "qualname")
 
-    def __init__(self, node: ast.ClassDef, name: str, qualname: str, bases: list[Value], names: dict[str, Value]) -> None:
+    def __init__(
+        self, node: ast.ClassDef, name: str, qualname: str, bases: list[Value], names: dict[str, Value]
+    ) -> None:
         self.node = node
         self.name = name
         self.qualname = qualname
@@ -263,8 +294,8 @@ class Super:
 class Iterable:
     """Something to loop over (`range`, `zip`, a generator, a data loader).
 
-    `make(exact)` starts an iterator; when `exact` is false the loop stops after a few passes though the program goes on,
-    and counters are widened to unknown numbers. `length` is None when unknown. `once`: an iterator, it is used up.
+    `make(exact)` starts an iterator; when `exact` is false the loop stops after a few passes though the program goes
+    on, and counters are widened to unknown numbers. `length` is None when unknown. `once`: an iterator, it is used up.
     """
 
     __slots__ = ("attrs", "length", "make", "name", "once", "running")
@@ -334,9 +365,7 @@ def key_of(value: Value) -> Hashable:
 
 def tensors_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
     """Tensors, and opaque values with a node, inside a value: through containers and instances, bounded."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Opaque):
+    if isinstance(value, (Tensor, Opaque)):
         yield value
     elif depth <= 0 or isinstance(value, CONSTANTS):
         return

@@ -1,12 +1,13 @@
-'''A number is accumulated together with its autograd graph.
+"""A number is accumulated together with its autograd graph.
 
 ## What it does
-Reports `total = total + loss`, `total += loss * n`, `stats["loss"] += loss`, moving averages and their like, where the sum
-itself is never differentiated.
+Reports `total = total + loss`, `total += loss * n`, `stats["loss"] += loss`, moving averages and their like, where
+the sum itself is never differentiated.
 
 ## Why is this bad
-Every `loss` carries the graph that made it, and the sum links them all. If `loss.backward()` ran, its saved tensors are
-freed but the nodes stay (some kilobytes a step); if nothing was differentiated, all activations stay until memory runs out.
+Every `loss` carries the graph that made it, and the sum links them all. If `loss.backward()` ran, its saved tensors
+are freed but the nodes stay (some kilobytes a step); if nothing was differentiated, all activations stay until memory
+runs out.
 
 ## Example
 ```python
@@ -23,16 +24,16 @@ for x, y in loader:
 
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used where the total starts as a number and is used as one,
-`.detach()` where a tensor is needed later or where the value leaves the code in view. Unsafe only if the value has history by
-assumption.
+`.detach()` where a tensor is needed later or where the value leaves the code in view. Unsafe only if the value has
+history by assumption.
 
 ## When it stays silent
-When any path differentiates the sum, when it is handed to code that is not in view before its graph was freed, and when the
-values are numbers already.
+When any path differentiates the sum, when it is handed to code that is not in view before its graph was freed, and
+when the values are numbers already.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -74,7 +75,9 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         story.append(StoryStep(line(growth.freeing.site), FREED))
     story.append(StoryStep(line(growth.node.site), f"`{name}` links it to the graphs of all earlier passes"))
     if growth.activation.node is not None:
-        story.append(StoryStep(line(growth.activation.node), "the next pass adds another one: memory grows with the loop"))
+        story.append(
+            StoryStep(line(growth.activation.node), "the next pass adds another one: memory grows with the loop")
+        )
     dead = growth.dead or not elements
     kept = "graph nodes" if dead else "graph and all its activations"
     return Suspect(

@@ -1,12 +1,13 @@
-'''A network's loss walks into another network that it does not train.
+"""A network's loss walks into another network that it does not train.
 
 ## What it does
-Reports the attached fake of a GAN and its kin: two differentiations share a graph, and one of them walks into parameters whose
-gradient no step consumes.
+Reports the attached fake of a GAN and its kin: two differentiations share a graph, and one of them walks into
+parameters whose gradient no step consumes.
 
 ## Why is this bad
-The discriminator's backward frees the generator's graph, and the generator's backward then raises. `retain_graph=True` makes it
-"modified by an inplace operation", since the discriminator was stepped in between; and it costs the time of a second backward.
+The discriminator's backward frees the generator's graph, and the generator's backward then raises.
+`retain_graph=True` makes it "modified by an inplace operation", since the discriminator was stepped in between; and
+it costs the time of a second backward.
 
 ## Example
 ```python
@@ -27,7 +28,7 @@ When the fake is detached, made under `no_grad`, or judged anew for the generato
 
 ## References
 - https://docs.pytorch.org/tutorials/beginner/dcgan_faces_tutorial.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -40,14 +41,15 @@ from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.growth import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor, Value
-from autodetach.rules.program import Program, fault_of, assumptions_of, calls_of, is_assumed, line, stable, text
+from autodetach.rules.program import Program, assumptions_of, calls_of, fault_of, is_assumed, line, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 
 def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
     for run in program.runs:
-        for event in (*run.machine.second_walks, *run.machine.stale):
+        events: list[SecondWalk | StaleSaved] = [*run.machine.second_walks, *run.machine.stale]
+        for event in events:
             cuts = cut_sets(program, run, event)
             if not cuts:
                 continue
@@ -88,9 +90,7 @@ def _suspect(
     )
 
 
-def cut_sets(
-    program: Program, run: Run, event: SecondWalk | StaleSaved
-) -> list[tuple[Differentiation, ...]]:
+def cut_sets(program: Program, run: Run, event: SecondWalk | StaleSaved) -> list[tuple[Differentiation, ...]]:
     """Which differentiations walk in vain: each alone, then all together."""
     walkers = [d for d in event.node.walked_by if d.kind != "grad" and not d.create_graph]
     vain = [d for d in dict.fromkeys(walkers) if list(unconsumed_edges(run, d, shared=False))]
@@ -138,11 +138,11 @@ def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True) -> Itera
 
 
 def _shared(node: Node, d: Differentiation) -> bool:
-    return any(o is not d and o.loops == d.loops or o.call is not d.call for o in node.walked_by)
+    return any((o is not d and o.loops == d.loops) or o.call is not d.call for o in node.walked_by)
 
 
 def _has_leaf(node: Node) -> bool:
-    seen, stack = set(), [node]
+    seen, stack = set[Node](), [node]
     while stack:
         n = stack.pop()
         if n.leaf:

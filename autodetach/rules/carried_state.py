@@ -1,13 +1,13 @@
-'''A state with history is carried from one pass into the next.
+"""A state with history is carried from one pass into the next.
 
 ## What it does
-Reports recurrent states, memories, running statistics and their like that are read in a later pass with the graph of an earlier
-one, where that graph was freed (the second backward raises), changed by a parameter step (the in-place error), kept by a pasted
-`retain_graph=True`, or never differentiated at all.
+Reports recurrent states, memories, running statistics and their like that are read in a later pass with the graph of
+an earlier one, where that graph was freed (the second backward raises), changed by a parameter step (the in-place
+error), kept by a pasted `retain_graph=True`, or never differentiated at all.
 
 ## Why is this bad
-`RuntimeError: Trying to backward through the graph a second time` in pass two. With `retain_graph=True` it becomes "modified by
-an inplace operation", or each pass walks the graphs of all passes before it.
+`RuntimeError: Trying to backward through the graph a second time` in pass two. With `retain_graph=True` it becomes
+"modified by an inplace operation", or each pass walks the graphs of all passes before it.
 
 ## Example
 ```python
@@ -26,16 +26,17 @@ for x, y in loader:
 ```
 
 ## Fix safety
-Unsafe where gradient of earlier passes is cut off: truncated backpropagation is what most people want, but a state that is
-made anew for each sample, or one backward after the loop, may be what you meant. Safe where nothing is differentiated at all.
-The state is detached where it enters the next pass, never inside a cell, and never where it still feeds the loss of its own pass.
+Unsafe where gradient of earlier passes is cut off: truncated backpropagation is what most people want, but a state
+that is made anew for each sample, or one backward after the loop, may be what you meant. Safe where nothing is
+differentiated at all. The state is detached where it enters the next pass, never inside a cell, and never where it
+still feeds the loss of its own pass.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -107,7 +108,7 @@ def crossed_operands(node: Node, now: Pass) -> Iterator[Crossed]:
         there = pass_of(parent.loops, now.activation)
         if parent.leaf or parent.weak or there is None or there is now:
             continue
-        operands = [o for o in node.operands if getattr(o, "node", None) is parent]
+        operands: list[Value] = [o for o in node.operands if getattr(o, "node", None) is parent]
         if not operands:  # changed in place since: it has a younger node by now
             operands = [o for o in node.operands if isinstance(o, (Tensor, Opaque))][:1]
         for operand in operands:
@@ -176,7 +177,9 @@ def _retained(
         StoryStep(line(maker.site), f"pass {before.index + 1}: builds the graph of `{state}`"),
         StoryStep(line(d.call), f"pass {before.index + 1}: `retain_graph=True` keeps it"),
         StoryStep(line(reader.site), f"pass {now.index + 1}: reads that `{state}` with its old graph"),
-        StoryStep(line(d.call), f"pass {now.index + 1}: walks both: every pass walks the graphs of all passes before it"),
+        StoryStep(
+            line(d.call), f"pass {now.index + 1}: walks both: every pass walks the graphs of all passes before it"
+        ),
     )
     return Suspect(
         ("AD302", d.scope, stable(d.call)),
@@ -239,7 +242,10 @@ def _candidates(
     flags = [
         SetKeyword(o.call, "retain_graph", None)
         for o in run.machine.differentiations
-        if o.retain and o.kind != "grad" and isinstance(o.retain_written, ast.keyword) and now.activation in _activations(o)
+        if o.retain
+        and o.kind != "grad"
+        and isinstance(o.retain_written, ast.keyword)
+        and now.activation in _activations(o)
     ]
     removals = tuple({f.call: f for f in flags}.values())
     for message, codemods in repairs(program, again, moment(same), now.activation, there):
@@ -338,7 +344,7 @@ def at_read(program: Program, crossed: list[Crossed]) -> Iterator[Repair]:
     """Detach where the state is read."""
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-    edits: dict[ast.expr, object] = {}
+    edits: dict[ast.expr, Codemod] = {}
     for reader, operand, _ in crossed:
         found = _read(reader, operand)
         if found is None:

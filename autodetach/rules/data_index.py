@@ -1,11 +1,11 @@
-'''`loss.data[0]` and `loss.data.item()` for the value of a scalar.
+"""`loss.data[0]` and `loss.data.item()` for the value of a scalar.
 
 ## What it does
 Reports `x.data[0]` and `x.data.item()` where `x` is proven to be a 0-dim tensor.
 
 ## Why is this bad
-`x.data[0]` raises `IndexError: invalid index of a 0-dim tensor` in every PyTorch since 0.5. `.data` goes behind autograd's
-back; for reading a value there is `item()`.
+`x.data[0]` raises `IndexError: invalid index of a 0-dim tensor` in every PyTorch since 0.5. `.data` goes behind
+autograd's back; for reading a value there is `item()`.
 
 ## Example
 ```python
@@ -21,11 +21,12 @@ print(loss.item())
 Safe: the value is the same.
 
 ## When it stays silent
-When the tensor is not proven to be 0-dim: rows of a matrix, elements of a vector, attributes called `data` of other classes.
+When the tensor is not proven to be 0-dim: rows of a matrix, elements of a vector, attributes called `data` of other
+classes.
 
 ## References
 - https://github.com/pytorch/pytorch/releases/tag/v0.4.0
-'''
+"""
 
 from __future__ import annotations
 

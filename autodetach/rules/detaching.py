@@ -28,7 +28,7 @@ def narrowed(expression: ast.expr, operands: tuple[tuple[ast.expr, object], ...]
 
 
 def leaves_of_display(expression: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
-    """The parts of `(step, loss)`, `{"loss": loss}`, `Record(loss=loss)` that carry graph; the whole, if it is a tensor."""
+    """The parts of `(step, loss)`, `{"loss": loss}`, `Record(loss=loss)` that carry graph; or a tensor itself."""
     if has_graph(value):
         return [(expression, value)]
     found: list[tuple[ast.expr, Value]] = []
@@ -101,7 +101,7 @@ def _element_name(template: str) -> str:
 def element_candidates(
     program: Program, targets: list[tuple[ast.expr, Value]], *, number: bool, what: str
 ) -> Iterator[Candidate]:
-    """`.item()` where a number will do, `.detach()` where a tensor is needed, a guarded `.detach()` for mixed values."""
+    """`.item()` where a number will do, `.detach()` where a tensor is needed, guarded for values of mixed type."""
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 

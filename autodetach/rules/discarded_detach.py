@@ -1,11 +1,11 @@
-'''`h.detach()` as a statement does nothing.
+"""`h.detach()` as a statement does nothing.
 
 ## What it does
 Reports a call of `detach()` whose result is dropped, on a tensor that has history.
 
 ## Why is this bad
-`detach()` returns a new tensor and leaves the old one as it was, so the state that was meant to be cut keeps its graph. It is the
-usual reason why the second backward still raises "after detaching".
+`detach()` returns a new tensor and leaves the old one as it was, so the state that was meant to be cut keeps its
+graph. It is the usual reason why the second backward still raises "after detaching".
 
 ## Example
 ```python
@@ -27,7 +27,7 @@ On tensors without history, on `detach_()`, and on methods called `detach` of ot
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -47,14 +47,13 @@ def find(program: Program) -> Iterator[Suspect]:
     for run in program.runs:
         for fact in run.machine.facts:
             if isinstance(fact, DroppedDetach) and fact.statement not in seen:
-                node = getattr(fact.value, "node", None)
-                if node is not None and not node.weak and not node.leaf:
+                if not fact.node.weak and not fact.node.leaf:
                     seen.add(fact.statement)
                     yield _suspect(program, fact)
 
 
 def _suspect(program: Program, fact: DroppedDetach) -> Suspect:
-    made = getattr(fact.value, "node").site
+    made = fact.node.site
     dropped = fact.statement.value
     owners = owners_of(dropped)
     shown = ", ".join(f"`{text(o)}`" for o in owners)
@@ -94,7 +93,9 @@ def _candidates(program: Program, statement: ast.Expr, owners: tuple[ast.expr, .
     if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and text(owners[0]) == loop.target.id:
         if isinstance(loop.iter, (ast.Name, ast.Attribute)) and len(loop.body) == 1 and not loop.orelse:
             inner = f"{loop.target.id}.detach() for {loop.target.id} in {{0}}"
-            for new in (f"[{inner}]", f"tuple({inner})") if _is_list(program, loop.iter) else (f"tuple({inner})", f"[{inner}]"):
+            for new in (
+                (f"[{inner}]", f"tuple({inner})") if _is_list(program, loop.iter) else (f"tuple({inner})", f"[{inner}]")
+            ):
                 repair = ReplaceStatement(loop, f"{{0}} = {new}", (loop.iter,))
                 yield Candidate(f"rebind `{text(loop.iter)}` to detached tensors", (repair,), DOUBT)
         return

@@ -1,12 +1,13 @@
-'''Something with history is built once before a loop and differentiated in every pass.
+"""Something with history is built once before a loop and differentiated in every pass.
 
 ## What it does
-Reports values with history that are made before a loop (at module level, in a constructor, before a closure) and used in it, where
-each pass differentiates them and steps parameters.
+Reports values with history that are made before a loop (at module level, in a constructor, before a closure) and used
+in it, where each pass differentiates them and steps parameters.
 
 ## Why is this bad
-The first pass frees the graph, the second raises `Trying to backward through the graph a second time`. Where nothing in that graph
-saves tensors there is no error: every pass then trains on values of the parameters from before the loop.
+The first pass frees the graph, the second raises `Trying to backward through the graph a second time`. Where nothing
+in that graph saves tensors there is no error: every pass then trains on values of the parameters from before the
+loop.
 
 ## Example
 ```python
@@ -24,16 +25,16 @@ for x, y in loader:
 ```
 
 ## Fix safety
-If the leaves are trained, the statements that build the graph move into the loop: safe when the program could only raise before
-and the moved statements draw no random numbers. If they are not trained, the value is detached where it is built: safe. Unsafe
-when the program runs today (the silent kind).
+If the leaves are trained, the statements that build the graph move into the loop: safe when the program could only
+raise before and the moved statements draw no random numbers. If they are not trained, the value is detached where it
+is built: safe. Unsafe when the program runs today (the silent kind).
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
 
 ## References
 - https://discuss.pytorch.org/t/24554
-'''
+"""
 
 from __future__ import annotations
 
@@ -46,10 +47,10 @@ from autodetach.machine.growth import expression_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Value
 from autodetach.rules.program import (
-    fault_of,
     Program,
     assumptions_of,
     calls_of,
+    fault_of,
     is_assumed,
     line,
     stable,
@@ -113,7 +114,7 @@ def _own_leaf_stepped(run: Run, node: Node, first: Differentiation, second: Diff
 
 
 def _leaves(node: Node) -> set[Node]:
-    found, seen, stack = set(), set(), [node]
+    found, seen, stack = set[Node](), set[Node](), [node]
     while stack:
         n = stack.pop()
         if n in seen:
@@ -136,9 +137,15 @@ def _suspect(
     silent: bool = False,
 ) -> Suspect:
     entries = list(entered(second, activation))
-    shown = text(expression_of(entries[0][0], entries[0][1]) if entries and entries[0][0] is not None else second.root_expression)
+    shown = text(
+        expression_of(entries[0][0], entries[0][1]) if entries and entries[0][0] is not None else second.root_expression
+    )
     where = line(activation.node) if activation.node is not None else 0
-    end = "walks it again, though its parameters have changed since" if silent else "needs the freed part again: PyTorch raises"
+    end = (
+        "walks it again, though its parameters have changed since"
+        if silent
+        else "needs the freed part again: PyTorch raises"
+    )
     story = [StoryStep(line(node.site), f"builds the graph of `{shown}`, once")]
     if where:
         story.append(StoryStep(where, "the loop begins"))
@@ -332,7 +339,8 @@ def _draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
     if any(site.line in lines for site in run.machine.random_nodes):
         return True
     return any(
-        any(site.line in lines for site in calls_of(n.chain)) and n.site.node in {r.node for r in run.machine.random_nodes}
+        any(site.line in lines for site in calls_of(n.chain))
+        and n.site.node in {r.node for r in run.machine.random_nodes}
         for n in run.machine.nodes
     )
 
@@ -351,7 +359,9 @@ def _detached(program: Program, entries: list[Entry], doubt: str | None) -> Iter
                 levels[depth][place] = None
     for level in levels:
         shown = ", ".join(f"`{text(e)}`" for e in level)
-        yield Candidate(f"detach {shown}: nothing in its graph is trained", tuple(AppendMethod(e, "detach") for e in level), doubt)
+        yield Candidate(
+            f"detach {shown}: nothing in its graph is trained", tuple(AppendMethod(e, "detach") for e in level), doubt
+        )
 
 
 RULE = rule(__doc__, "AD301", "graph-outside-loop", find)

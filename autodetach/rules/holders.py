@@ -84,7 +84,9 @@ def _note(machine: Machine, current: Pass, holders: dict[int, list[Holder]], kep
             frames[id(frame)] = frame
     frames[id(machine.globals)] = machine.globals
     function = current.activation.frame
-    if isinstance(function, Function):  # an entry point that is called again and again: only its object outlives the call
+    if isinstance(
+        function, Function
+    ):  # an entry point that is called again and again: only its object outlives the call
         this = machine.entered
         if this is not None:
             frame = Frame(None, function.qualname, function)
@@ -139,7 +141,7 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
         items = list(value.items.values())[:32]
         alike = all(isinstance(v, (Tensor, Opaque)) for _, v in items)
         for key, item in items:
-            if isinstance(item, (Tensor, Opaque)) and (alike and len(items) > 1 or way.whole is not None):
+            if isinstance(item, (Tensor, Opaque)) and ((alike and len(items) > 1) or way.whole is not None):
                 yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
             elif isinstance(key, str) and way.whole is None and '"' not in key and key.isprintable():
                 yield item, way.to(f'["{key}"]', 1)
@@ -183,17 +185,20 @@ def placed(program: Program, d: Moment, frame: Frame, loop: ast.AST | None) -> a
 
 
 def behind_step(program: Program, machine: Machine, d: Moment, statement: ast.stmt, frame: Frame) -> ast.stmt:
-    """The last statement of the block, from `statement` on, that steps parameters in the same pass; else `statement`."""
+    """The last statement of the block, from `statement` on, that steps parameters in the same pass, or itself."""
     block = program.block(statement)
     at = block.index(statement) if statement in block else 0
     last = statement
     for step in machine.steps:
-        if step.what == "grad" or step.clock < d.number or step.loops[: len(d.loops)] != d.loops[: len(step.loops)][: len(d.loops)]:
+        if (
+            step.what == "grad"
+            or step.clock < d.number
+            or step.loops[: len(d.loops)] != d.loops[: len(step.loops)][: len(d.loops)]
+        ):
             continue
         for s, f in step.trail:
-            if f is frame and s in block and block.index(s) > at:
-                if block.index(s) > block.index(last):
-                    last = s
+            if f is frame and s in block and block.index(s) > at and block.index(s) > block.index(last):
+                last = s
     for sibling in block[block.index(last) + 1 :] if last in block else []:
         if _resets(sibling):
             last = sibling

@@ -101,8 +101,11 @@ def line(node: ast.AST | Site) -> int:
 def stable(node: ast.AST) -> str:
     """Text of a node for a key: what the tool itself puts in is left out."""
     whole = ast.unparse(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
-    return whole.replace(".detach()", "").replace(".item()", "").replace(", retain_graph=True", "").replace(
-        "retain_graph=True", ""
+    return (
+        whole.replace(".detach()", "")
+        .replace(".item()", "")
+        .replace(", retain_graph=True", "")
+        .replace("retain_graph=True", "")
     )
 
 
@@ -150,7 +153,7 @@ def is_assumed(path: tuple[Node, ...]) -> bool:
 
 
 def assumptions_of(nodes: tuple[Node, ...] | list[Node]) -> tuple[str, ...]:
-    found = {}
+    found: dict[str, None] = {}
     for n in nodes:
         if n.assumed:
             found[f"line {n.site.line}: `{n.op}` hands on the history of its arguments"] = None

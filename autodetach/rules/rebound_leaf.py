@@ -1,12 +1,12 @@
-'''A trained tensor is rebound by its own update and is no leaf any more.
+"""A trained tensor is rebound by its own update and is no leaf any more.
 
 ## What it does
-Reports `w = w - lr * w.grad` and its kin in a loop: the new `w` is the result of an operation, so that its `.grad` is None, or it
-does not require grad at all.
+Reports `w = w - lr * w.grad` and its kin in a loop: the new `w` is the result of an operation, so that its `.grad` is
+None, or it does not require grad at all.
 
 ## Why is this bad
-In the next pass `w.grad` is None and the update raises; where gradients come from `torch.autograd.grad`, the graph of all passes is
-kept instead.
+In the next pass `w.grad` is None and the update raises; where gradients come from `torch.autograd.grad`, the graph of
+all passes is kept instead.
 
 ## Example
 ```python
@@ -28,11 +28,12 @@ for step in range(100):
 Safe when the program could only raise before: the update computes what was written. Unsafe when it runs today.
 
 ## When it stays silent
-When the update is in place, goes through `.data`, makes a new leaf, or is part of an unrolled inner loop (`create_graph=True`).
+When the update is in place, goes through `.data`, makes a new leaf, or is part of an unrolled inner loop
+(`create_graph=True`).
 
 ## References
 - https://docs.pytorch.org/tutorials/beginner/pytorch_with_examples.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ def find(program: Program) -> Iterator[Suspect]:
     for growth in program.growths:
         if growth.kind == "chain" and growth.linear and not growth.elements:
             statement = program.statement(growth.node.site.node)
-            if is_update(statement) and statement not in seen:
+            if statement is not None and is_update(statement) and statement not in seen:
                 group = _group(program, statement)
                 seen.update(group)
                 yield _growing(program, growth, group)
@@ -87,9 +88,8 @@ def _updates(program: Program, owner: str, reader: ast.AST) -> list[ast.stmt]:
             return [statement]
         return []
     for node in ast.walk(scope):
-        if is_update(node) and ast.unparse(node.targets[0]) == owner:
-            if _in_loop(program, node):
-                return list(_group(program, node))
+        if is_update(node) and ast.unparse(node.targets[0]) == owner and _in_loop(program, node):
+            return list(_group(program, node))
     return []
 
 
@@ -141,7 +141,9 @@ def _growing(program: Program, growth: Growth, statements: list[ast.stmt]) -> Su
     names = _names(statements)
     shown = ", ".join(f"`{n}`" for n in names)
     story = (
-        StoryStep(line(statements[0]), f"binds `{names[0]}` to the result of an operation on the one before, with its graph"),
+        StoryStep(
+            line(statements[0]), f"binds `{names[0]}` to the result of an operation on the one before, with its graph"
+        ),
         StoryStep(line(statements[0]), "every pass adds a node: the graph of all passes is kept"),
     )
     return Suspect(
@@ -179,12 +181,17 @@ def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None)
         yield Candidate(f"update {shown} in place", (UpdateInPlace(assigns, wrap=False), *extra), doubt)
     elif program.imports_torch():
         yield Candidate(
-            f"update {shown} in place, under `torch.no_grad()`", (UpdateInPlace(assigns, wrap=True, forget=forget),), doubt
+            f"update {shown} in place, under `torch.no_grad()`",
+            (UpdateInPlace(assigns, wrap=True, forget=forget),),
+            doubt,
         )
 
 
 def _is_no_grad(node: ast.With) -> bool:
-    return any("no_grad" in ast.unparse(i.context_expr) or "set_grad_enabled" in ast.unparse(i.context_expr) for i in node.items)
+    return any(
+        "no_grad" in ast.unparse(i.context_expr) or "set_grad_enabled" in ast.unparse(i.context_expr)
+        for i in node.items
+    )
 
 
 def _uses_grad(program: Program, statement: ast.stmt, name: str) -> bool:
@@ -197,9 +204,8 @@ def _uses_grad(program: Program, statement: ast.stmt, name: str) -> bool:
 def _forgotten(program: Program, statement: ast.stmt, name: str) -> bool:
     """Whether the program zeroes the gradient itself."""
     for node in ast.walk(program.scope(statement)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_":
-            if ast.unparse(node.func.value) in (f"{name}.grad", f"{name}.grad.data"):
-                return True
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in (f"{name}.grad.zero_", f"{name}.grad.data.zero_"):
+            return True
         if isinstance(node, ast.Assign) and any(ast.unparse(t) == f"{name}.grad" for t in node.targets):
             return True
     return False

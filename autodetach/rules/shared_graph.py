@@ -1,12 +1,12 @@
-'''Several backward calls over one graph in one pass.
+"""Several backward calls over one graph in one pass.
 
 ## What it does
-Reports two or more differentiations that reach the same nodes in one pass, or in the passes of a loop over losses with no
-parameter step in it.
+Reports two or more differentiations that reach the same nodes in one pass, or in the passes of a loop over losses
+with no parameter step in it.
 
 ## Why is this bad
-The first call frees the saved tensors that the second one needs: `RuntimeError: Trying to backward through the graph a second
-time`.
+The first call frees the saved tensors that the second one needs: `RuntimeError: Trying to backward through the graph
+a second time`.
 
 ## Example
 ```python
@@ -24,21 +24,23 @@ loss_b.backward()
 or one backward of the sum, `(loss_a + loss_b).backward()`.
 
 ## Fix safety
-Safe where one optimizer (or none) consumes the gradient: the program could only raise before, and every loss reaches the same
-parameters. Unsafe where several optimizers share the gradient, or where one loss contains the other: then the author may have
-meant to detach.
+Safe where one optimizer (or none) consumes the gradient: the program could only raise before, and every loss reaches
+the same parameters. Unsafe where several optimizers share the gradient, or where one loss contains the other: then
+the author may have meant to detach.
 
 ## When it stays silent
-When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when nothing in the
-shared part saves tensors, and when the error is expected (`pytest.raises`, `try ... except RuntimeError`).
+When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
+nothing in the shared part saves tensors, and when the error is expected (`pytest.raises`, `try ... except
+RuntimeError`).
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.autograd.backward.html
-'''
+"""
 
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
@@ -46,9 +48,9 @@ from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
 from autodetach.rules.program import (
-    fault_of,
     Program,
     assumptions_of,
+    fault_of,
     is_assumed,
     line,
     origin_of,
@@ -81,7 +83,9 @@ def is_shared(run: Run, event: SecondWalk) -> bool:
 def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
     first, second = event.first, event.second
     story = (
-        StoryStep(line(event.node.site), f"builds a part of the graph that both need (`{event.node.op}` saves tensors)"),
+        StoryStep(
+            line(event.node.site), f"builds a part of the graph that both need (`{event.node.op}` saves tensors)"
+        ),
         StoryStep(line(first.call), f"`{text(first.call)}` frees it"),
         StoryStep(line(second.call), f"`{text(second.call)}` needs it again: PyTorch raises"),
     )
@@ -145,7 +149,9 @@ def doubt_of(run: Run, calls: list[Differentiation]) -> str | None:
 
 def _weighted(d: Differentiation) -> bool:
     """Whether a call says itself with which gradient it begins."""
-    return any(k.arg in ("gradient", "grad_tensors") for k in d.call.keywords) or (d.kind == "backward" and bool(d.call.args))
+    return any(k.arg in ("gradient", "grad_tensors") for k in d.call.keywords) or (
+        d.kind == "backward" and bool(d.call.args)
+    )
 
 
 def _retained(calls: list[Differentiation], doubt: str | None) -> Candidate:
@@ -165,13 +171,13 @@ def _summed(program: Program, run: Run, calls: list[Differentiation], doubt: str
     roots = [d.root_expression for d in calls]
     plain = all(
         isinstance(s, ast.Expr) and s.value is d.call and d.kind == "backward" and r is not None
-        and not [a for a in d.call.args] and all(k.arg == "retain_graph" for k in d.call.keywords)
+        and not list(d.call.args) and all(k.arg == "retain_graph" for k in d.call.keywords)
         for s, d, r in zip(statements, calls, roots, strict=True)
     )  # fmt: skip
     blocks = [program.block(s) for s in statements if s is not None]
     if not plain or any(b is not blocks[0] for b in blocks):
         return
-    if any(read_between(run, a, b) for a, b in zip(calls, calls[1:], strict=False)):
+    if any(read_between(run, a, b) for a, b in itertools.pairwise(calls)):
         return
     parts = tuple(r for r in roots if r is not None)
     total = " + ".join(f"{{{i}}}" for i in range(len(parts)))
@@ -183,9 +189,7 @@ def _summed(program: Program, run: Run, calls: list[Differentiation], doubt: str
     )
 
 
-def _loop(
-    program: Program, event: SecondWalk, calls: list[Differentiation], doubt: str | None
-) -> Iterator[Candidate]:
+def _loop(program: Program, event: SecondWalk, calls: list[Differentiation], doubt: str | None) -> Iterator[Candidate]:
     """A loop over losses has no last statement: sum first, then one backward."""
     from autodetach.codemods.insert_statement import InsertStatement
     from autodetach.codemods.replace_statement import ReplaceStatement

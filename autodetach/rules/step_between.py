@@ -1,12 +1,12 @@
-'''A parameter step stands between two backward calls over one graph.
+"""A parameter step stands between two backward calls over one graph.
 
 ## What it does
-Reports a differentiation that needs tensors which a parameter step (or another change in place) has changed since they were saved,
-within one pass.
+Reports a differentiation that needs tensors which a parameter step (or another change in place) has changed since
+they were saved, within one pass.
 
 ## Why is this bad
-`RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation`. It is what
-`retain_graph=True` turns the second-backward error into when an optimizer steps in between.
+`RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation`. It is
+what `retain_graph=True` turns the second-backward error into when an optimizer steps in between.
 
 ## Example
 ```python
@@ -25,16 +25,16 @@ opt_b.step()
 ```
 
 ## Fix safety
-Offered only if every step still consumes gradient of the same losses; unsafe where several optimizers share the gradient, since
-one loss may be meant to be detached. Otherwise there is no fix, only the report: whether to compute the second loss anew after
-the step, or to detach, is the author's decision.
+Offered only if every step still consumes gradient of the same losses; unsafe where several optimizers share the
+gradient, since one loss may be meant to be detached. Otherwise there is no fix, only the report: whether to compute
+the second loss anew after the step, or to detach, is the author's decision.
 
 ## When it stays silent
 When the forward is run again after the step, and when no changed tensor was saved.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/autograd.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -123,7 +123,9 @@ def _candidates(program: Program, run: Run, by: Differentiation, changed: Site) 
     retains = tuple(SetKeyword(d.call, "retain_graph", "True") for d in calls[:-1] if not d.retain and d.kind != "grad")
     shown = ", ".join(f"`{text(s)}`" for s in steps)
     yield Candidate(
-        f"move {shown} behind `{text(last.call)}`", (MoveStatements(tuple(steps), anchor, before=False), *retains), doubt
+        f"move {shown} behind `{text(last.call)}`",
+        (MoveStatements(tuple(steps), anchor, before=False), *retains),
+        doubt,
     )
 
 

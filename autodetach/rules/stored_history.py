@@ -1,8 +1,8 @@
-'''A container keeps tensors together with their autograd graph.
+"""A container keeps tensors together with their autograd graph.
 
 ## What it does
-Reports `losses.append(loss)`, `history["loss"].append(loss)`, `outputs += [out]`, `log[step] = loss` and their like, where
-what is stored is never differentiated through the container.
+Reports `losses.append(loss)`, `history["loss"].append(loss)`, `outputs += [out]`, `log[step] = loss` and their like,
+where what is stored is never differentiated through the container.
 
 ## Why is this bad
 Each element keeps the whole graph that made it: nodes if `backward()` ran, and all activations if it did not.
@@ -22,17 +22,17 @@ for x, y in loader:
 ```
 
 ## Fix safety
-Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()` where a
-tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. Unsafe only if the value has
-history by assumption.
+Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
+where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. Unsafe only if
+the value has history by assumption.
 
 ## When it stays silent
-When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), when the
-container is emptied or replaced in every pass, inside one `forward`, and under `no_grad`.
+When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop),
+when the container is emptied or replaced in every pass, inside one `forward`, and under `no_grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -67,7 +67,12 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         story.append(StoryStep(line(growth.freeing.site), FREED))
     story.append(StoryStep(line(stored.site), "the container refers to it"))
     if growth.activation.node is not None:
-        story.append(StoryStep(line(growth.activation.node), "the next pass stores another one: memory grows for as long as this loop runs"))
+        story.append(
+            StoryStep(
+                line(growth.activation.node),
+                "the next pass stores another one: memory grows for as long as this loop runs",
+            )
+        )
     kept = "graph nodes" if growth.dead else "graph and all its activations"
     return Suspect(
         ("AD102", stored.site.scope, stable(statement), stable(stored.element)),
@@ -83,7 +88,8 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
 
 def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     stored = growth.stored
-    assert stored is not None and stored.element is not None
+    assert stored is not None
+    assert stored.element is not None
     targets = [(narrowed(e, _operands(v, e)), v) for e, v in leaves_of_display(stored.element, stored.value)]
     if targets:
         yield from element_candidates(program, targets, number=True, what="store")

@@ -1,11 +1,12 @@
-'''`retain_graph=True` keeps a graph that nobody walks again.
+"""`retain_graph=True` keeps a graph that nobody walks again.
 
 ## What it does
 Reports `retain_graph=True` on a differentiation whose graph is not differentiated again on any path.
 
 ## Why is this bad
-The saved tensors of the old graph stay in memory until its last reference is dropped, usually in the next pass: peak memory for
-activations doubles. It is also what people paste to silence an error that has another cause, and it hides that cause.
+The saved tensors of the old graph stay in memory until its last reference is dropped, usually in the next pass: peak
+memory for activations doubles. It is also what people paste to silence an error that has another cause, and it hides
+that cause.
 
 ## Example
 ```python
@@ -24,12 +25,12 @@ for x, y in loader:
 Safe: no number changes; memory is freed earlier.
 
 ## When it stays silent
-When any path walks the graph again, when `create_graph` is set, when the flag is not the literal `True`, when a part of the graph
-is handed to code that is not in view afterwards, and in `torch.autograd.grad`.
+When any path walks the graph again, when `create_graph` is set, when the flag is not the literal `True`, when a part
+of the graph is handed to code that is not in view afterwards, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
-'''
+"""
 
 from __future__ import annotations
 
@@ -37,7 +38,8 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Differentiation
+from autodetach.machine.events import SecondWalk, StaleSaved
+from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.run import Run
 from autodetach.rules.program import Program, line, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
@@ -48,9 +50,8 @@ def find(program: Program) -> Iterator[Suspect]:
     retained: dict[ast.Call, Differentiation] = {}
     faulty: set[ast.AST] = set()
     for run in program.runs:
-        for event in (*run.machine.second_walks, *run.machine.stale):
-            for d in event.node.walked_by:
-                faulty.add(d.call)
+        events: list[SecondWalk | StaleSaved] = [*run.machine.second_walks, *run.machine.stale]
+        faulty.update(d.call for event in events for d in event.node.walked_by)
         for d in run.machine.differentiations:
             if _is_literal(d):
                 retained.setdefault(d.call, d)
@@ -83,7 +84,7 @@ def _handed_on(run: Run, d: Differentiation) -> bool:
     for escape in run.machine.escapes:
         if escape.clock < d.number:
             continue
-        stack, seen = list(escape.nodes), set()
+        stack, seen = list(escape.nodes), set[Node]()
         while stack and len(seen) < 2000:
             node = stack.pop()
             if node in graph:

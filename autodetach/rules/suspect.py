@@ -31,8 +31,8 @@ class Candidate:
 class Suspect:
     """One fault, as one rule sees it.
 
-    `key` tells it apart independent of lines, so that it can be looked for in the edited program; its first element is the
-    rule's code. Suspects with the same `fault` are different views of one error, of which one is reported.
+    `key` tells it apart independent of lines, so that it can be looked for in the edited program; its first element is
+    the rule's code. Suspects with the same `fault` are different views of one error, of which one is reported.
     `certain`: no edge of the graph that it rests on is assumed.
     """
 
