@@ -146,7 +146,7 @@ class _Session:
         problems: tuple[Problem, ...] = ()
         if not self.analysis.complete:
             text = "only partly analysed: its paths and calls are more than the budget allows"
-            problems = (Problem(self.source.path, text),)
+            problems = (Problem(self.source.path, text, partial=True),)
         suspects = self._suspects(self.analysis)
         known = {s.identity for s in suspects}
         groups: dict[tuple[object, ...], list[Suspect]] = {}

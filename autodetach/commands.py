@@ -204,9 +204,11 @@ class _Run:
 
     def _report(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
-            self.problems.append(problem)
+            if not problem.partial:
+                self.problems.append(problem)
+            kind = "warning" if problem.partial else "error"
             line = "" if problem.line is None else f":{problem.line}"
-            say(f"{printable(problem.path)}{line}: error: {printable(problem.message)}")
+            say(f"{printable(problem.path)}{line}: {kind}: {printable(problem.message)}")
 
 
 def _put_findings(request: Request, outcomes: Sequence[Outcome], *, to_stderr: bool = False) -> None:

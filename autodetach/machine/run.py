@@ -10,10 +10,12 @@ from autodetach.machine.core import OutOfFuel, Raised
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey
+from autodetach.machine.reach import Reach
 from autodetach.machine.values import Class, Frame, Function, Instance, Property, StaticMethod, Value, graph_in
 
-FUEL_PER_RUN = 60_000
-FUEL_PER_FILE = 400_000
+FUEL_PER_RUN = 30_000
+FUEL_PER_FILE = 100_000
+"""Units of work, some sixty to the millisecond on the machine where this was measured."""
 MAX_PATHS = 24
 
 
@@ -93,7 +95,7 @@ def run_once(tree: ast.Module, policy: Policy, fuel: int, watch: Callable[[Machi
             machine.block(tree.body, machine.globals)
         except Raised as error:
             run.stopped_by = error.name
-        run_entries(machine, run)
+        run_entries(machine, run, Reach(tree))
     except OutOfFuel:
         run.finished = False
     except RecursionError:
@@ -101,23 +103,24 @@ def run_once(tree: ast.Module, policy: Policy, fuel: int, watch: Callable[[Machi
     return run
 
 
-def run_entries(machine: Machine, run: Run) -> None:
+def run_entries(machine: Machine, run: Run, reach: Reach) -> None:
     """Functions and methods that nobody in view calls are called by somebody else: methods again and again."""
     for function in list(machine.functions):
-        if not function.called and function.owner is None and "." not in function.qualname:
+        top = function.owner is None and "." not in function.qualname
+        if top and not function.called and reach.matters(function.name):
             run.entries.append(function.qualname)
             enter(machine, function, [], repeated=False)
     for cls in list(machine.classes):
-        enter_class(machine, cls, run)
+        enter_class(machine, cls, run, reach)
 
 
-def enter_class(machine: Machine, cls: Class, run: Run) -> None:
+def enter_class(machine: Machine, cls: Class, run: Run, reach: Reach) -> None:
     methods = [
         (name, value)
         for name, value in cls.names.items()
         if isinstance(value, (Function, Property, StaticMethod)) and not name.startswith("__")
     ]
-    open_ = [(n, v) for n, v in methods if isinstance(v, Function) and not v.called]
+    open_ = [(n, v) for n, v in methods if isinstance(v, Function) and not v.called and reach.matters(n)]
     if not open_:
         return
     this = find_instance(machine, cls)

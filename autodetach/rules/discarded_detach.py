@@ -46,10 +46,10 @@ def find(program: Program) -> Iterator[Suspect]:
     seen: set[ast.AST] = set()
     for run in program.runs:
         for fact in run.machine.facts:
-            if isinstance(fact, DroppedDetach) and fact.statement not in seen:
-                if not fact.node.weak and not fact.node.leaf:
-                    seen.add(fact.statement)
-                    yield _suspect(program, fact)
+            if not isinstance(fact, DroppedDetach) or fact.statement in seen or fact.node.weak or fact.node.leaf:
+                continue
+            seen.add(fact.statement)
+            yield _suspect(program, fact)
 
 
 def _suspect(program: Program, fact: DroppedDetach) -> Suspect:

@@ -1,0 +1,228 @@
+"""Every module knows only those above it: the order of the design, read from the imports."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "autodetach"
+
+# From top to bottom. A module may import those of the rows above, not those of its own row and not those below.
+# `*` stands for the modules of a folder that have no row of their own: a new rule, codemod or format needs none.
+ORDER = (
+    "autodetach",
+    "source",
+    "finding",
+    "suppress",
+    # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
+    "machine",
+    "machine.torch_semantics machine.graph machine.oracle machine.reach",
+    "machine.values",
+    "machine.events",
+    "machine.core",
+    "machine.tensors machine.containers",
+    "machine.modules",
+    "machine.python_library",
+    "machine.torch_library",
+    "machine.objects",
+    "machine.expressions",
+    "machine.interpreter",
+    "machine.run",
+    "machine.growth",
+    # How text is changed.
+    "codemods",
+    "codemods.tree",
+    "codemods.*",
+    # What the machine's events mean.
+    "rules.suspect",
+    "rules.program",
+    "rules.holders rules.detaching",
+    "rules.*",
+    "rules",
+    # Where the three of them meet.
+    "proof",
+    "checker",
+    # Files and settings.
+    "patch globs write python2",
+    "gitignore selection",
+    "config",
+    "files",
+    "runner",
+    # The command line.
+    "console",
+    "report",
+    "report.excerpt report.change",
+    "report.*",
+    "progress",
+    "commands",
+    "app",
+    "cli",
+    "__main__",
+)
+
+# What a module imports although it stands in no row above, and why that is right. `*` is as above.
+UPWARD = {
+    ("codemods", "codemods.tree"): "a type: the protocol names the tree that codemods get",
+    ("rules.suspect", "rules.program"): "a type: a rule is a function of a program",
+    ("machine.python_library", "machine.objects"): "inside: `type(...)` and `super()` are functions that know classes",
+    ("machine.torch_library", "machine.objects"): "inside: decorators and bases that come from torch",
+    ("rules.stored_history", "rules.accumulated_loss"): "the words of one story",
+    ("rules.step_between", "rules.shared_graph"): "one doubt about losses that several optimizers share",
+    ("report", "report.*"): "inside: only the format that is asked for is loaded",
+}
+AT_MODULE_LEVEL = {("rules.stored_history", "rules.accumulated_loss"), ("rules.step_between", "rules.shared_graph")}
+
+# Who may not know whom, whatever the order says.
+FORBIDDEN = (
+    ("machine*", "codemods*"),
+    ("machine*", "rules*"),
+    ("codemods*", "machine*"),
+    ("codemods*", "rules*"),
+    ("patch", "machine*"),
+    ("patch", "codemods*"),
+    ("patch", "rules*"),
+    ("patch", "checker"),
+)
+
+# The only places for packages that take long to load, or that one part of the program is there to hide.
+ONLY_IN = {"libcst": ("codemods.*",), "unidiff": ("patch",), "typer": ("app", "progress"), "torch": (), "numpy": ()}
+
+OUTSIDE_WORLD = set(
+    "asyncio fileinput glob http importlib io logging multiprocessing os pathlib random shutil signal socket "
+    "subprocess tempfile threading time urllib".split()
+)
+DOES_INPUT_OR_OUTPUT = {"__import__", "compile", "eval", "exec", "input", "open", "print"}
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """`who` imports `what`, both without the name of the package; `inside`: not when the module is loaded."""
+
+    who: str
+    what: str
+    line: int
+    inside: bool
+
+    def __str__(self) -> str:
+        return f"{self.who}, line {self.line}: imports {self.what}"
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts) or PACKAGE.name
+
+
+MODULES = {name_of(path): ast.parse(path.read_bytes()) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports_in(who: str, node: ast.AST, inside: bool = False) -> Iterator[tuple[str, int, bool]]:
+    """The dotted names that a module imports, with the line, and whether that waits for a call or a type checker."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            for alias in child.names:
+                yield alias.name, child.lineno, inside
+        elif isinstance(child, ast.ImportFrom):
+            assert child.level == 0, f"{who}, line {child.lineno}: a relative import"
+            assert child.module
+            for alias in child.names:
+                whole = f"{child.module}.{alias.name}"
+                is_module = short(whole) in MODULES and whole != PACKAGE.name
+                yield whole if is_module else child.module, child.lineno, inside
+        else:
+            waits = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            types = isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING"
+            yield from imports_in(who, child, inside or waits or types)
+
+
+def short(name: str) -> str:
+    return name.removeprefix(f"{PACKAGE.name}.")
+
+
+ALL = [Import(who, what, line, inside) for who, tree in MODULES.items() for what, line, inside in imports_in(who, tree)]
+OURS = [Import(i.who, short(i.what), i.line, i.inside) for i in ALL if i.what.split(".")[0] == PACKAGE.name]
+OTHERS = [i for i in ALL if i.what.split(".")[0] != PACKAGE.name]
+
+
+def row_of(module: str) -> int | None:
+    """The row with the module's name, else the one with the pattern that it matches."""
+    rows = [row.split() for row in ORDER]
+    for number, row in enumerate(rows):
+        if module in row:
+            return number
+    for number, row in enumerate(rows):
+        if any("*" in pattern and fnmatchcase(module, pattern) for pattern in row):
+            return number
+    return None
+
+
+def exception_for(imported: Import) -> tuple[str, str] | None:
+    for who, what in UPWARD:
+        if imported.who == who and fnmatchcase(imported.what, what):
+            return who, what
+    return None
+
+
+def is_upward(imported: Import) -> bool:
+    who, what = row_of(imported.who), row_of(imported.what)
+    return who is None or what is None or what >= who
+
+
+def listed(imports: Iterable[Import]) -> list[str]:
+    return [str(imported) for imported in imports]
+
+
+def test_every_module_has_its_place() -> None:
+    assert len(MODULES) > 40
+    assert [module for module in MODULES if row_of(module) is None] == [], "give it a row in ORDER"
+    names = [name for row in ORDER for name in row.split()]
+    assert len(names) == len(set(names))
+    assert [name for name in names if not any(fnmatchcase(module, name) for module in MODULES)] == []
+
+
+def test_imports_go_one_way() -> None:
+    assert listed(i for i in OURS if is_upward(i) and exception_for(i) is None) == []
+
+
+def test_exceptions_are_needed_and_hold_no_module_up() -> None:
+    upward = [imported for imported in OURS if is_upward(imported)]
+    assert {exception_for(imported) for imported in upward} == set(UPWARD)
+    assert listed(i for i in upward if not i.inside and exception_for(i) not in AT_MODULE_LEVEL) == []
+    assert {exception_for(imported) for imported in upward if not imported.inside} == AT_MODULE_LEVEL
+
+
+@pytest.mark.parametrize(("who", "whom"), FORBIDDEN)
+def test_who_may_not_know_whom(who: str, whom: str) -> None:
+    assert any(fnmatchcase(module, who) for module in MODULES)
+    found = (i for i in OURS if fnmatchcase(i.who, who) and fnmatchcase(i.what, whom))
+    assert listed(found) == []
+
+
+@pytest.mark.parametrize("package", ONLY_IN)
+def test_packages_stay_where_they_belong(package: str) -> None:
+    users = [imported for imported in OTHERS if imported.what.split(".")[0] == package]
+    assert listed(i for i in users if not any(fnmatchcase(i.who, place) for place in ONLY_IN[package])) == []
+    assert bool(users) is bool(ONLY_IN[package])
+
+
+def test_no_rule_loads_a_codemod_before_it_needs_one() -> None:
+    """Else a file without findings would pay for libcst."""
+    loading = (i for i in OURS if i.what.startswith("codemods") and not i.who.startswith("codemods"))
+    assert listed(i for i in loading if not i.inside) == []
+
+
+def test_the_machine_does_no_input_or_output() -> None:
+    machine = {name: tree for name, tree in MODULES.items() if name.startswith("machine")}
+    assert len(machine) > 10
+    assert listed(i for i in OTHERS if i.who in machine and i.what.split(".")[0] in OUTSIDE_WORLD) == []
+    calls = (
+        f"{name}, line {node.lineno}: {node.func.id}()"
+        for name, tree in machine.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in DOES_INPUT_OR_OUTPUT
+    )
+    assert list(calls) == []
