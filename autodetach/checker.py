@@ -93,13 +93,14 @@ def fix(source: Source, options: CheckOptions, *, unsafe: bool) -> FixResult:
 
 
 def _next(findings: tuple[Finding, ...], unsafe: bool) -> Finding | None:
-    """The fix to apply first: what its author tried to do (AD4xx), then errors, then the rest."""
+    """The fix to apply first: what its author tried to do (AD4xx), then what crosses a pass, other errors, the rest."""
     allowed = [f for f in findings if f.fix is not None and (unsafe or f.fix.applicability is Applicability.SAFE)]
-    return min(
-        allowed,
-        key=lambda f: (not f.code.startswith("AD4"), f.severity is not Severity.ERROR, f.span.start),
-        default=None,
-    )
+    return min(allowed, key=_urgency, default=None)
+
+
+def _urgency(finding: Finding) -> tuple[bool, bool, bool, int]:
+    family = finding.code[:3]
+    return family != "AD4", finding.severity is not Severity.ERROR, family != "AD3", finding.span.start
 
 
 def _in_terms_of(finding: Finding, first: Source, edits: tuple[Edit, ...], current: Source) -> Finding:
@@ -224,7 +225,7 @@ class _Session:
         fault = new_faults(self.analysis, after, numbers=candidate.prefers == "item")
         if fault is not None:
             return fault
-        verdict = compare(self.analysis, after)
+        verdict = compare(self.analysis, after, cuts=candidate.cuts)
         if not verdict.kept:
             return verdict.reason
         why = candidate.doubt

@@ -27,7 +27,7 @@ class Verdict:
     reason: str = ""
 
 
-def compare(before: Analysis, after: Analysis) -> Verdict:
+def compare(before: Analysis, after: Analysis, *, cuts: bool = False) -> Verdict:
     """Compare what every parameter step consumes, path by path."""
     equal = True
     by_policy = {run.policy: run for run in after.runs}
@@ -37,14 +37,14 @@ def compare(before: Analysis, after: Analysis) -> Verdict:
             if run.stopped_by and other is not None and other.finished:
                 continue  # the first program ended early on this path: the second may go on
             return Verdict(False, False, "the edited program ends differently")
-        verdict = _compare_runs(run, other)
+        verdict = _compare_runs(run, other, cuts)
         if not verdict.kept:
             return verdict
         equal = equal and verdict.equal
     return Verdict(True, equal)
 
 
-def _compare_runs(before: Run, after: Run) -> Verdict:
+def _compare_runs(before: Run, after: Run, cuts: bool) -> Verdict:
     old, new = _by_place(before), _by_place(after)
     if {k: len(v) for k, v in old.items()} != {k: len(v) for k, v in new.items()}:
         return Verdict(False, False, "another number of parameter steps")
@@ -53,7 +53,7 @@ def _compare_runs(before: Run, after: Run) -> Verdict:
     for place, steps in old.items():
         previous: Step | None = None
         for step, other in zip(steps, new[place], strict=True):
-            verdict = _compare_steps(step, other, previous, old_names, new_names)
+            verdict = _compare_steps(step, other, None if cuts else previous, old_names, new_names, cuts)
             if not verdict.kept:
                 return verdict
             equal = equal and verdict.equal
@@ -87,6 +87,7 @@ def _compare_steps(
     previous: Step | None,
     old_names: dict[Node, tuple[str, int]],
     new_names: dict[Node, tuple[str, int]],
+    cuts: bool,
 ) -> Verdict:
     since = previous.clock if previous is not None else 0
     new = {new_names[leaf]: ds for leaf, ds in other.consumed if leaf in new_names}
@@ -104,7 +105,7 @@ def _compare_steps(
         recent = {n for n in reached if n.number > since or within(n.loops, step.loops)}
         total, must = _count(reached), _count(between(roots, leaf, recent))
         has = _count(again)
-        if must - has:
+        if must - has and not cuts:
             return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
         if has - total:
             return Verdict(False, False, "a step consumes gradient that it did not consume before")

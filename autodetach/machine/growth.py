@@ -246,7 +246,7 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         event = next(e for e in reversed(growing) if activation.number in e.held)
         within_pass = pass_of(event.loops, activation)
         assert within_pass is not None
-        used = any(_used_later(e, activation) for e in growing)
+        used = _used_later(growing, activation)
         freeing = _freed_within((Element(event.element, event.value, event.node),), within_pass)
         if not used and freeing is None and (event.node.weak or _walked_at_all(event.node)):
             continue
@@ -268,10 +268,26 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         return
 
 
-def _used_later(event: Stored, activation: Activation) -> bool:
-    """Whether the stored element is differentiated after the pass that stored it."""
-    within_pass = pass_of(event.loops, activation)
-    return any(d.number > event.clock and within_pass not in d.loops for d in event.node.walked_by)
+def _used_later(events: list[Stored], activation: Activation) -> bool:
+    """Whether stored elements are differentiated after the passes that stored them, through their container.
+
+    What a pass differentiates of the one just before it comes from a variable (`q = net(x)`), not from the container.
+    """
+    for event in events:
+        own = pass_of(event.loops, activation)
+        if own is None:
+            continue
+        for d in event.node.walked_by:
+            now = pass_of(d.loops, activation)
+            if d.number <= event.clock or now is own:
+                continue
+            if now is None or now.index > own.index + 1:
+                return True
+            if any(
+                e is not event and d.number > e.clock and d in e.node.walked_by and own not in e.loops for e in events
+            ):
+                return True  # one differentiation over elements of several passes
+    return False
 
 
 def _origin_of(run: Run, event: Stored) -> Stored:

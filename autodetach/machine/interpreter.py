@@ -10,7 +10,7 @@ from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MISSING, Raised
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Activation, Site
-from autodetach.machine.objects import annotated_fields, decorate
+from autodetach.machine.objects import annotated_fields, decorate, is_named_tuple
 from autodetach.machine.values import (
     Class,
     ClassMethod,
@@ -264,6 +264,7 @@ class Machine(Expressions):
         inner.is_class = True
         self.block(node.body, inner)
         cls = Class(node, node.name, inner.qualname, bases, inner.names)
+        cls.frozen = is_named_tuple(cls)
         for member in inner.names.values():
             for function in functions_in(member):
                 function.owner = cls
@@ -272,6 +273,7 @@ class Machine(Expressions):
             decorator = self.eval(decorator_node, frame)
             if isinstance(decorator, (External, Native)) and decorator.name == "dataclass":
                 cls.dataclass_fields = annotated_fields(cls)
+                cls.frozen = "frozen=True" in ast.unparse(decorator_node)
             elif isinstance(decorator, Function):
                 value = self.call(decorator, [value], {}, Site(decorator_node, frame.qualname))
         self.classes.append(cls)

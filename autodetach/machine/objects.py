@@ -169,6 +169,8 @@ class Objects(Core):
             return this.attrs[name]
         if raw is not MISSING:
             return self.bind(raw, this, site)
+        if name == "_replace" and is_named_tuple(this.cls):
+            return Native(name, lambda args, kwargs, s: self.replaced(this, kwargs), this)
         if name == "__class__":
             return this.cls
         if name == "__dict__":
@@ -399,7 +401,7 @@ class Objects(Core):
         raw = self.class_attribute(cls, "__init__")
         if raw is not MISSING:
             self.call(self.bind(raw, this, site), args, kwargs, site)
-        elif cls.dataclass_fields is not None or any(p.endswith("NamedTuple") for p in library_bases(cls)):
+        elif cls.dataclass_fields is not None or is_named_tuple(cls):
             self._fill_fields(this, cls, args, kwargs, site)
         else:
             torch_library.initialise(self, this, args, kwargs, site)
@@ -421,17 +423,33 @@ class Objects(Core):
                 this.attrs[name] = self.call(default, [], {}, site)
             else:
                 this.attrs[name] = self.opaque(name) if default is MISSING else default
+        if is_named_tuple(cls):
+            this.attrs["#items"] = Sequence("tuple", list(this.attrs.values()), self.clock)
         post = self.class_attribute(cls, "__post_init__")
         if post is not MISSING:
             self.call(self.bind(post, this, site), [], {}, site)
 
     # ---- helpers that the library modules use
 
+    def replaced(self, this: Instance, changes: dict[str, Value]) -> Instance:
+        """A copy of a record with some fields changed."""
+        copy = Instance(this.cls, self.serial(), self.clock)
+        copy.open = this.open
+        copy.attrs = {**this.attrs, **changes}
+        if "#items" in copy.attrs:
+            fields = [v for k, v in copy.attrs.items() if k != "#items"]
+            copy.attrs["#items"] = Sequence("tuple", fields, self.clock)
+        return copy
+
     def raise_(self, name: str) -> None:
         raise Raised(name)
 
     def holds_tensor(self, value: Value) -> bool:
         return next(iter(tensors_in(value)), None) is not None
+
+
+def is_named_tuple(cls: Class | External) -> bool:
+    return any(p.endswith("NamedTuple") for p in library_bases(cls))
 
 
 def annotated_fields(cls: Class) -> list[tuple[str, Value, bool]]:

@@ -229,7 +229,7 @@ class External:
 class Class:
     """A class of the analysed file. `bases` are Class, External or Opaque."""
 
-    __slots__ = ("bases", "dataclass_fields", "frame", "name", "names", "node", "qualname")
+    __slots__ = ("bases", "dataclass_fields", "frame", "frozen", "name", "names", "node", "qualname")
 
     def __init__(
         self, node: ast.ClassDef, name: str, qualname: str, bases: list[Value], names: dict[str, Value]
@@ -240,6 +240,7 @@ class Class:
         self.bases = bases
         self.names = names
         self.dataclass_fields: list[tuple[str, Value, bool]] | None = None
+        self.frozen = False
 
 
 class Instance:

@@ -45,10 +45,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation, Differentiation, Node, Pass, diverge
 from autodetach.machine.growth import Growth, expression_of, pass_of
 from autodetach.machine.run import Run
-from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.rules.detaching import structural
 from autodetach.rules.holders import Holder, Moment, Replay, behind_step, moment, placed, replay, rooted, twin
 from autodetach.rules.program import Program, assumptions_of, fault_of, is_assumed, line, stable, stepped_between, text
@@ -248,7 +249,9 @@ def _candidates(
         and now.activation in _activations(o)
     ]
     removals = tuple({f.call: f for f in flags}.values())
-    for message, codemods in repairs(program, again, moment(same), now.activation, there):
+    stored = list(_stored(run, crossed))
+    found = [*_at_store(stored), *_emptied(program, again, moment(same), now.activation, there, stored)]
+    for message, codemods in (*found, *repairs(program, again, moment(same), now.activation, there)):
         if removals:
             yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt)
         yield Candidate(message, codemods, doubt)
@@ -260,6 +263,48 @@ def _activations(d: Differentiation) -> list[Activation]:
 
 def _twin_activation(again: Replay, now: Pass) -> Activation:
     return again.machine.activations[now.activation.number]
+
+
+def _stored(run: Run, crossed: list[Crossed]) -> Iterator[Stored]:
+    """Where operands of earlier passes were put into containers that grow."""
+    makers = {maker for _, _, maker in crossed}
+    for event in run.machine.stored:
+        if event.how == "append" and event.value is event.tensor and event.element is not None and event.node in makers:
+            yield event
+
+
+def _at_store(stored: list[Stored]) -> Iterator[Repair]:
+    """Detach where a container takes the tensor: it feeds no loss of its own pass through it."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    elements = list({e.element: None for e in stored if e.element is not None})
+    if elements:
+        shown = ", ".join(f"`{text(e)}`" for e in elements)
+        yield f"detach {shown} where it is stored", tuple(AppendMethod(e, "detach") for e in elements)
+
+
+def _emptied(
+    program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed], stored: list[Stored]
+) -> Iterator[Repair]:
+    """Empty a list that grows from pass to pass, behind the step that has used it."""
+    from autodetach.codemods.insert_statement import InsertStatement
+
+    if not stored:
+        return
+    lists = _cover(program, again, d, activation, [operand for _, operand, _ in crossed])
+    if not lists or not all(
+        isinstance(h.value, Sequence) and h.value.kind in ("list", "deque") for h in lists.values()
+    ):
+        return
+    frame = max(lists.values(), key=lambda h: _inwardness(d, h)).frame
+    statement = placed(program, d, frame, activation.node)
+    if statement is not None:
+        anchor = behind_step(program, again.machine, d, statement, frame)
+        shown = ", ".join(f"`{t}`" for t in lists)
+        yield (
+            f"empty {shown} when it has been used",
+            (InsertStatement(anchor, "\n".join(f"{t}.clear()" for t in lists)),),
+        )
 
 
 Repair = tuple[str, tuple["Codemod", ...]]

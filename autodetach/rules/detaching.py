@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value, is_scalar
+from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, is_scalar
 from autodetach.rules.program import Program
 from autodetach.rules.suspect import Candidate
 
@@ -83,11 +83,25 @@ def structural(template: str, value: Value) -> str | None:
                 inner = f"{part} for {name} in {template}"
                 return f"tuple({inner})" if value.kind == "tuple" else f"[{inner}]"
         return None
+    if isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
+        return _record(template, value)
     if isinstance(value, Mapping) and value.items:
         values = [v for _, v in value.items.values()]
         if all(isinstance(v, (Tensor, Opaque)) for v in values):
             return f"{{k: v.detach() for k, v in {template}.items()}}"
     return None
+
+
+def _record(template: str, value: Instance) -> str | None:
+    """A named tuple or frozen dataclass with detached fields."""
+    fields = {k: v for k, v in value.attrs.items() if not k.startswith("#")}
+    carrying = [k for k, v in fields.items() if isinstance(v, (Tensor, Opaque)) and v.node is not None]
+    if "#items" in value.attrs:
+        if len(carrying) == len(fields):
+            return f"{value.cls.name}(*(s.detach() for s in {template}))"
+        return f"{template}._replace({', '.join(f'{k}={template}.{k}.detach()' for k in carrying)})"
+    rest = ", ".join(f"{k}={template}.{k}" + (".detach()" if k in carrying else "") for k in fields)
+    return f"{value.cls.name}({rest})"
 
 
 def _element_name(template: str) -> str:

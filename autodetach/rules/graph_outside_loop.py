@@ -40,6 +40,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, diverge
@@ -203,9 +204,26 @@ def _candidates(
         readers = {b[0]: b for r, _, _ in entries if r is not None and (b := _function_body(program, r))}
         if len(readers) == 1:
             moved = _moved(program, run, next(iter(readers.values())), "function", outer, doubt)
+    if _computed_again(run, d, activation, outer):
+        meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
+        for candidate in _detached(program, entries, meant):
+            yield replace(candidate, cuts=True)
+        return
     repairs = [moved, list(_detached(program, entries, doubt))]
     for group in repairs if moves else reversed(repairs):
         yield from group
+
+
+def _computed_again(run: Run, d: Differentiation, activation: Activation, outer: list[Node]) -> bool:
+    """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy."""
+    modules = {ast.unparse(n.site.node.func) for n in outer if isinstance(n.site.node, ast.Call) and n.op[:1].isupper()}
+    return any(
+        isinstance(n.site.node, ast.Call)
+        and n.op[:1].isupper()
+        and pass_of(n.loops, activation) is not None
+        and ast.unparse(n.site.node.func) in modules
+        for n in d.walked
+    )
 
 
 def _outside(nodes: list[Node], activation: Activation) -> list[Node]:

@@ -145,6 +145,10 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
                 yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
             elif isinstance(key, str) and way.whole is None and '"' not in key and key.isprintable():
                 yield item, way.to(f'["{key}"]', 1)
+    elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
+        for key, item in list(value.attrs.items()):
+            if not key.startswith("#"):  # a record is replaced as a whole
+                yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
     elif isinstance(value, Instance):
         for key, item in list(value.attrs.items()):
             if key == "#items" and isinstance(item, (Sequence, Mapping)):

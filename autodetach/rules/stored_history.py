@@ -41,9 +41,9 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
-from autodetach.machine.values import Value
+from autodetach.machine.values import Mapping, Value
 from autodetach.rules.accumulated_loss import FREED
-from autodetach.rules.detaching import element_candidates, leaves_of_display, narrowed
+from autodetach.rules.detaching import element_candidates, leaves_of_display, narrowed, structural
 from autodetach.rules.program import Program, line, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -91,8 +91,37 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     assert stored is not None
     assert stored.element is not None
     targets = [(narrowed(e, _operands(v, e)), v) for e, v in leaves_of_display(stored.element, stored.value)]
-    if targets:
+    if stored.how == "extend":
+        yield from _extending(stored.element)
+    elif targets:
         yield from element_candidates(program, targets, number=True, what="store")
+    elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript)):
+        yield from _whole(program, stored.element, stored.value)
+
+
+def _extending(element: ast.expr) -> Iterator[Candidate]:
+    """Many elements at once: a tensor of rows, or a list of tensors."""
+    from autodetach.codemods.append_method import AppendMethod
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    yield Candidate(
+        f"store the values without their graph: `{text(element)}.detach()`", (AppendMethod(element, "detach"),)
+    )
+    yield Candidate(
+        f"store the values of `{text(element)}` without their graph",
+        (ReplaceExpression(element, "[t.detach() for t in {}]"),),
+    )
+
+
+def _whole(program: Program, element: ast.expr, value: Value) -> Iterator[Candidate]:
+    """A container that is used elsewhere too: a copy of it with detached tensors is stored."""
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    new = structural("{}", value)
+    if new is None and isinstance(value, Mapping) and program.imports_torch():
+        new = "{k: v.detach() if torch.is_tensor(v) else v for k, v in {}.items()}"
+    if new is not None:
+        yield Candidate(f"store a detached copy of `{text(element)}`", (ReplaceExpression(element, new),))
 
 
 def _operands(value: Value, expression: ast.expr) -> tuple[tuple[ast.expr, object], ...]:

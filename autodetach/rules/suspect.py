@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 class Candidate:
     """A repair to be tried. `doubt` says why it is unsafe whatever the proof says; None leaves that to the proof.
 
-    `prefers` names the setting that would choose it ("item", "detach", "retain", "sum"), if there is one.
+    `prefers` names the setting that would choose it ("item", "detach", "retain", "sum"), if there is one. `cuts`: it is
+    meant to cut off gradient, so that only losing all gradient of a parameter speaks against it.
     """
 
     message: str
     codemods: tuple[Codemod, ...]
     doubt: str | None = None
     prefers: str = ""
+    cuts: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)
