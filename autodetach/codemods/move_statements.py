@@ -42,7 +42,9 @@ class MoveStatements:
             if not text.endswith(("\n", "\r")):
                 text += "\n"
             indent = source.indent_of(source.position(tree.span(statement)[0]).line)
-            moved.append(_reindented(text, indent, target_indent, _protected(statement, source.position(begin).line)))
+            moved.append(
+                reindented(text, indent, target_indent, inside_strings(statement, source.position(begin).line))
+            )
             removals.append(Edit(begin, stop, ""))
         body = "".join(moved)
         if self.before:
@@ -76,7 +78,7 @@ class MoveStatements:
         return source.line_span(first).start, source.line_span(last).end
 
 
-def _protected(statement: ast.stmt, first_line: int) -> set[int]:
+def inside_strings(statement: ast.stmt, first_line: int) -> set[int]:
     """Lines, counted from 0 in the moved text, that begin inside a string and must keep their white space."""
     inside: set[int] = set()
     for node in ast.walk(statement):
@@ -85,7 +87,8 @@ def _protected(statement: ast.stmt, first_line: int) -> set[int]:
     return inside
 
 
-def _reindented(text: str, old: str, new: str, protected: set[int]) -> str:
+def reindented(text: str, old: str, new: str, protected: set[int]) -> str:
+    """Whole lines with another indentation; `protected` lines keep theirs. Raises Refused."""
     lines = text.splitlines(keepends=True) if "\x0c" not in text else text.split("\n")
     if "\x0c" in text:
         raise Refused("a form feed stands in the statements to be moved")

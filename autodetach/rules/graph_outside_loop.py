@@ -56,6 +56,7 @@ from autodetach.rules.program import (
     line,
     stable,
     stepped_between,
+    targets_of,
     text,
 )
 from autodetach.rules.suspect import Candidate, Suspect, rule
@@ -266,7 +267,7 @@ def _moved(
         return []
     if doubt is None and _draws_random_numbers(run, ordered):
         doubt = "a moved statement draws random numbers, which it will do in every pass"
-    names = ", ".join(f"`{text(t)}`" for s in ordered for t in _targets(s))
+    names = ", ".join(f"`{text(t)}`" for s in ordered for t in targets_of(s))
     return [Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
 
 
@@ -312,14 +313,6 @@ def _of_the_same_object(program: Program, statement: ast.stmt, anchor: ast.stmt)
     return not bound and not (program.names_read(statement) & local)
 
 
-def _targets(statement: ast.stmt) -> list[ast.expr]:
-    if isinstance(statement, ast.Assign):
-        return statement.targets
-    if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
-        return [statement.target]
-    return []
-
-
 def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> bool:
     """Whether nothing that stays behind reads what the statements bind before they will have run."""
     bound = {name for s in statements for name in program.names_bound(s)}
@@ -339,7 +332,7 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
             return False  # it becomes a local name of the function
         elif goal in around and isinstance(node.ctx, ast.Store):
             return False
-    return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in _targets(s))
+    return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in targets_of(s))
 
 
 def _binds(scope: ast.AST, name: str) -> bool:

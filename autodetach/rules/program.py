@@ -109,6 +109,15 @@ def stable(node: ast.AST) -> str:
     )
 
 
+def targets_of(statement: ast.stmt) -> list[ast.expr]:
+    """What an assignment binds."""
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        return [statement.target]
+    return []
+
+
 def is_update(node: ast.AST) -> TypeGuard[ast.Assign]:
     """`w = w - ...` or `w = w + ...`."""
     return (

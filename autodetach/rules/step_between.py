@@ -43,9 +43,19 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, Site, diverge
+from autodetach.machine.graph import Differentiation, Node, Site, diverge, trail_of
 from autodetach.machine.run import Run
-from autodetach.rules.program import Program, assumptions_of, fault_of, is_assumed, line, stable, stepped_between, text
+from autodetach.rules.program import (
+    Program,
+    assumptions_of,
+    fault_of,
+    is_assumed,
+    line,
+    stable,
+    stepped_between,
+    targets_of,
+    text,
+)
 from autodetach.rules.shared_graph import doubt_of
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -103,6 +113,11 @@ def _suspect(
 
 
 def _candidates(program: Program, run: Run, by: Differentiation, changed: Site) -> Iterator[Candidate]:
+    yield from _moved(program, run, by, changed)
+    yield from _again(program, run, by)
+
+
+def _moved(program: Program, run: Run, by: Differentiation, changed: Site) -> Iterator[Candidate]:
     """Move what changes tensors behind the last differentiation over the same graph."""
     from autodetach.codemods.move_statements import MoveStatements
     from autodetach.codemods.set_keyword import SetKeyword
@@ -127,6 +142,61 @@ def _candidates(program: Program, run: Run, by: Differentiation, changed: Site) 
         (MoveStatements(tuple(steps), anchor, before=False), *retains),
         doubt,
     )
+
+
+def _again(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:
+    """Run the forward again for the second differentiation, with the parameters as they are by then."""
+    from autodetach.codemods.copy_statements import CopyStatements
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    step = max(
+        (s.clock for s in run.machine.steps if s.clock < by.number and s.consumed and s.what != "grad"), default=0
+    )
+    old = [n for n in by.walked if not n.leaf and n.number < step]
+    for _, frame in reversed(by.trail):
+        places = [_statement_in(n, frame) for n in old]
+        if all(p is not None for p in places):
+            break
+    else:
+        return
+    anchor = next(s for s, f in reversed(by.trail) if f is frame)
+    block = program.block(anchor)
+    around = [block, *[program.block(s) for s in program.enclosing(anchor) if isinstance(s, ast.stmt)]]
+    statements = sorted({p for p in places if p is not None}, key=line)
+    if not statements or not all(isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements):
+        return
+    if not all(any(s in b for b in around) for s in statements):
+        return
+    later = [s for s in block[: block.index(anchor) + 1] if line(s) > line(statements[-1])]
+    first = _first_reader(program, later, statements, run, step)
+    flags = {
+        d.call: SetKeyword(d.call, "retain_graph", None)
+        for n in old
+        for d in n.walked_by
+        if d.retain and d.kind != "grad" and isinstance(d.retain_written, ast.keyword)
+    }
+    shown = ", ".join(f"`{text(t)}`" for s in statements for t in targets_of(s))
+    doubt = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
+    yield Candidate(
+        f"compute {shown} again before `{text(by.call)}`",
+        (CopyStatements(tuple(statements), first or anchor), *flags.values()),
+        doubt,
+    )
+
+
+def _statement_in(node: Node, frame: object) -> ast.stmt | None:
+    """The statement of a frame that was running when a node was made."""
+    return next((s for s, f in reversed(trail_of(node)) if f is frame), None)
+
+
+def _first_reader(
+    program: Program, later: list[ast.stmt], statements: list[ast.stmt], run: Run, step: int
+) -> ast.stmt | None:
+    """The first statement behind the step that reads what the statements bind."""
+    bound = {name for s in statements for name in program.names_bound(s)}
+    stepping = {place for s in run.machine.steps if s.clock <= step for place, _ in s.trail}
+    at = max((i for i, s in enumerate(later) if s in stepping), default=-1)
+    return next((s for s in later[at + 1 :] if program.names_read(s) & bound), None)
 
 
 def _holds(program: Program, statement: ast.stmt, site: Site) -> bool:

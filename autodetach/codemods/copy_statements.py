@@ -1,0 +1,38 @@
+"""Statements repeated further down, in the same block or one inside of it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+import libcst as cst
+
+from autodetach.codemods.move_statements import inside_strings, reindented
+from autodetach.codemods.tree import Refused, Tree
+from autodetach.source import Edit
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CopyStatements:
+    """Write `statements` once more, in order, before `anchor`, indented as it is."""
+
+    statements: tuple[ast.stmt, ...]
+    anchor: ast.stmt
+
+    def edits(self, tree: Tree) -> tuple[Edit, ...]:
+        source = tree.source
+        for statement in (*self.statements, self.anchor):
+            line = tree.line_of(statement)
+            if isinstance(line, cst.SimpleStatementSuite) or (
+                isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1
+            ):
+                raise Refused("a statement shares its line with others")
+        copies = []
+        indent = source.indent_of(self.anchor.lineno)
+        for statement in self.statements:
+            begin = source.line_span(statement.lineno).start
+            text = source.raw[begin : tree.span(statement)[1]].decode(source.encoding)
+            own = source.indent_of(statement.lineno)
+            copies.append(reindented(text + "\n", own, indent, inside_strings(statement, statement.lineno)))
+        at = source.line_span(self.anchor.lineno).start
+        return (Edit(at, at, "".join(copies)),)
