@@ -21,7 +21,8 @@ loss_d = bce(D(real), ones) + bce(D(fake.detach()), zeros)
 ```
 
 ## Fix safety
-Safe: the program could only raise before, and no gradient that any step consumes changes.
+Safe where no parameter step stands between the two backward calls: the program could only raise before, and no gradient
+that any step consumes changes. Unsafe otherwise: the second loss may be meant to be computed again behind the step.
 
 ## When it stays silent
 When the fake is detached, made under `no_grad`, or judged anew for the generator; when the gradient is consumed.
@@ -41,7 +42,17 @@ from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.growth import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor, Value
-from autodetach.rules.program import Program, assumptions_of, calls_of, fault_of, is_assumed, line, stable, text
+from autodetach.rules.program import (
+    Program,
+    assumptions_of,
+    calls_of,
+    fault_of,
+    is_assumed,
+    line,
+    stable,
+    stepped_between,
+    text,
+)
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 
@@ -85,7 +96,7 @@ def _suspect(
         story,
         not is_assumed(event.path),
         assumptions_of(event.path),
-        lambda: _candidates(run, cuts),
+        lambda: _candidates(run, event, cuts),
         fault_of(second),
     )
 
@@ -163,11 +174,15 @@ def _expression(node: Node, operand: Value) -> ast.expr | None:
     return found
 
 
-def _candidates(run: Run, cuts: list[tuple[Differentiation, ...]]) -> Iterator[Candidate]:
+def _candidates(
+    run: Run, event: SecondWalk | StaleSaved, cuts: list[tuple[Differentiation, ...]]
+) -> Iterator[Candidate]:
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.set_keyword import SetKeyword
 
     tried = []
+    stepped = stepped_between(run, event.node.walked_by[0], _second(event))
+    doubt = "a step stands in between: the second loss may be meant to be computed again behind it" if stepped else None
     for group, shared in ((g, s) for g in cuts for s in (True, False)):
         expressions = list({e: None for d in group for _, _, e in unconsumed_edges(run, d, shared)})
         if not expressions or expressions in tried:
@@ -184,8 +199,8 @@ def _candidates(run: Run, cuts: list[tuple[Differentiation, ...]]) -> Iterator[C
         }
         if retained:
             removals = tuple(SetKeyword(call, "retain_graph", None) for call in retained)
-            yield Candidate(f"detach {shown}, and retain no graph", (*codemods, *removals))
-        yield Candidate(f"detach {shown}", codemods)
+            yield Candidate(f"detach {shown}, and retain no graph", (*codemods, *removals), doubt)
+        yield Candidate(f"detach {shown}", codemods, doubt)
 
 
 RULE = rule(__doc__, "AD203", "attached-fake", find)

@@ -265,7 +265,7 @@ def _moved(
         return []
     if not _movable(program, ordered, anchor):
         return []
-    if doubt is None and _draws_random_numbers(run, ordered):
+    if doubt is None and draws_random_numbers(run, ordered):
         doubt = "a moved statement draws random numbers, which it will do in every pass"
     names = ", ".join(f"`{text(t)}`" for s in ordered for t in targets_of(s))
     return [Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
@@ -345,7 +345,8 @@ def _binds(scope: ast.AST, name: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(scope))
 
 
-def _draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
+def draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
+    """Whether statements, or what they call, draw random numbers."""
     lines = {n for s in statements for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
     if any(site.line in lines for site in run.machine.random_nodes):
         return True

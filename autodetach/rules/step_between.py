@@ -45,6 +45,7 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, diverge, trail_of
 from autodetach.machine.run import Run
+from autodetach.rules.graph_outside_loop import draws_random_numbers
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -177,6 +178,8 @@ def _again(program: Program, run: Run, by: Differentiation) -> Iterator[Candidat
     }
     shown = ", ".join(f"`{text(t)}`" for s in statements for t in targets_of(s))
     doubt = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
+    if draws_random_numbers(run, statements):
+        doubt += ", and random numbers are drawn again"
     yield Candidate(
         f"compute {shown} again before `{text(by.call)}`",
         (CopyStatements(tuple(statements), first or anchor), *flags.values()),
