@@ -24,9 +24,9 @@ loss_b.backward()
 or one backward of the sum, `(loss_a + loss_b).backward()`.
 
 ## Fix safety
-Safe where one optimizer (or none) consumes the gradient, with no step in between: the program could only raise before, and every loss reaches
-the same parameters. Unsafe where several optimizers share the gradient, or where one loss contains the other: then
-the author may have meant to detach.
+Safe where one optimizer (or none) consumes the gradient, with no step in between: the program could only raise
+before, and every loss reaches the same parameters. Unsafe where several optimizers share the gradient, or where one
+loss contains the other: then the author may have meant to detach.
 
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
@@ -136,7 +136,7 @@ def doubt_of(run: Run, calls: list[Differentiation]) -> str | None:
         for s in run.machine.steps
         if s.what == "step" and any(d in calls for _, ds in s.consumed for d in ds)
     }
-    if any(stepped_between(run, a, b) for a, b in pairwise(calls)):
+    if any(stepped_between(run, a, b) for a, b in itertools.pairwise(calls)):
         return "a step stands in between: the second loss may be meant to be computed again behind it"
     if len(places) > 1:
         return "several optimizers share the gradient: one of the losses may be meant to be detached"
