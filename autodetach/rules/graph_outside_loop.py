@@ -210,9 +210,9 @@ def _candidates(
         for candidate in _detached(program, entries, meant):
             yield replace(candidate, cuts=True)
         return
-    repairs = [moved, list(_detached(program, entries, doubt))]
-    for group in repairs if moves else reversed(repairs):
-        yield from group
+    if moves:
+        yield from moved
+    yield from _detached(program, entries, doubt)
 
 
 def _computed_again(run: Run, d: Differentiation, activation: Activation, outer: list[Node]) -> bool:
