@@ -216,7 +216,12 @@ class _Session:
             return str(error)
         if not edits:
             return "nothing to edit"
-        after = analyse(tree, tuple(run.policy for run in self.analysis.runs))
+        policies = tuple(run.policy for run in self.analysis.runs)
+        if len(policies) > 1:  # most repairs that fail do so on the first path
+            early = analyse(tree, policies[:1])
+            if any(s.identity == suspect.identity for s in self._suspects(early)):
+                return "the fault is still there"
+        after = analyse(tree, policies)
         faults = {s.identity for s in self._suspects(after)}
         if suspect.identity in faults:
             return "the fault is still there"

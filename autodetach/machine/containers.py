@@ -277,6 +277,8 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         if this.exact and not m.widening:
             raise Raised("IndexError")
         return this.items[-1] if this.items else m.opaque("item")
+    if this.items and isinstance(index, Sym) and index.lo is not None and m.loops:
+        return this.items[min(max(index.lo, 0), len(this.items) - 1)]  # a counter: each pass another element
     if this.items:
         # An unknown index: the youngest element stands for any of them.
         return this.items[-1] if not all(is_constant(i) for i in this.items) else m.fresh()

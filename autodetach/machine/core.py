@@ -39,6 +39,7 @@ from autodetach.machine.values import Iterable as Iterable_
 MAX_PASSES = 3
 MAX_EXACT = 4
 MAX_DEPTH = 24
+MAX_RECURSION = 3
 
 
 class _Missing:
@@ -88,6 +89,7 @@ class Core:
         self.random_nodes: list[Site] = []
         self.leaf_tensors: list[Tensor] = []
         self.in_forward = 0
+        self.active: dict[ast.AST, int] = {}
         self.entered: Value = None
         self.cutoffs: list[tuple[int, int]] = []
         self.chain: Chain = None
@@ -282,6 +284,7 @@ class Core:
                 if root.node is not None and root.node.weak:
                     root.node.weak = False
             if isinstance(root, (Tensor, Opaque)) and root.node is not None:
+                strengthen(root.node)
                 nodes.append(root.node)
             elif isinstance(root, Tensor):
                 self.type_fault(site, "differentiates a tensor without history", "no-history")
@@ -513,6 +516,14 @@ class Core:
         return any(not p.activation.exact and p.started > born for p in self.loops) or any(
             started > born for started, _ in self.cutoffs
         )
+
+
+def strengthen(node: Node) -> None:
+    """What is differentiated has history: and so has that of which it is certainly made."""
+    at: Node | None = node
+    while at is not None and at.weak:
+        at.weak = False
+        at = at.parents[0] if len(at.parents) == 1 else None
 
 
 def tags_in(value: Value, depth: int = 4) -> set[object]:

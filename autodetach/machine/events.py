@@ -44,7 +44,7 @@ class IndexedScalar:
     """`x[0]` on a tensor that is proven to be 0-dim."""
 
     site: Site
-    tensor: Tensor
+    tensor: object
 
 
 @dataclass(eq=False, slots=True)

@@ -30,6 +30,7 @@ from autodetach.machine.values import (
     Value,
     is_constant,
     is_number,
+    is_scalar,
 )
 
 BINARY: dict[str, Callable[[Value, Value], Value]] = {
@@ -471,7 +472,7 @@ class Expressions(Objects):
         this = self.eval(node.value, frame)
         index = self.eval(node.slice, frame)
         site = Site(node, frame.qualname, ((node.value, this), (node.slice, index)))
-        if isinstance(this, Tensor) and this.shape == () and isinstance(index, int) and not isinstance(index, bool):
+        if is_scalar(this) and isinstance(index, int) and not isinstance(index, bool):
             if isinstance(node.value, ast.Attribute) and node.value.attr == "data":
                 self.facts.append(DataRead(site, this, raises=True))
             else:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass
 from autodetach.machine.run import Analysis, Run
+from autodetach.machine.torch_semantics import OPS
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 LINEAR = frozenset(
@@ -96,6 +97,8 @@ def _chains(run: Run) -> Iterator[Growth]:
             continue
         done.add(key)
         elements = tuple(_elements(cycle, before))
+        if elements and not any(_proven(e.node) for e in elements):
+            continue
         freeing = _freed_within(elements, before)
         walked = freeing is not None
         if not walked and not _outermost(child, activation):
@@ -246,9 +249,11 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         event = next(e for e in reversed(growing) if activation.number in e.held)
         within_pass = pass_of(event.loops, activation)
         assert within_pass is not None
+        if not _proven(event.node):
+            continue
         used = _used_later(growing, activation)
         freeing = _freed_within((Element(event.element, event.value, event.node),), within_pass)
-        if not used and freeing is None and (event.node.weak or _walked_at_all(event.node)):
+        if not used and freeing is None and (activation.bounded or event.node.weak or _walked_at_all(event.node)):
             continue
         origin = _origin_of(run, event)
         yield Growth(
@@ -311,6 +316,28 @@ def _walked_at_all(node: Node) -> bool:
         if n.walked_by:
             return True
         stack.extend(n.parents)
+    return False
+
+
+def _proven(node: Node) -> bool:
+    """Whether a value has history for certain: it was differentiated, or no unknown callable stands on the way.
+
+    A sibling of what is differentiated (`loss, accuracy = model.step(x)`) may well be a number.
+    """
+    stack, seen = [node], set[Node]()
+    while stack:
+        n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if n.walked_by:
+            return True
+        if n.op == "part" and any(p.walked_by for p in n.parents):
+            continue
+        if not n.assumed and n.op != "part":
+            return True
+        if n.op in OPS or n.op == "part":
+            stack.extend(n.parents)
     return False
 
 

@@ -10,6 +10,7 @@ from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MISSING, Raised
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Activation, Site
+from autodetach.machine.modules import is_module
 from autodetach.machine.objects import annotated_fields, decorate, is_named_tuple
 from autodetach.machine.values import (
     Class,
@@ -36,6 +37,8 @@ BREAK, CONTINUE, RETURN = "break", "continue", "return"
 CATCH_ALL = ("Exception", "BaseException")
 LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 MAX_EXACT_ITEMS = 6
+BOUNDED = 16
+"""A loop of so few passes over something in view is bounded by its structure: over layers, classes, gates."""
 TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
@@ -85,6 +88,8 @@ class Machine(Expressions):
     def _exec_Assign(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.Assign)
         value = self.eval(node.value, frame)
+        if isinstance(value, Opaque) and value.node is not None and value.node.site.node is node.value:
+            value.node.weak = value.node.weak or repackages(node)
         for target in node.targets:
             self.assign(target, value, frame, node.value)
         return None
@@ -220,11 +225,13 @@ class Machine(Expressions):
 
     def _exec_FunctionDef(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        value: Value = self.make_function(node, frame, node.name)
-        if not frame.is_class or not isinstance(value, Function):
-            self.functions.append(value)
+        bare = self.make_function(node, frame, node.name)
+        value: Value = bare
         for decorator in reversed(node.decorator_list):
             value = self._decorated(self.eval(decorator, frame), decorator, value, frame)
+        if not frame.is_class:
+            # The decorated function, if it is one, is what others call.
+            self.functions.append(value if isinstance(value, Function) and value.node is node else bare)
         self.store_name(node.name, value, frame)
         return None
 
@@ -234,6 +241,8 @@ class Machine(Expressions):
         site = Site(node, frame.qualname)
         if isinstance(decorator, GradMode) and isinstance(value, Function):
             return decorate(decorator, value)
+        if isinstance(decorator, (External, Opaque)) and isinstance(value, Function) and says_inference(decorator.name):
+            return decorate(GradMode(False), value)
         if isinstance(decorator, External):
             name = decorator.name
             if name in ("property", "cached_property", "lazy_property"):
@@ -357,11 +366,14 @@ class Machine(Expressions):
         limit = MAX_EXACT if items.name in ("range", "enumerate") else MAX_EXACT_ITEMS
         exact = items.length is not None and items.length <= limit
         activation = self.activate(node, frame, exact)
+        activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
         outer = self.loops
         try:
             for item in items.start(exact):
                 if not exact and activation.passes >= MAX_PASSES:
                     break
+                if isinstance(item, Instance) and is_module(item):
+                    activation.bounded = True
                 self.enter_pass(activation, outer)
                 yield item
                 self.loops = outer
@@ -723,6 +735,23 @@ def holds(container: Sequence | Mapping, value: Value) -> bool:
     if isinstance(container, Sequence):
         return any(item is value for item in container.items)
     return any(item is value for _, item in container.items.values())
+
+
+def repackages(node: ast.Assign) -> bool:
+    """`h = f(h)` with an `f` from elsewhere: as likely as not it detaches, as `repackage_hidden` does."""
+    call = node.value
+    return (
+        isinstance(call, ast.Call)
+        and len(call.args) == 1
+        and not call.keywords
+        and len(node.targets) == 1
+        and ast.dump(call.args[0]).replace("Load()", "Store()") == ast.dump(node.targets[0])
+    )
+
+
+def says_inference(name: str) -> bool:
+    """Whether a decorator from elsewhere calls itself one of inference, as `smart_inference_mode` does."""
+    return "no_grad" in name or "inference_mode" in name
 
 
 def functions_in(value: Value) -> Iterator[Function]:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine import containers, python_library, tensors, torch_library
-from autodetach.machine.core import MAX_DEPTH, MISSING, Core, Raised
+from autodetach.machine.core import MAX_DEPTH, MAX_RECURSION, MISSING, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
@@ -227,8 +227,9 @@ class Objects(Core):
             return value.attrs[name]
         if name in ("shape", "device", "dtype", "ndim"):
             child: Value = self.opaque(name)
-        elif name == "data" or name == "grad":
+        elif name in ("data", "grad"):
             child = self.opaque(name)
+            child.scalar = value.scalar and name == "data"
         else:
             child = self.part(value, name, site)
         value.attrs[name] = child
@@ -338,7 +339,8 @@ class Objects(Core):
 
     def call_function(self, function: Function, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         function.called = True
-        if self.depth >= MAX_DEPTH:
+        active = self.active.get(function.node, 0)
+        if self.depth >= MAX_DEPTH or active >= MAX_RECURSION:
             return self.call_unknown(function.name, args, kwargs, site)
         frame = Frame(function.frame, function.qualname, function)
         self.bind_arguments(function, frame, args, kwargs, site)
@@ -350,11 +352,13 @@ class Objects(Core):
         self.depth += 1
         chain = self.chain
         self.chain = (site, self.trail[-1] if self.trail else None, chain)
+        self.active[function.node] = active + 1
         try:
             return self.run_function(function, frame)
         finally:
             self.depth -= 1
             self.chain = chain
+            self.active[function.node] = active
             if function.grad_mode is not None:
                 self.grad_enabled = mode
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "grad", "detach", "data", "step"})
+CALLED_BY_TRAINERS = "training_step"
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -48,4 +49,4 @@ class Reach:
 
     def matters(self, name: str) -> bool:
         """Whether an entry point can show a fault on its own: without a loop or a differentiation it cannot."""
-        return name in self._loops or self.differentiates(name)
+        return name == CALLED_BY_TRAINERS or name in self._loops or self.differentiates(name)

@@ -10,8 +10,20 @@ from autodetach.machine.core import OutOfFuel, Raised
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey
-from autodetach.machine.reach import Reach
-from autodetach.machine.values import Class, Frame, Function, Instance, Property, StaticMethod, Value, graph_in
+from autodetach.machine.reach import CALLED_BY_TRAINERS, Reach
+from autodetach.machine.values import (
+    Class,
+    Frame,
+    Function,
+    Instance,
+    Mapping,
+    Opaque,
+    Property,
+    StaticMethod,
+    Tensor,
+    Value,
+    graph_in,
+)
 
 FUEL_PER_RUN = 30_000
 FUEL_PER_FILE = 100_000
@@ -32,7 +44,7 @@ class Run:
 
 @dataclass(eq=False, slots=True)
 class Analysis:
-    """All explored paths of a program. `complete` is false when a budget ran out on the way."""
+    """All explored paths of a program, the default one first; `complete` is false when a budget cut that one short."""
 
     tree: ast.Module
     runs: list[Run]
@@ -50,16 +62,15 @@ def analyse(tree: ast.Module, policies: tuple[Policy, ...] | None = None) -> Ana
         run = run_once(tree, policy, min(FUEL_PER_RUN, fuel))
         fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
         analysis.runs.append(run)
-        if not run.finished:
-            analysis.complete = False
+        if not run.finished and len(analysis.runs) == 1:
+            analysis.complete = False  # the program itself was cut short, not only a variation of it
         if policies is not None:
             continue
         for variant in variants(run):
             if variant not in seen and len(seen) < MAX_PATHS:
                 seen.add(variant)
                 queue.append(variant)
-        if fuel <= 0 and queue:
-            analysis.complete = False
+        if fuel <= 0:
             break
     return analysis
 
@@ -163,12 +174,25 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
                     machine.collect(result, site)
             except Raised:
                 return
+            if function.name == CALLED_BY_TRAINERS and repeated:
+                differentiate_returned(machine, function, result)
             machine.escape([result], site, "return")
             if not any(True for _ in graph_in(result)) and not machine.nodes:
                 return
     finally:
         machine.loops = outer
         machine.finish(activation)
+
+
+def differentiate_returned(machine: Machine, function: Function, result: Value) -> None:
+    """What a `training_step` returns is differentiated by the trainer that calls it (Lightning's automatic way)."""
+    loss = result
+    if isinstance(result, Mapping):
+        loss = next((v for k, v in result.items.values() if k == "loss"), None)
+    if isinstance(loss, (Tensor, Opaque)) and loss.node is not None:
+        call = ast.Call(ast.Attribute(ast.Name("trainer", ast.Load()), "backward", ast.Load()), [], [])
+        ast.copy_location(call, function.node)
+        machine.differentiate([loss], call, Site(call, function.qualname), kind="wrapper")
 
 
 __all__ = ["Analysis", "Decision", "Run", "TestKey", "analyse", "run_once"]

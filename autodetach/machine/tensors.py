@@ -32,6 +32,7 @@ from autodetach.machine.values import (
     graph_in,
     is_constant,
     is_number,
+    is_scalar,
 )
 from autodetach.machine.values import Shape as Dims
 
@@ -375,7 +376,7 @@ def opaque_operator(m: Core, name: str, left: Value, right: Value, site: Site) -
             name, site, parents, tuple(carriers), saves=saves, weak=all(p.weak for p in parents),
             assumed=any(isinstance(c, Opaque) for c in carriers),
         )  # fmt: skip
-    scalars = [v for v in (left, right) if isinstance(v, (Tensor, Opaque))]
+    scalars = [v for v in (left, right) if isinstance(v, (Tensor, Opaque)) and (v.node is not None or is_scalar(v))]
     result.scalar = bool(scalars) and all(v.scalar if isinstance(v, Opaque) else v.shape == () for v in scalars)
     return result
 

@@ -100,6 +100,14 @@ def line(node: ast.AST | Site) -> int:
 
 def stable(node: ast.AST) -> str:
     """Text of a node for a key: what the tool itself puts in is left out."""
+    known: str | None = getattr(node, "_stable", None)
+    if known is None:
+        known = _stable(node)
+        setattr(node, "_stable", known)  # noqa: B010 - kept with the tree, which outlives many runs
+    return known
+
+
+def _stable(node: ast.AST) -> str:
     whole = ast.unparse(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
     return (
         whole.replace(".detach()", "")
