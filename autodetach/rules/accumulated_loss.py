@@ -107,7 +107,8 @@ def _candidates(
     program: Program, growth: Growth, statement: ast.stmt, elements: list[tuple[ast.expr, object]]
 ) -> Iterator[Candidate]:
     moving = growth.node.op != "add" or not isinstance(growth.node.site.node, (ast.AugAssign, ast.BinOp))
-    number = growth.starts_as_number or (moving and not _in_place(growth))
+    in_view = growth.activation.node is not None  # else it lives on an object, and may be read elsewhere as a tensor
+    number = in_view and (growth.starts_as_number or (moving and not _in_place(growth)))
     if elements:
         *usual, guarded = element_candidates(program, elements, number=number, what="accumulate")
         yield from usual

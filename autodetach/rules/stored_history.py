@@ -94,7 +94,9 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     if stored.how == "extend":
         yield from _extending(stored.element)
     elif targets:
-        yield from element_candidates(program, targets, number=True, what="store")
+        # What an object keeps between calls from elsewhere may be read elsewhere, as a tensor.
+        in_view = growth.activation.node is not None
+        yield from element_candidates(program, targets, number=in_view, what="store")
     elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript)):
         yield from _whole(program, stored.element, stored.value)
 
