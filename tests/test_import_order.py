@@ -23,14 +23,19 @@ ORDER = (
     "machine",
     "machine.torch_semantics machine.graph machine.oracle machine.reach",
     "machine.values",
+    "machine.classes",
     "machine.events",
     "machine.core",
     "machine.tensors machine.containers",
     "machine.modules",
     "machine.python_library",
+    "machine.optimizers",
+    "machine.unknown",
+    "machine.library_objects",
     "machine.torch_library",
     "machine.objects",
     "machine.expressions",
+    "machine.statements",
     "machine.interpreter",
     "machine.run",
     "machine.growth",
@@ -71,8 +76,6 @@ ORDER = (
 UPWARD = {
     ("codemods", "codemods.tree"): "a type: the protocol names the tree that codemods get",
     ("rules.suspect", "rules.program"): "a type: a rule is a function of a program",
-    ("machine.python_library", "machine.objects"): "inside: `type(...)` and `super()` are functions that know classes",
-    ("machine.torch_library", "machine.objects"): "inside: decorators and bases that come from torch",
     ("report", "report.*"): "inside: only the format that is asked for is loaded",
 }
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import containers, python_library, tensors, torch_library
+from autodetach.machine import containers, library_objects, python_library, tensors, torch_library, unknown
+from autodetach.machine.classes import decorate, library_bases, linear_order
 from autodetach.machine.core import MAX_DEPTH, MAX_RECURSION, MISSING, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
@@ -37,37 +38,13 @@ from autodetach.machine.values import (
 NOT_OF_NUMBERS = TENSOR_ATTRIBUTES - set(dir(float)) - set(dir(int))
 
 
-def linear_order(cls: Class) -> list[Class | External]:
-    """Classes in the order of look-up: depth first, the last of repeated bases kept, as far as they are in view."""
-    order: list[Class | External] = []
-
-    def visit(c: Class | External) -> None:
-        if c in order:
-            order.remove(c)
-        order.append(c)
-        if isinstance(c, Class):
-            for base in c.bases:
-                if isinstance(base, (Class, External)):
-                    visit(base)
-
-    visit(cls)
-    return order
-
-
-def library_bases(cls: Class | External) -> list[str]:
-    """Paths of the bases that are not in view, `object` left out."""
-    if isinstance(cls, External):
-        return [cls.path]
-    return [c.path for c in linear_order(cls) if isinstance(c, External) and c.path != "builtins.object"]
-
-
 def is_open(cls: Class | External) -> bool:
     """Whether the class has a base that nobody knows here, so that it may have any attribute."""
     if isinstance(cls, External):
-        return not torch_library.knows_class(cls.path)
+        return not library_objects.knows_class(cls.path)
     return any(
         isinstance(b, Opaque)
-        or (isinstance(b, External) and not (torch_library.knows_class(b.path) or b.path.startswith("builtins.")))
+        or (isinstance(b, External) and not (library_objects.knows_class(b.path) or b.path.startswith("builtins.")))
         or (isinstance(b, Class) and is_open(b))
         for b in cls.bases
     )
@@ -178,7 +155,7 @@ class Objects(Core):
             view.items = _AttributeView(this)
             return view
         for path in library_bases(this.cls):
-            found = torch_library.instance_attribute(self, this, path, name, site)
+            found = library_objects.instance_attribute(self, this, path, name, site)
             if found is not MISSING:
                 return found
         getter = self.class_attribute(this.cls, "__getattr__")
@@ -194,7 +171,7 @@ class Objects(Core):
             return self.bind(raw, this, site)
         if isinstance(this, Instance):
             for path in library_bases(this.cls):
-                found = torch_library.instance_attribute(self, this, path, name, site)
+                found = library_objects.instance_attribute(self, this, path, name, site)
                 if found is not MISSING:
                     return found
         if name in ("__init__", "__new__", "__init_subclass__", "__setattr__", "__getattr__", "__enter__", "__exit__"):
@@ -205,7 +182,7 @@ class Objects(Core):
         if name == "__setattr__" and len(args) == 2 and isinstance(args[0], str) and isinstance(this, Instance):
             this.attrs[args[0]] = args[1]
         elif name == "__init__" and isinstance(this, Instance):
-            torch_library.initialise(self, this, args, kwargs, site)
+            library_objects.initialise(self, this, args, kwargs, site)
         return None
 
     def _class_lookup(self, cls: Class, name: str, site: Site) -> Value:
@@ -217,7 +194,7 @@ class Objects(Core):
         for path in library_bases(cls):
             if path.endswith("autograd.Function") and name == "apply":
                 return Native("apply", lambda args, kwargs, s: torch_library.apply_function(self, cls, args, kwargs, s))
-            found = torch_library.class_attribute(self, path, name)
+            found = library_objects.class_attribute(self, path, name)
             if found is not MISSING:
                 return found
         return self.opaque(name)
@@ -309,7 +286,7 @@ class Objects(Core):
             return containers.method(self, this, name, args, kwargs, site)
         if isinstance(this, Opaque) and name not in this.attrs:
             self.spend()
-            return torch_library.opaque_method(self, this, name, args, kwargs, site)
+            return unknown.opaque_method(self, this, name, args, kwargs, site)
         return self.call(self.attribute(this, name, site), args, kwargs, site)
 
     def call_external(self, function: External, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -322,7 +299,7 @@ class Objects(Core):
 
     def call_opaque(self, function: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if "#weights" in function.attrs:
-            return torch_library.call_opaque_module(self, function, args, kwargs, site)
+            return unknown.call_opaque_module(self, function, args, kwargs, site)
         return self.call_unknown(function.name, args, kwargs, site)
 
     def call_unknown(self, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Opaque:
@@ -335,7 +312,7 @@ class Objects(Core):
         raw = self.class_attribute(this.cls, "__call__")
         if raw is not MISSING:
             return self.call(self.bind(raw, this, site), args, kwargs, site)
-        return torch_library.call_instance(self, this, args, kwargs, site)
+        return library_objects.call_instance(self, this, args, kwargs, site)
 
     def call_function(self, function: Function, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         function.called = True
@@ -408,7 +385,7 @@ class Objects(Core):
         elif cls.dataclass_fields is not None or is_named_tuple(cls):
             self._fill_fields(this, cls, args, kwargs, site)
         else:
-            torch_library.initialise(self, this, args, kwargs, site)
+            library_objects.initialise(self, this, args, kwargs, site)
         return this
 
     def _fill_fields(self, this: Instance, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
@@ -471,18 +448,6 @@ def annotated_fields(cls: Class) -> list[tuple[str, Value, bool]]:
                 default = default.attrs.get("default", MISSING)
             fields.append((name, default, False))
     return fields
-
-
-def decorate(mode: GradMode, function: Function) -> Function:
-    """The function run under a gradient mode."""
-    wrapped = Function(
-        function.node, function.frame, function.name, function.qualname, function.defaults, function.kwdefaults
-    )
-    wrapped.attrs = function.attrs
-    wrapped.is_generator = function.is_generator
-    wrapped.owner = function.owner
-    wrapped.grad_mode = mode.enabled if isinstance(mode.enabled, bool) else None
-    return wrapped
 
 
 class _AttributeView(dict):  # type: ignore[type-arg]

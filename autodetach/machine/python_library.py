@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, tensors
+from autodetach.machine.classes import linear_order
 from autodetach.machine.core import MISSING, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.torch_semantics import lookup
@@ -262,8 +263,6 @@ def _isinstance(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site
 
 
 def _is_instance(value: Value, cls: Value) -> bool | None:
-    from autodetach.machine.objects import linear_order
-
     if isinstance(value, (Opaque, Sym)) and not is_number(value):
         return None
     if isinstance(cls, Class):

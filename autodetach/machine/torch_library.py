@@ -1,22 +1,21 @@
-"""PyTorch's functions, modules, optimisers and wrappers, and what is taken of libraries that are not known."""
+"""The functions of PyTorch, and what is taken of libraries that are not known."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from autodetach.machine import tensors
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.classes import decorate
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site, ancestors
+from autodetach.machine.library_objects import distribution, of_torch
 from autodetach.machine.modules import (
-    MODULE_METHODS,
     build_module,
-    call_builtin_module,
     is_module,
-    module_method,
     parameters_of,
-    run_hooks,
 )
+from autodetach.machine.optimizers import build_optimizer, leaves_of
 from autodetach.machine.python_library import QUIET_MODULES, REPORTS
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
@@ -27,7 +26,6 @@ from autodetach.machine.torch_semantics import (
     TENSOR_ATTRIBUTES,
     Op,
     Saved,
-    lookup,
 )
 from autodetach.machine.values import (
     Class,
@@ -36,15 +34,11 @@ from autodetach.machine.values import (
     GradMode,
     Instance,
     Iterable,
-    Mapping,
-    Method,
-    Native,
     Opaque,
     Sequence,
     Tensor,
     Value,
     graph_in,
-    is_number,
     tensors_in,
 )
 
@@ -52,16 +46,9 @@ GRAD_MODES = {"no_grad": False, "enable_grad": True, "inference_mode": False, "s
 WRAPPERS = frozenset(
     "DataParallel DistributedDataParallel DDP FullyShardedDataParallel compile script trace checkpoint_wrapper".split()
 )
-MODULE_BASES = ("Module", "LightningModule", "PreTrainedModel")
 TENSOR_CLASSES = frozenset(
     "Tensor FloatTensor DoubleTensor LongTensor IntTensor ByteTensor BoolTensor HalfTensor".split()
 )
-DISTRIBUTION_DRAWS = frozenset("sample sample_n".split())
-OPTIMIZER_METHODS = frozenset("step zero_grad add_param_group state_dict load_state_dict".split())
-MODULE_EVIDENCE = frozenset(
-    "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
-)
-PREPARES = frozenset("prepare setup setup_module configure".split())
 
 
 def constant(path: str) -> Value:
@@ -73,20 +60,9 @@ def constant(path: str) -> Value:
     return External(path)
 
 
-def of_torch(path: str) -> str | None:
-    """The part behind `torch.` of a path that belongs to PyTorch."""
-    return path[6:] if path.startswith("torch.") else None
-
-
 def grad_mode_of(path: str) -> bool | None:
     """The mode that `torch.no_grad` and its kin set, by their path."""
     return GRAD_MODES.get(path.rpartition(".")[2]) if path.startswith("torch.") else None
-
-
-def knows_class(path: str) -> bool:
-    """Whether all attributes of a library class are known to the machine."""
-    part = of_torch(path)
-    return part is not None and (part.startswith(("nn.", "optim.", "utils.data.")) or part == "autograd.Function")
 
 
 # ---- calls of library functions
@@ -113,7 +89,7 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if part.startswith("optim.") and name[:1].isupper():
         return build_optimizer(m, path, args, kwargs, site)
     if part.startswith("distributions.") and name[:1].isupper():
-        return _distribution(m, path, args, kwargs)
+        return distribution(m, path, args, kwargs)
     if name in WRAPPERS and args:
         return args[0]
     if name in FACTORIES or name in TENSOR_CLASSES:
@@ -243,8 +219,6 @@ def make_grad_mode(m: Core, name: str, args: list[Value], kwargs: dict[str, Valu
         if isinstance(enabled, bool):
             m.grad_enabled = enabled
     elif args and isinstance(args[0], Function):
-        from autodetach.machine.objects import decorate
-
         return decorate(mode, args[0])
     return mode
 
@@ -316,468 +290,6 @@ def apply_function(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Val
     saves = any(isinstance(n, ast.Attribute) and n.attr == "save_for_backward" for n in ast.walk(cls.node))
     op = Op(Saved.OPAQUE if saves else Saved.NOTHING)
     return m.derive(cls.name, op, tensors.flatten(args), site)
-
-
-# ---- optimisers
-
-
-def leaves_of(m: Core, value: Value, site: Site, depth: int = 3) -> list[Tensor]:
-    """Leaf tensors among parameters, lists of them, and parameter groups."""
-    if isinstance(value, Tensor):
-        return [value] if value.node is not None and value.node.leaf else []
-    if isinstance(value, Iterable):
-        value = Sequence("list", m.collect(value, site, 64)[0])
-    if depth <= 0:
-        return []
-    if isinstance(value, Sequence):
-        return [leaf for v in value.items[:256] for leaf in leaves_of(m, v, site, depth - 1)]
-    if isinstance(value, Mapping):
-        return [leaf for _, v in value.items.values() for leaf in leaves_of(m, v, site, depth - 1)]
-    return []
-
-
-def build_optimizer(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    made = Instance(External(path), m.serial(), m.clock)
-    fill_optimizer(m, made, args, kwargs, site)
-    return made
-
-
-def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
-    leaves = [leaf for v in [*args, *kwargs.values()] for leaf in leaves_of(m, v, site)]
-    unique = list({id(leaf): leaf for leaf in leaves}.values())
-    made.attrs["#leaves"] = Sequence("list", list(unique))
-    group = Mapping(m.clock, exact=False)
-    group.items[m.key("params")] = ("params", Sequence("list", list(unique), m.clock))
-    for name in ("lr", "weight_decay"):
-        group.items[m.key(name)] = (name, m.fresh("number"))
-    made.attrs["param_groups"] = Sequence("list", [group], m.clock)
-    made.attrs["state"] = m.opaque("state")
-    made.attrs["defaults"] = m.opaque("defaults")
-    made.attrs["#optimizer"] = True
-
-
-def is_optimizer(value: Value) -> bool:
-    return isinstance(value, (Instance, Opaque)) and "#optimizer" in value.attrs
-
-
-def optimizer_leaves(m: Core, value: Instance | Opaque) -> list[Tensor]:
-    held = value.attrs.get("#leaves")
-    if isinstance(held, Sequence):
-        return held.items
-    return m.leaves()
-
-
-def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    closure = args[0] if args else kwargs.get("closure")
-    result: Value = None
-    many = False
-    if isinstance(closure, (Function, Method)):
-        many = isinstance(this, Instance) and this.cls.name == "LBFGS"
-        inner = closure.function if isinstance(closure, Method) else closure
-        node = inner.node if isinstance(inner, Function) else None
-        activation = m.activate(node, None, exact=not many)
-        outer = m.loops
-        mode, m.grad_enabled = m.grad_enabled, True
-        try:
-            for _ in range(2 if many else 1):
-                if many:
-                    m.enter_pass(activation, outer)
-                result = m.call(closure, [], {}, site)
-                if many:  # it moves the parameters between its calls
-                    m.step(optimizer_leaves(m, this), site)
-        finally:
-            m.loops, m.grad_enabled = outer, mode
-    if not many:
-        m.step(optimizer_leaves(m, this), site)
-    return result
-
-
-def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
-    def run(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-        if name == "step":
-            return optimizer_step(m, this, args, kwargs, site)
-        if name == "zero_grad":
-            m.zero(optimizer_leaves(m, this), site)
-            return None
-        if name == "add_param_group":
-            leaves = [leaf for v in args for leaf in leaves_of(m, v, site)]
-            held = this.attrs.get("#leaves")
-            if isinstance(held, Sequence):
-                held.items.extend(leaves)
-            return None
-        return m.opaque(name) if name == "state_dict" else None
-
-    return Native(name, run, this)
-
-
-# ---- instances of library classes and of classes with library bases
-
-
-def initialise(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
-    """`super().__init__(...)` reached a class that is not in view."""
-    from autodetach.machine.objects import library_bases
-
-    for path in library_bases(this.cls):
-        part = of_torch(path)
-        if (part is not None and part.startswith("optim.")) or path.endswith("Optimizer"):
-            fill_optimizer(m, this, args, kwargs, site)
-        elif part is not None and part.startswith("nn.") and part.rpartition(".")[2] in MODULES:
-            made = build_module(m, part.rpartition(".")[2], args, kwargs, site)
-            if isinstance(made, Instance):
-                for name, value in made.attrs.items():
-                    this.attrs.setdefault(name, value)
-        elif path in ("builtins.list", "builtins.dict"):
-            this.attrs["#items"] = Sequence("list", m.collect(args[0], site)[0] if args else [], m.clock)
-
-
-def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site) -> Value:
-    """An attribute that an instance has from a base of the library, or MISSING."""
-    part = of_torch(path) or path
-    short = part.rpartition(".")[2]
-    if part.startswith("distributions."):
-        return _distribution_attribute(m, this, name, site)
-    if "#optimizer" in this.attrs and name in OPTIMIZER_METHODS:
-        return optimizer_method(m, this, name)
-    if short in ("GradScaler",):
-        return Native(name, lambda args, kwargs, s: opaque_scaler(m, name, args, s), this)
-    if part.startswith("nn.") or short.endswith(MODULE_BASES):
-        if name == "training":
-            return True
-        if name in MODULE_METHODS:
-            return Native(name, lambda args, kwargs, s: module_method(m, this, name, args, kwargs, s), this)
-        if name == "forward":
-            return Native(name, lambda args, kwargs, s: call_builtin_module(m, this, args, kwargs, s), this)
-        if "#items" in this.attrs and name in (
-            "append",
-            "insert",
-            "extend",
-            "items",
-            "keys",
-            "values",
-            "update",
-            "pop",
-        ):
-            items = this.attrs["#items"]
-            return Native(name, lambda args, kwargs, s: m.call_method(items, name, args, kwargs, s), this)
-        if name == "__init__":
-            return MISSING
-        if name in ("log", "log_dict", "print", "save_hyperparameters") and this.open:
-            return Native(name, lambda args, kwargs, s: None, this)
-        if name == "manual_backward":
-            return Native(name, lambda args, kwargs, s: wrapped_backward(m, this, args, kwargs, s), this)
-        if name == "optimizers" and this.open:
-            return Native(name, lambda args, kwargs, s: _lightning_optimizers(m, this, s), this)
-    return MISSING
-
-
-def class_attribute(m: Core, path: str, name: str) -> Value:
-    return MISSING
-
-
-def _lightning_optimizers(m: Core, this: Instance, site: Site) -> Value:
-    if "#optimizers" not in this.attrs:
-        configure = m.lookup(this, "configure_optimizers", site)
-        made = m.call(configure, [], {}, site) if configure is not MISSING else m.opaque("optimizers")
-        if isinstance(made, Sequence) and made.kind == "tuple" and made.items and isinstance(made.items[0], Sequence):
-            made = made.items[0]
-        if isinstance(made, Sequence) and len(made.items) == 1:
-            made = made.items[0]
-        this.attrs["#optimizers"] = made
-    return this.attrs["#optimizers"]
-
-
-def call_instance(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """`obj(...)` where the class in view has no `__call__`."""
-    if is_module(this) or this.open:
-        forward = m.lookup(this, "forward", site)
-        if forward is not MISSING and not isinstance(forward, Opaque):
-            m.in_forward += 1
-            try:
-                result = m.call(forward, args, kwargs, site)
-            finally:
-                m.in_forward -= 1
-        else:
-            result = call_builtin_module(m, this, args, kwargs, site)
-        return run_hooks(m, this, args, result, site)
-    return m.call_unknown(this.cls.name, [*args], kwargs, site)
-
-
-def instance_items(m: Core, this: Instance, site: Site) -> Iterable:
-    if this.cls.name == "DataLoader":
-        return _loader_items(m, this, site)
-    return Iterable(lambda exact: iter([m.opaque("item") for _ in range(3)]))
-
-
-def _loader_items(m: Core, this: Instance, site: Site) -> Iterable:
-    """Batches of a data set: what `__getitem__` gives, stacked by the default collation (which saves nothing)."""
-    dataset = this.attrs.get("dataset")
-
-    def make(exact: bool) -> Iterator[Value]:
-        for i in range(3):
-            index: Value = i if i == 0 else m.fresh("number", lo=i)
-            if isinstance(dataset, Instance) and m.lookup(dataset, "__getitem__", site) is not MISSING:
-                yield collated(m, m.call(m.attribute(dataset, "__getitem__", site), [index], {}, site), site)
-            elif isinstance(dataset, Instance) and "#tensors" in dataset.attrs:
-                held = dataset.attrs["#tensors"].items
-                yield Sequence(
-                    "list",
-                    [
-                        collated(m, tensors.subscript(m, t, index, site), site)
-                        if isinstance(t, Tensor)
-                        else m.opaque("item")
-                        for t in held
-                    ],
-                    m.clock,
-                )
-            elif isinstance(dataset, (Sequence, Tensor)):
-                yield collated(m, m.items_first(dataset, i, site), site)
-            else:
-                yield m.opaque("batch")
-
-    return Iterable(make, None, "loader")
-
-
-def collated(m: Core, value: Value, site: Site) -> Value:
-    if isinstance(value, Sequence):
-        return Sequence(
-            "list" if value.kind == "tuple" else value.kind, [collated(m, v, site) for v in value.items], m.clock
-        )
-    if isinstance(value, Mapping):
-        result = Mapping(m.clock, value.exact)
-        for key, (k, v) in value.items.items():
-            result.items[key] = (k, collated(m, v, site))
-        return result
-    if isinstance(value, Tensor):
-        return m.derive(
-            "stack",
-            lookup("stack"),
-            [value],
-            site,
-            None if value.shape is None else (None, *value.shape),
-            is_float=value.is_float,
-        )
-    if is_number(value):
-        return Tensor(None, (None,), isinstance(value, float))
-    return m.opaque("batch")
-
-
-# ---- values of unknown type
-
-
-def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """A method of something unknown, by what its name and its arguments tell."""
-    values = [*args, *kwargs.values()]
-    if name == "backward" or name == "manual_backward":
-        first = args[0] if args else kwargs.get("loss")
-        if isinstance(first, (Tensor, Opaque)) and this.node is None:
-            return wrapped_backward(m, this, args, kwargs, site)
-        if this.node is not None and this.node.leaf:
-            return None
-        return _opaque_backward(m, this, args, kwargs, site)
-    if name in ("item", "tolist"):
-        return m.fresh("number" if name == "item" else "", tags=frozenset({site.node}))
-    if name == "detach":
-        result = m.opaque(this.name)
-        result.scalar = this.scalar
-        m.detached_from, m.detached_at = this.node, site.node
-        return result
-    if name == "step":
-        return _opaque_step(m, this, args, kwargs, site)
-    if name == "zero_grad":
-        if "#weights" not in this.attrs:
-            this.attrs["#optimizer"] = True
-        m.zero(optimizer_leaves(m, this) if "#weights" not in this.attrs else [this.attrs["#weights"]], site)
-        return None
-    if name in ("scale",) and args and isinstance(args[0], (Tensor, Opaque)):
-        return opaque_scaler(m, name, args, site)
-    if name in ("unscale_", "update") and this.node is None and (not args or is_optimizer(args[0])):
-        return None
-    if name in MODULE_EVIDENCE:
-        return _module_evidence(m, this, name, site)
-    if name in PREPARES and args:
-        return args[0] if len(args) == 1 else Sequence("tuple", list(args), m.clock)
-    if name in ("to", "cuda", "cpu", "half", "float", "double") and (this.node is None or "#weights" in this.attrs):
-        return this
-    if name in ("accumulate", "autocast", "no_sync"):
-        return m.opaque(name)
-    if name in REPORTS:
-        return None
-    if name in ("map", "submit", "imap", "apply", "starmap", "apply_async", "run_in_executor") and values:
-        called = _run_callbacks(m, name, args, site)
-        if called is not None:
-            return called
-    if name in ("items", "keys", "values") and not args:
-        return _opaque_view(m, this, name, site)
-    if this.node is not None and name in TENSOR_ATTRIBUTES:
-        return _opaque_operation(m, this, name, args, kwargs, site)
-    if "#weights" in this.attrs:
-        return m.unknown_result(name, [this.attrs["#weights"], *values], site)
-    if not any(True for v in values for _ in graph_in(v)) and this.node is None:
-        held = this.attrs.get("#held")
-        if isinstance(held, Sequence) and any(True for _ in graph_in(held)):
-            return m.unknown_result(name, [held, *values], site)
-        return m.call_unknown(name, args, kwargs, site)
-    return m.call_unknown(name, [this, *args], kwargs, site)
-
-
-def _opaque_view(m: Core, this: Opaque, name: str, site: Site) -> Value:
-    def make(exact: bool) -> Iterator[Value]:
-        for _ in range(3):
-            key, value = m.fresh(), m.part(this, "item", site)
-            yield Sequence("tuple", [key, value], m.clock) if name == "items" else key if name == "keys" else value
-
-    return Iterable(make)
-
-
-def _opaque_operation(
-    m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site
-) -> Value:
-    """A Tensor method of an unknown value that has history."""
-    from autodetach.machine.torch_semantics import NUMBER_METHODS
-
-    if name in NUMBER_METHODS:
-        return m.fresh("number" if name in ("dim", "numel") else "")
-    if name in ("requires_grad_", "retain_grad", "register_hook"):
-        return this
-    op = lookup(name)
-    if not op.differentiable:
-        return tensors.plain()
-    result = m.opaque(name)
-    result.node = None
-    if m.grad_enabled and this.node is not None:
-        carriers = [this, *[v for v in tensors.flatten(args) if isinstance(v, (Tensor, Opaque)) and v.node is not None]]
-        parents = tuple(dict.fromkeys(c.node for c in carriers if c.node is not None))
-        result.node = m.new_node(
-            name, site, parents, tuple(carriers), saves=op.saved is not Saved.NOTHING,
-            assumed=this.node.assumed, weak=all(p.weak for p in parents),
-        )  # fmt: skip
-    result.scalar = name in ("sum", "mean", "norm") and not args and not kwargs
-    if op.outputs in ("pair", "reduce2") and (args or "dim" in kwargs):
-        return Sequence("tuple", [result, tensors.plain(None, False)], m.clock)
-    return result
-
-
-def _opaque_backward(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
-    assert isinstance(site.node, ast.Call)
-    root = site.node.func.value if isinstance(site.node.func, ast.Attribute) else None
-    tensors.differentiate_call(m, [this], args[1:], kwargs, site.node, site, root)
-
-
-def wrapped_backward(m: Core, this: Value, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """`accelerator.backward(loss)`, `fabric.backward(loss)`, `engine.backward(loss)`, `self.manual_backward(loss)`."""
-    assert isinstance(site.node, ast.Call)
-    first = args[0] if args else kwargs.get("loss")
-    root = site.node.args[0] if site.node.args else None
-    tensors.differentiate_call(m, [first], args[1:], kwargs, site.node, site, root, "wrapper")
-    return None
-
-
-def _opaque_step(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    for value in [*args, *kwargs.values()]:
-        if is_optimizer(value):
-            return optimizer_step(m, value, [], {}, site)
-    if is_optimizer(this) or any(isinstance(a, Function) for a in args):
-        return optimizer_step(m, this, args, kwargs, site)
-    return m.opaque("step")
-
-
-def opaque_scaler(m: Core, name: str, args: list[Value], site: Site) -> Value:
-    """`torch.amp.GradScaler`."""
-    if name == "scale" and args:
-        value = args[0]
-        if isinstance(value, Tensor):
-            return m.derive("mul", lookup("mul"), [value, m.fresh("number")], site, value.shape, is_float=True)
-        if isinstance(value, Sequence):
-            return Sequence(value.kind, [opaque_scaler(m, name, [v], site) for v in value.items], m.clock)
-        return tensors.opaque_operator(m, "mul", value, m.fresh("number"), site)
-    if name == "step" and args and isinstance(args[0], (Instance, Opaque)):
-        if is_optimizer(args[0]):
-            return optimizer_step(m, args[0], [], {}, site)
-        return m.call_method(args[0], "step", args[1:], {}, site)
-    return m.fresh("number") if name.startswith("get_") else None
-
-
-def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
-    """`x.parameters()`, `x.train()`: so `x` is a module."""
-    if this.node is not None and not this.node.weak:
-        return m.opaque(name)
-    if "#weights" not in this.attrs:
-        leaf = m.leaf(site)
-        leaf.parameter = True
-        this.attrs["#weights"] = leaf
-        this.attrs.pop("#optimizer", None)
-    leaf = this.attrs["#weights"]
-    if name == "parameters":
-        return Iterable(lambda exact: iter([leaf]), None, name)
-    if name == "named_parameters":
-        return Iterable(lambda exact: iter([Sequence("tuple", [m.fresh("str"), leaf], m.clock)]), None, name)
-    if name in ("train", "eval"):
-        return this
-    return m.opaque(name) if name != "load_state_dict" else None
-
-
-def call_opaque_module(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    result = m.opaque(this.name)
-    values = [*args, *kwargs.values()]
-    weights = this.attrs["#weights"]
-    carriers = [weights, *[t for v in values for t in graph_in(v)]]
-    strong = [c for c in carriers if c.node is not None and not c.node.weak]
-    if m.grad_enabled and strong:
-        parents = tuple(dict.fromkeys(c.node for c in strong if c.node is not None))
-        saved = ((weights.storage, weights.storage.version),)
-        result.node = m.new_node(this.name or "module", site, parents, tuple(strong), saves=True, saved=saved)
-    return result
-
-
-def _run_callbacks(m: Core, name: str, args: list[Value], site: Site) -> Value:
-    """`pool.map(f, xs)`, `pool.submit(f, x)`: a function of the file is called by what is not in view."""
-    if not args or not isinstance(args[0], (Function, Method)):
-        return None
-    if name in ("map", "imap", "starmap") and len(args) > 1:
-        items, _ = m.collect(args[1], site)
-        activation = m.activate(site.node, None, exact=True)
-        outer = m.loops
-        results = []
-        try:
-            for item in items[:4]:
-                m.enter_pass(activation, outer)
-                results.append(m.call(args[0], [item], {}, site))
-        finally:
-            m.loops = outer
-        return Sequence("list", results, m.clock)
-    result = m.opaque("future")
-    value = m.call(args[0], list(args[1:]), {}, site)
-    result.attrs["result"] = Native("result", lambda a, k, s: value)
-    return result
-
-
-# ---- distributions
-
-
-def _distribution(m: Core, path: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    made = Instance(External(path), m.serial(), m.clock)
-    made.attrs["#inputs"] = Sequence("tuple", [*args, *kwargs.values()], m.clock)
-    return made
-
-
-def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> Value:
-    held = this.attrs["#inputs"]
-    if name in DISTRIBUTION_DRAWS:
-
-        def draw(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
-            m.random_nodes.append(s)
-            return tensors.plain()
-
-        return Native(name, draw, this)
-    if name in ("mean", "stddev", "variance", "logits", "probs", "loc", "scale"):
-        return m.derive(name, Op(Saved.OPAQUE), tensors.flatten([held]), site)
-
-    def compute(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
-        if name == "rsample":
-            m.random_nodes.append(s)
-        return m.derive(name, Op(Saved.OPAQUE), tensors.flatten([held, *args]), s)
-
-    return Native(name, compute, this)
 
 
 # ---- single functions

@@ -1,0 +1,226 @@
+"""Instances of library classes, and of classes of the file that derive from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autodetach.machine import tensors
+from autodetach.machine.core import MISSING, Core
+from autodetach.machine.graph import Site
+from autodetach.machine.modules import (
+    MODULE_METHODS,
+    build_module,
+    call_builtin_module,
+    is_module,
+    module_method,
+    run_hooks,
+)
+from autodetach.machine.optimizers import OPTIMIZER_METHODS, fill_optimizer, optimizer_method
+from autodetach.machine.torch_semantics import (
+    MODULES,
+    Op,
+    Saved,
+    lookup,
+)
+from autodetach.machine.unknown import opaque_scaler, wrapped_backward
+from autodetach.machine.values import (
+    External,
+    Instance,
+    Iterable,
+    Mapping,
+    Native,
+    Opaque,
+    Sequence,
+    Tensor,
+    Value,
+    is_number,
+)
+
+MODULE_BASES = ("Module", "LightningModule", "PreTrainedModel")
+DISTRIBUTION_DRAWS = frozenset("sample sample_n".split())
+
+
+def of_torch(path: str) -> str | None:
+    """The part behind `torch.` of a path that belongs to PyTorch."""
+    return path[6:] if path.startswith("torch.") else None
+
+
+def knows_class(path: str) -> bool:
+    """Whether all attributes of a library class are known to the machine."""
+    part = of_torch(path)
+    return part is not None and (part.startswith(("nn.", "optim.", "utils.data.")) or part == "autograd.Function")
+
+
+def initialise(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
+    """`super().__init__(...)` reached a class that is not in view."""
+    from autodetach.machine.classes import library_bases
+
+    for path in library_bases(this.cls):
+        part = of_torch(path)
+        if (part is not None and part.startswith("optim.")) or path.endswith("Optimizer"):
+            fill_optimizer(m, this, args, kwargs, site)
+        elif part is not None and part.startswith("nn.") and part.rpartition(".")[2] in MODULES:
+            made = build_module(m, part.rpartition(".")[2], args, kwargs, site)
+            if isinstance(made, Instance):
+                for name, value in made.attrs.items():
+                    this.attrs.setdefault(name, value)
+        elif path in ("builtins.list", "builtins.dict"):
+            this.attrs["#items"] = Sequence("list", m.collect(args[0], site)[0] if args else [], m.clock)
+
+
+def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site) -> Value:
+    """An attribute that an instance has from a base of the library, or MISSING."""
+    part = of_torch(path) or path
+    short = part.rpartition(".")[2]
+    if part.startswith("distributions."):
+        return _distribution_attribute(m, this, name, site)
+    if "#optimizer" in this.attrs and name in OPTIMIZER_METHODS:
+        return optimizer_method(m, this, name)
+    if short in ("GradScaler",):
+        return Native(name, lambda args, kwargs, s: opaque_scaler(m, name, args, s), this)
+    if part.startswith("nn.") or short.endswith(MODULE_BASES):
+        if name == "training":
+            return True
+        if name in MODULE_METHODS:
+            return Native(name, lambda args, kwargs, s: module_method(m, this, name, args, kwargs, s), this)
+        if name == "forward":
+            return Native(name, lambda args, kwargs, s: call_builtin_module(m, this, args, kwargs, s), this)
+        if "#items" in this.attrs and name in (
+            "append",
+            "insert",
+            "extend",
+            "items",
+            "keys",
+            "values",
+            "update",
+            "pop",
+        ):
+            items = this.attrs["#items"]
+            return Native(name, lambda args, kwargs, s: m.call_method(items, name, args, kwargs, s), this)
+        if name == "__init__":
+            return MISSING
+        if name in ("log", "log_dict", "print", "save_hyperparameters") and this.open:
+            return Native(name, lambda args, kwargs, s: None, this)
+        if name == "manual_backward":
+            return Native(name, lambda args, kwargs, s: wrapped_backward(m, this, args, kwargs, s), this)
+        if name == "optimizers" and this.open:
+            return Native(name, lambda args, kwargs, s: _lightning_optimizers(m, this, s), this)
+    return MISSING
+
+
+def class_attribute(m: Core, path: str, name: str) -> Value:
+    return MISSING
+
+
+def _lightning_optimizers(m: Core, this: Instance, site: Site) -> Value:
+    if "#optimizers" not in this.attrs:
+        configure = m.lookup(this, "configure_optimizers", site)
+        made = m.call(configure, [], {}, site) if configure is not MISSING else m.opaque("optimizers")
+        if isinstance(made, Sequence) and made.kind == "tuple" and made.items and isinstance(made.items[0], Sequence):
+            made = made.items[0]
+        if isinstance(made, Sequence) and len(made.items) == 1:
+            made = made.items[0]
+        this.attrs["#optimizers"] = made
+    return this.attrs["#optimizers"]
+
+
+def call_instance(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`obj(...)` where the class in view has no `__call__`."""
+    if is_module(this) or this.open:
+        forward = m.lookup(this, "forward", site)
+        if forward is not MISSING and not isinstance(forward, Opaque):
+            m.in_forward += 1
+            try:
+                result = m.call(forward, args, kwargs, site)
+            finally:
+                m.in_forward -= 1
+        else:
+            result = call_builtin_module(m, this, args, kwargs, site)
+        return run_hooks(m, this, args, result, site)
+    return m.call_unknown(this.cls.name, [*args], kwargs, site)
+
+
+def instance_items(m: Core, this: Instance, site: Site) -> Iterable:
+    if this.cls.name == "DataLoader":
+        return _loader_items(m, this, site)
+    return Iterable(lambda exact: iter([m.opaque("item") for _ in range(3)]))
+
+
+def _loader_items(m: Core, this: Instance, site: Site) -> Iterable:
+    """Batches of a data set: what `__getitem__` gives, stacked by the default collation (which saves nothing)."""
+    dataset = this.attrs.get("dataset")
+
+    def make(exact: bool) -> Iterator[Value]:
+        for i in range(3):
+            index: Value = i if i == 0 else m.fresh("number", lo=i)
+            if isinstance(dataset, Instance) and m.lookup(dataset, "__getitem__", site) is not MISSING:
+                yield collated(m, m.call(m.attribute(dataset, "__getitem__", site), [index], {}, site), site)
+            elif isinstance(dataset, Instance) and "#tensors" in dataset.attrs:
+                held = dataset.attrs["#tensors"].items
+                yield Sequence(
+                    "list",
+                    [
+                        collated(m, tensors.subscript(m, t, index, site), site)
+                        if isinstance(t, Tensor)
+                        else m.opaque("item")
+                        for t in held
+                    ],
+                    m.clock,
+                )
+            elif isinstance(dataset, (Sequence, Tensor)):
+                yield collated(m, m.items_first(dataset, i, site), site)
+            else:
+                yield m.opaque("batch")
+
+    return Iterable(make, None, "loader")
+
+
+def collated(m: Core, value: Value, site: Site) -> Value:
+    if isinstance(value, Sequence):
+        return Sequence(
+            "list" if value.kind == "tuple" else value.kind, [collated(m, v, site) for v in value.items], m.clock
+        )
+    if isinstance(value, Mapping):
+        result = Mapping(m.clock, value.exact)
+        for key, (k, v) in value.items.items():
+            result.items[key] = (k, collated(m, v, site))
+        return result
+    if isinstance(value, Tensor):
+        return m.derive(
+            "stack",
+            lookup("stack"),
+            [value],
+            site,
+            None if value.shape is None else (None, *value.shape),
+            is_float=value.is_float,
+        )
+    if is_number(value):
+        return Tensor(None, (None,), isinstance(value, float))
+    return m.opaque("batch")
+
+
+def distribution(m: Core, path: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """`torch.distributions.X(...)`, with the tensors that it was given."""
+    made = Instance(External(path), m.serial(), m.clock)
+    made.attrs["#inputs"] = Sequence("tuple", [*args, *kwargs.values()], m.clock)
+    return made
+
+
+def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> Value:
+    held = this.attrs["#inputs"]
+    if name in DISTRIBUTION_DRAWS:
+
+        def draw(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
+            m.random_nodes.append(s)
+            return tensors.plain()
+
+        return Native(name, draw, this)
+    if name in ("mean", "stddev", "variance", "logits", "probs", "loc", "scale"):
+        return m.derive(name, Op(Saved.OPAQUE), tensors.flatten([held]), site)
+
+    def compute(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
+        if name == "rsample":
+            m.random_nodes.append(s)
+        return m.derive(name, Op(Saved.OPAQUE), tensors.flatten([held, *args]), s)
+
+    return Native(name, compute, this)

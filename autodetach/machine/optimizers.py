@@ -1,0 +1,110 @@
+"""Optimisers: which leaves they step, and what a step does."""
+
+from __future__ import annotations
+
+from autodetach.machine.core import Core
+from autodetach.machine.graph import Site
+from autodetach.machine.values import (
+    External,
+    Function,
+    Instance,
+    Iterable,
+    Mapping,
+    Method,
+    Native,
+    Opaque,
+    Sequence,
+    Tensor,
+    Value,
+)
+
+OPTIMIZER_METHODS = frozenset("step zero_grad add_param_group state_dict load_state_dict".split())
+
+
+def leaves_of(m: Core, value: Value, site: Site, depth: int = 3) -> list[Tensor]:
+    """Leaf tensors among parameters, lists of them, and parameter groups."""
+    if isinstance(value, Tensor):
+        return [value] if value.node is not None and value.node.leaf else []
+    if isinstance(value, Iterable):
+        value = Sequence("list", m.collect(value, site, 64)[0])
+    if depth <= 0:
+        return []
+    if isinstance(value, Sequence):
+        return [leaf for v in value.items[:256] for leaf in leaves_of(m, v, site, depth - 1)]
+    if isinstance(value, Mapping):
+        return [leaf for _, v in value.items.values() for leaf in leaves_of(m, v, site, depth - 1)]
+    return []
+
+
+def build_optimizer(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    made = Instance(External(path), m.serial(), m.clock)
+    fill_optimizer(m, made, args, kwargs, site)
+    return made
+
+
+def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
+    leaves = [leaf for v in [*args, *kwargs.values()] for leaf in leaves_of(m, v, site)]
+    unique = list({id(leaf): leaf for leaf in leaves}.values())
+    made.attrs["#leaves"] = Sequence("list", list(unique))
+    group = Mapping(m.clock, exact=False)
+    group.items[m.key("params")] = ("params", Sequence("list", list(unique), m.clock))
+    for name in ("lr", "weight_decay"):
+        group.items[m.key(name)] = (name, m.fresh("number"))
+    made.attrs["param_groups"] = Sequence("list", [group], m.clock)
+    made.attrs["state"] = m.opaque("state")
+    made.attrs["defaults"] = m.opaque("defaults")
+    made.attrs["#optimizer"] = True
+
+
+def is_optimizer(value: Value) -> bool:
+    return isinstance(value, (Instance, Opaque)) and "#optimizer" in value.attrs
+
+
+def optimizer_leaves(m: Core, value: Instance | Opaque) -> list[Tensor]:
+    held = value.attrs.get("#leaves")
+    if isinstance(held, Sequence):
+        return held.items
+    return m.leaves()
+
+
+def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    closure = args[0] if args else kwargs.get("closure")
+    result: Value = None
+    many = False
+    if isinstance(closure, (Function, Method)):
+        many = isinstance(this, Instance) and this.cls.name == "LBFGS"
+        inner = closure.function if isinstance(closure, Method) else closure
+        node = inner.node if isinstance(inner, Function) else None
+        activation = m.activate(node, None, exact=not many)
+        outer = m.loops
+        mode, m.grad_enabled = m.grad_enabled, True
+        try:
+            for _ in range(2 if many else 1):
+                if many:
+                    m.enter_pass(activation, outer)
+                result = m.call(closure, [], {}, site)
+                if many:  # it moves the parameters between its calls
+                    m.step(optimizer_leaves(m, this), site)
+        finally:
+            m.loops, m.grad_enabled = outer, mode
+    if not many:
+        m.step(optimizer_leaves(m, this), site)
+    return result
+
+
+def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
+    def run(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        if name == "step":
+            return optimizer_step(m, this, args, kwargs, site)
+        if name == "zero_grad":
+            m.zero(optimizer_leaves(m, this), site)
+            return None
+        if name == "add_param_group":
+            leaves = [leaf for v in args for leaf in leaves_of(m, v, site)]
+            held = this.attrs.get("#leaves")
+            if isinstance(held, Sequence):
+                held.items.extend(leaves)
+            return None
+        return m.opaque(name) if name == "state_dict" else None
+
+    return Native(name, run, this)

@@ -1,0 +1,650 @@
+"""Execution of statements and bodies of functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+
+from autodetach.machine import containers, python_library, tensors, torch_library
+from autodetach.machine.classes import decorate
+from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MISSING, Raised
+from autodetach.machine.events import DroppedDetach
+from autodetach.machine.expressions import Expressions
+from autodetach.machine.graph import Activation, Site
+from autodetach.machine.modules import is_module
+from autodetach.machine.objects import annotated_fields, is_named_tuple
+from autodetach.machine.values import (
+    Class,
+    ClassMethod,
+    External,
+    Frame,
+    Function,
+    GradMode,
+    Instance,
+    Iterable,
+    Mapping,
+    Method,
+    Native,
+    Opaque,
+    Property,
+    Sequence,
+    StaticMethod,
+    Sym,
+    Tensor,
+    Value,
+)
+
+BREAK, CONTINUE, RETURN = "break", "continue", "return"
+CATCH_ALL = ("Exception", "BaseException")
+LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
+MAX_EXACT_ITEMS = 6
+BOUNDED = 16
+"""A loop of so few passes over something in view is bounded by its structure: over layers, classes, gates."""
+TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
+
+
+class Statements(Expressions):
+    """Expressions plus statements and the bodies of functions."""
+
+    def __init__(self, *args: Value) -> None:
+        super().__init__(*args)
+        self._exec: dict[type, Callable[[ast.stmt, Frame], str | None]] = {
+            getattr(ast, name[6:]): getattr(self, name)
+            for name in dir(self)
+            if name.startswith("_exec_") and hasattr(ast, name[6:])
+        }
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+        self.instances: dict[Class, Instance] = {}
+        self.executed: set[ast.stmt] = set()
+
+    # ---- blocks
+
+    def block(self, body: list[ast.stmt], frame: Frame) -> str | None:
+        for statement in body:
+            self.spend()
+            self.executed.add(statement)
+            handler = self._exec.get(type(statement))
+            if handler is not None:
+                self.trail.append((statement, frame))
+                try:
+                    signal = handler(statement, frame)
+                finally:
+                    self.trail.pop()
+                if signal is not None:
+                    return signal
+        return None
+
+    def _exec_Expr(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Expr)
+        value = node.value
+        if isinstance(value, ast.Constant):
+            return None
+        self.detached_at = self.detached_from = None
+        self.eval(value, frame)
+        if self.detached_from is not None and self.detached_at in dropped_calls(value):
+            self.facts.append(DroppedDetach(Site(value, frame.qualname), node, self.detached_from))
+        return None
+
+    def _exec_Assign(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Assign)
+        value = self.eval(node.value, frame)
+        if isinstance(value, Opaque) and value.node is not None and value.node.site.node is node.value:
+            value.node.weak = value.node.weak or repackages(node)
+        for target in node.targets:
+            self.assign(target, value, frame, node.value)
+        return None
+
+    def _exec_AnnAssign(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.AnnAssign)
+        if node.value is not None:
+            self.assign(node.target, self.eval(node.value, frame), frame, node.value)
+        return None
+
+    def _exec_AugAssign(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.AugAssign)
+        target = node.target
+        op = type(node.op).__name__
+        if isinstance(target, ast.Name):
+            old = self.load(target.id, frame)
+        elif isinstance(target, ast.Attribute):
+            this = self.eval(target.value, frame)
+            old = self.attribute(this, target.attr, Site(target, frame.qualname))
+        else:
+            this = self.eval(target.value, frame)
+            index = self.eval(target.slice, frame)
+            old = self.subscript(this, index, Site(target, frame.qualname, ((target.value, this),)))
+        right = self.eval(node.value, frame)
+        site = Site(node, frame.qualname, ((target, old), (node.value, right)))
+        new = self.augmented(op, old, right, site)
+        if isinstance(target, ast.Name):
+            self.store_name(target.id, new, frame)
+        elif isinstance(target, ast.Attribute):
+            self.set_attribute(this, target.attr, new, Site(target, frame.qualname))
+        else:
+            self.set_item(this, index, new, Site(node, frame.qualname, ((node.value, right),)), None)
+        return None
+
+    def augmented(self, op: str, old: Value, right: Value, site: Site) -> Value:
+        if isinstance(old, Tensor):
+            return tensors.augmented(self, op, old, right, site)
+        if isinstance(old, (Sequence, Mapping)):
+            done = containers.augmented(self, op, old, right, site)
+            if done is not MISSING:
+                return done
+        if (
+            isinstance(old, int)
+            and isinstance(right, int)
+            and op == "Add"
+            and not isinstance(old, bool)
+            and self.widening
+        ):
+            # A counter of a loop that is cut off after a few passes: it goes on, so only its least value is known.
+            return self.fresh("number", lo=old + right) if right >= 0 else self.fresh("number")
+        if isinstance(old, Instance):
+            raw = self.class_attribute(old.cls, f"__i{op.lower()}__")
+            if raw is not MISSING:
+                return self.call(self.bind(raw, old, site), [right], {}, site)
+        return self.binary(op, old, right, site)
+
+    def assign(self, target: ast.expr, value: Value, frame: Frame, source: ast.expr | None = None) -> None:
+        if isinstance(target, ast.Name):
+            self.store_name(target.id, value, frame)
+        elif isinstance(target, ast.Attribute):
+            this = self.eval(target.value, frame)
+            self.set_attribute(this, target.attr, value, Site(target, frame.qualname))
+        elif isinstance(target, ast.Subscript):
+            this = self.eval(target.value, frame)
+            index = self.eval(target.slice, frame)
+            self.set_item(this, index, value, Site(target, frame.qualname), source)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            self._unpack(target, value, frame, source)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, value, frame)
+
+    def _unpack(self, target: ast.Tuple | ast.List, value: Value, frame: Frame, source: ast.expr | None) -> None:
+        site = Site(target, frame.qualname, ((source, value),) if source is not None else ())
+        parts = self.unpacked(value, len(target.elts), site)
+        sources: list[ast.expr | None] = [None] * len(target.elts)
+        if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(target.elts):
+            sources = list(source.elts)
+        star = next((i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)), None)
+        if star is None:
+            for t, part, s in zip(target.elts, parts, sources, strict=False):
+                self.assign(t, part, frame, s)
+            return
+        after = len(target.elts) - star - 1
+        exact = [*parts]
+        for t, part in zip(target.elts[:star], exact, strict=False):
+            self.assign(t, part, frame)
+        tail = exact[len(exact) - after :] if after else []
+        self.assign(target.elts[star], Sequence("list", exact[star : len(exact) - after], self.clock), frame)
+        for t, part in zip(target.elts[star + 1 :], tail, strict=False):
+            self.assign(t, part, frame)
+
+    def unpacked(self, value: Value, count: int, site: Site) -> list[Value]:
+        """The parts of a value that is unpacked into `count` names."""
+        if isinstance(value, Opaque):
+            return [self.subscript(value, i, site) for i in range(count)]
+        if isinstance(value, Tensor):
+            return [tensors.subscript(self, value, i, site) for i in range(count)]
+        if value is None:
+            self.refuse(site, "unpacks None", "TypeError")
+        parts, _ = self.collect(value, site)
+        while len(parts) < count:
+            parts.append(self.opaque("item"))
+        return parts
+
+    def set_item(self, this: Value, index: Value, value: Value, site: Site, source: ast.expr | None) -> None:
+        if isinstance(this, Tensor):
+            tensors.set_item(self, this, index, value, site)
+        elif isinstance(this, (Sequence, Mapping)):
+            containers.set_item(self, this, index, value, source, site)
+        elif isinstance(this, Instance):
+            raw = self.class_attribute(this.cls, "__setitem__")
+            if raw is not MISSING:
+                self.call(self.bind(raw, this, site), [index, value], {}, site)
+            elif "#items" in this.attrs:
+                containers.set_item(self, this.attrs["#items"], index, value, source, site)
+        elif isinstance(this, Opaque):
+            this.attrs[("[]", self.key(index))] = value
+
+    def _exec_Delete(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Delete)
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                frame.names.pop(target.id, None)
+            elif isinstance(target, ast.Attribute):
+                this = self.eval(target.value, frame)
+                if isinstance(this, (Instance, Opaque)):
+                    this.attrs.pop(target.attr, None)
+            elif isinstance(target, ast.Subscript):
+                containers.delete(self, self.eval(target.value, frame), self.eval(target.slice, frame))
+        return None
+
+    # ---- definitions
+
+    def _exec_FunctionDef(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        bare = self.make_function(node, frame, node.name)
+        value: Value = bare
+        for decorator in reversed(node.decorator_list):
+            value = self._decorated(self.eval(decorator, frame), decorator, value, frame)
+        if not frame.is_class:
+            # The decorated function, if it is one, is what others call.
+            self.functions.append(value if isinstance(value, Function) and value.node is node else bare)
+        self.store_name(node.name, value, frame)
+        return None
+
+    _exec_AsyncFunctionDef = _exec_FunctionDef
+
+    def _decorated(self, decorator: Value, node: ast.expr, value: Value, frame: Frame) -> Value:
+        site = Site(node, frame.qualname)
+        if isinstance(decorator, GradMode) and isinstance(value, Function):
+            return decorate(decorator, value)
+        if isinstance(decorator, (External, Opaque)) and isinstance(value, Function) and says_inference(decorator.name):
+            return decorate(GradMode(False), value)
+        if isinstance(decorator, External):
+            name = decorator.name
+            if name in ("property", "cached_property", "lazy_property"):
+                return Property(value, None, name != "property")
+            if name == "staticmethod":
+                return StaticMethod(value)
+            if name == "classmethod":
+                return ClassMethod(value)
+            mode = torch_library.grad_mode_of(decorator.path)
+            if mode is not None and isinstance(value, Function):
+                return decorate(GradMode(mode), value)
+            if name == "contextmanager" and isinstance(value, Function):
+                value.attrs["#context"] = True
+                return value
+            if name in ("lru_cache", "cache"):
+                return python_library.memoised(self, value)
+            return value
+        if isinstance(decorator, Native) and decorator.name == "setter":
+            return decorator.call([value], {}, site)
+        if isinstance(decorator, (Function, Class, Method, Native)):
+            return self.call(decorator, [value], {}, site)
+        return value
+
+    def _exec_ClassDef(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.ClassDef)
+        bases = [self.eval(b, frame) for b in node.bases]
+        inner = Frame(frame, node.name if frame.qualname == "<module>" else f"{frame.qualname}.{node.name}")
+        inner.is_class = True
+        self.block(node.body, inner)
+        cls = Class(node, node.name, inner.qualname, bases, inner.names)
+        cls.frozen = is_named_tuple(cls)
+        for member in inner.names.values():
+            for function in functions_in(member):
+                function.owner = cls
+        value: Value = cls
+        for decorator_node in reversed(node.decorator_list):
+            decorator = self.eval(decorator_node, frame)
+            if isinstance(decorator, (External, Native)) and decorator.name == "dataclass":
+                cls.dataclass_fields = annotated_fields(cls)
+                cls.frozen = "frozen=True" in ast.unparse(decorator_node)
+            elif isinstance(decorator, Function):
+                value = self.call(decorator, [value], {}, Site(decorator_node, frame.qualname))
+        self.classes.append(cls)
+        self.store_name(node.name, value, frame)
+        return None
+
+    def _exec_Import(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Import)
+        for alias in node.names:
+            if alias.asname is not None:
+                self.store_name(alias.asname, torch_library.constant(alias.name), frame)
+            else:
+                top = alias.name.partition(".")[0]
+                self.store_name(top, External(top), frame)
+        return None
+
+    def _exec_ImportFrom(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.ImportFrom)
+        module = "." * node.level + (node.module or "")
+        for alias in node.names:
+            if alias.name != "*":
+                self.store_name(alias.asname or alias.name, torch_library.constant(f"{module}.{alias.name}"), frame)
+        return None
+
+    def _exec_Global(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Global)
+        frame.declared.update(dict.fromkeys(node.names, "global"))
+        return None
+
+    def _exec_Nonlocal(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Nonlocal)
+        frame.declared.update(dict.fromkeys(node.names, "nonlocal"))
+        return None
+
+    # ---- branches
+
+    def _test(self, node: ast.If, frame: Frame) -> bool:
+        value = self.eval(node.test, frame)
+        site = self.site(node.test, frame)
+        known = self.known_truth(value, site)
+        if known is not None:
+            return known
+        leaves = bool(node.body) and isinstance(node.body[-1], LEAVING) and not node.orelse
+        return self.truth(value, site, default=not leaves, relevant=matters(node))
+
+    def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.If)
+        return self.block(node.body if self._test(node, frame) else node.orelse, frame)
+
+    def _exec_Match(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Match)
+        subject = self.eval(node.subject, frame)
+        for case in node.cases:
+            site = self.site(case.pattern, frame)
+            matched = self._matches(case.pattern, subject, frame, site)
+            if case.guard is not None and self.truth(matched, site):
+                matched = self.eval(case.guard, frame)
+            if self.truth(matched, site, default=case is node.cases[0]):
+                return self.block(case.body, frame)
+        return None
+
+    def _matches(self, pattern: ast.pattern, subject: Value, frame: Frame, site: Site) -> Value:
+        if isinstance(pattern, ast.MatchAs):
+            inner = True if pattern.pattern is None else self._matches(pattern.pattern, subject, frame, site)
+            if pattern.name is not None:
+                self.store_name(pattern.name, subject, frame)
+            return inner
+        if isinstance(pattern, ast.MatchValue):
+            return self.compare("Eq", subject, self.eval(pattern.value, frame), site)
+        if isinstance(pattern, ast.MatchSingleton):
+            return self.compare("Is", subject, pattern.value, site)
+        for name in (n.name for n in ast.walk(pattern) if isinstance(n, (ast.MatchAs, ast.MatchStar)) and n.name):
+            self.store_name(name, self.opaque(name), frame)
+        return self.fresh("bool")
+
+    # ---- loops
+
+    def passes(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[Value]:
+        """The items of a `for` loop, as many as are executed; each begins a pass."""
+        items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
+        limit = MAX_EXACT if items.name in ("range", "enumerate") else MAX_EXACT_ITEMS
+        exact = items.length is not None and items.length <= limit
+        activation = self.activate(node, frame, exact)
+        activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
+        outer = self.loops
+        try:
+            for item in items.start(exact):
+                if not exact and activation.passes >= MAX_PASSES:
+                    break
+                if isinstance(item, Instance) and is_module(item):
+                    activation.bounded = True
+                self.enter_pass(activation, outer)
+                yield item
+                self.loops = outer
+        finally:
+            self.loops = outer
+            self.finish(activation)
+
+    def finish(self, activation: Activation) -> None:
+        """A loop has ended: note what was stored during it in what is older than it, and is still there."""
+        for event in reversed(self.stored):
+            if event.clock < activation.started:
+                break
+            if holds(event.container, event.value):
+                event.held.add(activation.number)
+
+    def _exec_For(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, (ast.For, ast.AsyncFor))
+        for item in self.passes(node, frame):
+            self.assign(node.target, item, frame)
+            signal = self.block(node.body, frame)
+            if signal is BREAK:
+                return None
+            if signal is RETURN:
+                return signal
+        return self.block(node.orelse, frame)
+
+    _exec_AsyncFor = _exec_For
+
+    def _exec_While(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.While)
+        activation = self.activate(node, frame, False)
+        outer = self.loops
+        try:
+            while activation.passes < MAX_PASSES:
+                self.enter_pass(activation, outer)
+                if not self.truth(self.eval(node.test, frame), self.site(node.test, frame), relevant=False):
+                    break
+                signal = self.block(node.body, frame)
+                if signal is BREAK:
+                    return None
+                if signal is RETURN:
+                    return signal
+        finally:
+            self.loops = outer
+            self.finish(activation)
+        return self.block(node.orelse, frame)
+
+    def _exec_Break(self, node: ast.stmt, frame: Frame) -> str | None:
+        return BREAK
+
+    def _exec_Continue(self, node: ast.stmt, frame: Frame) -> str | None:
+        return CONTINUE
+
+    # ---- exceptions and contexts
+
+    def _exec_Try(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, TRY)
+        signal: str | None = None
+        try:
+            self.expecting.append(expects_runtime_error(node))
+            try:
+                signal = self.block(node.body, frame)
+            finally:
+                self.expecting.pop()
+            if signal is None:
+                signal = self.block(node.orelse, frame)
+        except Raised as error:
+            handler = next((h for h in node.handlers if handles(h, error.name)), None)
+            if handler is None:
+                self.block(node.finalbody, frame)
+                raise
+            if handler.name is not None:
+                self.store_name(handler.name, self.opaque(handler.name), frame)
+            signal = self.block(handler.body, frame)
+        return self.block(node.finalbody, frame) or signal
+
+    _exec_TryStar = _exec_Try
+
+    def _exec_Raise(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Raise)
+        name = "Exception"
+        value: Value = None
+        if node.exc is not None:
+            value = self.eval(node.exc, frame)
+            target = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+            name = (
+                target.id
+                if isinstance(target, ast.Name)
+                else target.attr
+                if isinstance(target, ast.Attribute)
+                else name
+            )
+        raise Raised(name, value)
+
+    def _exec_Assert(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Assert)
+        value = self.eval(node.test, frame)
+        if isinstance(value, Sym) and self.oracle.settled(value.key) is None:
+            self.oracle.learn(value.key, True)
+        return None
+
+    def _exec_With(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, (ast.With, ast.AsyncWith))
+        return self._with(node, 0, frame)
+
+    _exec_AsyncWith = _exec_With
+
+    def _with(self, node: ast.With | ast.AsyncWith, at: int, frame: Frame) -> str | None:
+        if at == len(node.items):
+            return self.block(node.body, frame)
+        item = node.items[at]
+        context = self.eval(item.context_expr, frame)
+        site = self.site(item.context_expr, frame)
+        expects = isinstance(item.context_expr, ast.Call) and mentions_runtime_error(item.context_expr)
+        leave = self.enter(context, item, frame, site)
+        if expects:
+            self.expecting.append(True)
+        try:
+            return self._with(node, at + 1, frame)
+        except Raised:
+            if expects or (isinstance(item.context_expr, ast.Call) and "suppress" in ast.dump(item.context_expr.func)):
+                return None
+            raise
+        finally:
+            if expects:
+                self.expecting.pop()
+            leave()
+
+    def enter(self, context: Value, item: ast.withitem, frame: Frame, site: Site) -> Callable[[], object]:
+        """Enter a context, bind its name; returns what leaves it."""
+        entered: Value = context
+        leave: Callable[[], object] = lambda: None  # noqa: E731
+        if isinstance(context, External):
+            mode = torch_library.grad_mode_of(context.path)
+            if mode is not None:
+                context = GradMode(mode)
+        if isinstance(context, GradMode):
+            before = self.grad_enabled
+            if context.previous:  # `set_grad_enabled` has switched when it was called
+                before = bool(context.previous.pop())
+            enabled = context.enabled
+            self.grad_enabled = enabled if isinstance(enabled, bool) else self.truth(enabled, site)
+
+            def restore() -> None:
+                self.grad_enabled = before
+
+            leave = restore
+        elif isinstance(context, Iterable) and context.once:
+            running = context.start(False)
+            entered = next(running, None)
+            leave = lambda: next(running, None)  # noqa: E731
+        elif isinstance(context, Instance):
+            enter = self.class_attribute(context.cls, "__enter__")
+            exit_ = self.class_attribute(context.cls, "__exit__")
+            if enter is not MISSING:
+                entered = self.call(self.bind(enter, context, site), [], {}, site)
+            if exit_ is not MISSING:
+                leave = lambda: self.call(self.bind(exit_, context, site), [None, None, None], {}, site)  # noqa: E731
+        if item.optional_vars is not None:
+            self.assign(item.optional_vars, entered, frame)
+        return leave
+
+    def _exec_Return(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Return)
+        frame.returns = [None if node.value is None else self.eval(node.value, frame)]
+        return RETURN
+
+    # ---- functions
+
+    def run_function(self, function: Function, frame: Frame) -> Value:
+        if isinstance(function.node, ast.Lambda):
+            return self.eval(function.node.body, frame)
+        self.expecting.append(False) if not (self.expecting and self.expecting[-1]) else self.expecting.append(True)
+        try:
+            signal = self.block(function.node.body, frame)
+        finally:
+            self.expecting.pop()
+        return frame.returns[-1] if signal is RETURN and frame.returns else None
+
+
+def dropped_calls(value: ast.expr) -> list[ast.expr]:
+    """The calls whose results a statement drops: `h.detach()`, `h.detach(), c.detach()`, `[h.detach() for h in hs]`."""
+    if isinstance(value, ast.Tuple):
+        parts = [dropped_calls(v) for v in value.elts]
+        return [call for part in parts for call in part] if all(parts) else []
+    if isinstance(value, ast.ListComp):
+        return dropped_calls(value.elt) if len(value.generators) == 1 and not value.generators[0].ifs else []
+    is_detach = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach"
+    return [value] if is_detach else []
+
+
+def holds(container: Sequence | Mapping, value: Value) -> bool:
+    if isinstance(container, Sequence):
+        return any(item is value for item in container.items)
+    return any(item is value for _, item in container.items.values())
+
+
+def repackages(node: ast.Assign) -> bool:
+    """`h = f(h)` with an `f` from elsewhere: as likely as not it detaches, as `repackage_hidden` does."""
+    call = node.value
+    return (
+        isinstance(call, ast.Call)
+        and len(call.args) == 1
+        and not call.keywords
+        and len(node.targets) == 1
+        and ast.dump(call.args[0]).replace("Load()", "Store()") == ast.dump(node.targets[0])
+    )
+
+
+def says_inference(name: str) -> bool:
+    """Whether a decorator from elsewhere calls itself one of inference, as `smart_inference_mode` does."""
+    return "no_grad" in name or "inference_mode" in name
+
+
+def functions_in(value: Value) -> Iterator[Function]:
+    """The functions behind a class attribute."""
+    if isinstance(value, Function):
+        yield value
+    elif isinstance(value, Property):
+        yield from functions_in(value.getter)
+        yield from functions_in(value.setter)
+    elif isinstance(value, (StaticMethod, ClassMethod)):
+        yield from functions_in(value.function)
+    elif isinstance(value, Native) and isinstance(value.this, Function):
+        yield value.this
+
+
+def matters(node: ast.If) -> bool:
+    """Whether a branch does anything but print: only then is the other way worth a path of its own."""
+    for body in (node.body, node.orelse):
+        for statement in body:
+            if isinstance(statement, ast.If):
+                if matters(statement):
+                    return True
+            elif not (isinstance(statement, ast.Pass) or is_report(statement)):
+                return True
+    return False
+
+
+def is_report(statement: ast.stmt) -> bool:
+    """`print(...)`, `log.info(...)`, `writer.add_scalar(...)`: calls for their output only."""
+    if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
+        return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    func = statement.value.func
+    name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
+    return name in python_library.REPORTS
+
+
+def mentions_runtime_error(call: ast.Call) -> bool:
+    """`pytest.raises(RuntimeError)`, `self.assertRaises(RuntimeError)`, `assertRaisesRegex(...)`."""
+    name = (
+        call.func.attr
+        if isinstance(call.func, ast.Attribute)
+        else call.func.id
+        if isinstance(call.func, ast.Name)
+        else ""
+    )
+    if not (name == "raises" or name.startswith("assertRaises")):
+        return False
+    return any(isinstance(n, ast.Name) and n.id in ("RuntimeError", *CATCH_ALL) for a in call.args for n in ast.walk(a))
+
+
+def expects_runtime_error(node: ast.stmt) -> bool:
+    assert isinstance(node, TRY)
+    return any(handles(h, "RuntimeError") for h in node.handlers)
+
+
+def handles(handler: ast.ExceptHandler, name: str) -> bool:
+    if handler.type is None:
+        return True
+    names = [n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)]
+    names += [n.attr for n in ast.walk(handler.type) if isinstance(n, ast.Attribute)]
+    return name in names or any(c in names for c in CATCH_ALL)

@@ -1,0 +1,221 @@
+"""Values of unknown type: what their methods do, by their names and by what they are given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine import tensors
+from autodetach.machine.core import Core
+from autodetach.machine.graph import Site
+from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
+from autodetach.machine.python_library import REPORTS
+from autodetach.machine.torch_semantics import (
+    TENSOR_ATTRIBUTES,
+    Saved,
+    lookup,
+)
+from autodetach.machine.values import (
+    Function,
+    Instance,
+    Iterable,
+    Method,
+    Native,
+    Opaque,
+    Sequence,
+    Tensor,
+    Value,
+    graph_in,
+)
+
+MODULE_EVIDENCE = frozenset(
+    "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
+)
+PREPARES = frozenset("prepare setup setup_module configure".split())
+
+
+def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """A method of something unknown, by what its name and its arguments tell."""
+    values = [*args, *kwargs.values()]
+    if name == "backward" or name == "manual_backward":
+        first = args[0] if args else kwargs.get("loss")
+        if isinstance(first, (Tensor, Opaque)) and this.node is None:
+            return wrapped_backward(m, this, args, kwargs, site)
+        if this.node is not None and this.node.leaf:
+            return None
+        return _opaque_backward(m, this, args, kwargs, site)
+    if name in ("item", "tolist"):
+        return m.fresh("number" if name == "item" else "", tags=frozenset({site.node}))
+    if name == "detach":
+        result = m.opaque(this.name)
+        result.scalar = this.scalar
+        m.detached_from, m.detached_at = this.node, site.node
+        return result
+    if name == "step":
+        return _opaque_step(m, this, args, kwargs, site)
+    if name == "zero_grad":
+        if "#weights" not in this.attrs:
+            this.attrs["#optimizer"] = True
+        m.zero(optimizer_leaves(m, this) if "#weights" not in this.attrs else [this.attrs["#weights"]], site)
+        return None
+    if name in ("scale",) and args and isinstance(args[0], (Tensor, Opaque)):
+        return opaque_scaler(m, name, args, site)
+    if name in ("unscale_", "update") and this.node is None and (not args or is_optimizer(args[0])):
+        return None
+    if name in MODULE_EVIDENCE:
+        return _module_evidence(m, this, name, site)
+    if name in PREPARES and args:
+        return args[0] if len(args) == 1 else Sequence("tuple", list(args), m.clock)
+    if name in ("to", "cuda", "cpu", "half", "float", "double") and (this.node is None or "#weights" in this.attrs):
+        return this
+    if name in ("accumulate", "autocast", "no_sync"):
+        return m.opaque(name)
+    if name in REPORTS:
+        return None
+    if name in ("map", "submit", "imap", "apply", "starmap", "apply_async", "run_in_executor") and values:
+        called = _run_callbacks(m, name, args, site)
+        if called is not None:
+            return called
+    if name in ("items", "keys", "values") and not args:
+        return _opaque_view(m, this, name, site)
+    if this.node is not None and name in TENSOR_ATTRIBUTES:
+        return _opaque_operation(m, this, name, args, kwargs, site)
+    if "#weights" in this.attrs:
+        return m.unknown_result(name, [this.attrs["#weights"], *values], site)
+    if not any(True for v in values for _ in graph_in(v)) and this.node is None:
+        held = this.attrs.get("#held")
+        if isinstance(held, Sequence) and any(True for _ in graph_in(held)):
+            return m.unknown_result(name, [held, *values], site)
+        return m.call_unknown(name, args, kwargs, site)
+    return m.call_unknown(name, [this, *args], kwargs, site)
+
+
+def _opaque_view(m: Core, this: Opaque, name: str, site: Site) -> Value:
+    def make(exact: bool) -> Iterator[Value]:
+        for _ in range(3):
+            key, value = m.fresh(), m.part(this, "item", site)
+            yield Sequence("tuple", [key, value], m.clock) if name == "items" else key if name == "keys" else value
+
+    return Iterable(make)
+
+
+def _opaque_operation(
+    m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site
+) -> Value:
+    """A Tensor method of an unknown value that has history."""
+    from autodetach.machine.torch_semantics import NUMBER_METHODS
+
+    if name in NUMBER_METHODS:
+        return m.fresh("number" if name in ("dim", "numel") else "")
+    if name in ("requires_grad_", "retain_grad", "register_hook"):
+        return this
+    op = lookup(name)
+    if not op.differentiable:
+        return tensors.plain()
+    result = m.opaque(name)
+    result.node = None
+    if m.grad_enabled and this.node is not None:
+        carriers = [this, *[v for v in tensors.flatten(args) if isinstance(v, (Tensor, Opaque)) and v.node is not None]]
+        parents = tuple(dict.fromkeys(c.node for c in carriers if c.node is not None))
+        result.node = m.new_node(
+            name, site, parents, tuple(carriers), saves=op.saved is not Saved.NOTHING,
+            assumed=this.node.assumed, weak=all(p.weak for p in parents),
+        )  # fmt: skip
+    result.scalar = name in ("sum", "mean", "norm") and not args and not kwargs
+    if op.outputs in ("pair", "reduce2") and (args or "dim" in kwargs):
+        return Sequence("tuple", [result, tensors.plain(None, False)], m.clock)
+    return result
+
+
+def _opaque_backward(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
+    assert isinstance(site.node, ast.Call)
+    root = site.node.func.value if isinstance(site.node.func, ast.Attribute) else None
+    tensors.differentiate_call(m, [this], args[1:], kwargs, site.node, site, root)
+
+
+def wrapped_backward(m: Core, this: Value, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`accelerator.backward(loss)`, `fabric.backward(loss)`, `engine.backward(loss)`, `self.manual_backward(loss)`."""
+    assert isinstance(site.node, ast.Call)
+    first = args[0] if args else kwargs.get("loss")
+    root = site.node.args[0] if site.node.args else None
+    tensors.differentiate_call(m, [first], args[1:], kwargs, site.node, site, root, "wrapper")
+    return None
+
+
+def _opaque_step(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    for value in [*args, *kwargs.values()]:
+        if is_optimizer(value):
+            return optimizer_step(m, value, [], {}, site)
+    if is_optimizer(this) or any(isinstance(a, Function) for a in args):
+        return optimizer_step(m, this, args, kwargs, site)
+    return m.opaque("step")
+
+
+def opaque_scaler(m: Core, name: str, args: list[Value], site: Site) -> Value:
+    """`torch.amp.GradScaler`."""
+    if name == "scale" and args:
+        value = args[0]
+        if isinstance(value, Tensor):
+            return m.derive("mul", lookup("mul"), [value, m.fresh("number")], site, value.shape, is_float=True)
+        if isinstance(value, Sequence):
+            return Sequence(value.kind, [opaque_scaler(m, name, [v], site) for v in value.items], m.clock)
+        return tensors.opaque_operator(m, "mul", value, m.fresh("number"), site)
+    if name == "step" and args and isinstance(args[0], (Instance, Opaque)):
+        if is_optimizer(args[0]):
+            return optimizer_step(m, args[0], [], {}, site)
+        return m.call_method(args[0], "step", args[1:], {}, site)
+    return m.fresh("number") if name.startswith("get_") else None
+
+
+def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
+    """`x.parameters()`, `x.train()`: so `x` is a module."""
+    if this.node is not None and not this.node.weak:
+        return m.opaque(name)
+    if "#weights" not in this.attrs:
+        leaf = m.leaf(site)
+        leaf.parameter = True
+        this.attrs["#weights"] = leaf
+        this.attrs.pop("#optimizer", None)
+    leaf = this.attrs["#weights"]
+    if name == "parameters":
+        return Iterable(lambda exact: iter([leaf]), None, name)
+    if name == "named_parameters":
+        return Iterable(lambda exact: iter([Sequence("tuple", [m.fresh("str"), leaf], m.clock)]), None, name)
+    if name in ("train", "eval"):
+        return this
+    return m.opaque(name) if name != "load_state_dict" else None
+
+
+def call_opaque_module(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    result = m.opaque(this.name)
+    values = [*args, *kwargs.values()]
+    weights = this.attrs["#weights"]
+    carriers = [weights, *[t for v in values for t in graph_in(v)]]
+    strong = [c for c in carriers if c.node is not None and not c.node.weak]
+    if m.grad_enabled and strong:
+        parents = tuple(dict.fromkeys(c.node for c in strong if c.node is not None))
+        saved = ((weights.storage, weights.storage.version),)
+        result.node = m.new_node(this.name or "module", site, parents, tuple(strong), saves=True, saved=saved)
+    return result
+
+
+def _run_callbacks(m: Core, name: str, args: list[Value], site: Site) -> Value:
+    """`pool.map(f, xs)`, `pool.submit(f, x)`: a function of the file is called by what is not in view."""
+    if not args or not isinstance(args[0], (Function, Method)):
+        return None
+    if name in ("map", "imap", "starmap") and len(args) > 1:
+        items, _ = m.collect(args[1], site)
+        activation = m.activate(site.node, None, exact=True)
+        outer = m.loops
+        results = []
+        try:
+            for item in items[:4]:
+                m.enter_pass(activation, outer)
+                results.append(m.call(args[0], [item], {}, site))
+        finally:
+            m.loops = outer
+        return Sequence("list", results, m.clock)
+    result = m.opaque("future")
+    value = m.call(args[0], list(args[1:]), {}, site)
+    result.attrs["result"] = Native("result", lambda a, k, s: value)
+    return result
