@@ -272,7 +272,6 @@ class Core:
         inputs: list[Value] | None = None,
         kind: str = "backward",
         root_expression: ast.expr | None = None,
-        this: Value = None,
     ) -> Differentiation:
         """Walk the graph from `roots` as the engine does: raise on what is freed, free what is not retained."""
         nodes: list[Node] = []
@@ -302,7 +301,6 @@ class Core:
             root_expression,
             tuple(roots),
         )
-        d.frame_self = this
         d.trail = tuple(self.trail)
         self.differentiations.append(d)
         self._walk(d, inputs)

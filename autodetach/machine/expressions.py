@@ -592,7 +592,7 @@ class Expressions(Objects):
         generator = generators[depth]
         items = self.items_of(self.eval(generator.iter, frame), self.site(generator.iter, frame))
         exact = items.length is not None and items.length <= 16
-        activation = self.activate(generator if False else node, frame, exact)
+        activation = self.activate(node, frame, exact)
         outer = self.loops
         try:
             for item in items.start(exact):

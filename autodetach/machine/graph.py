@@ -164,7 +164,6 @@ class Differentiation:
     operands: tuple[object, ...] = ()
     walked: list[Node] = field(default_factory=list)
     raised: bool = False
-    frame_self: object = None
     trail: tuple[tuple[ast.stmt, object], ...] = ()
 
 

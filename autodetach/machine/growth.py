@@ -15,7 +15,6 @@ from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 LINEAR = frozenset(
     "add sub mul div lerp maximum minimum neg true_divide addcmul addcdiv rsub clone stack cat __setitem__".split()
 )
-SUMS = frozenset("add sub neg part mul div true_divide".split())
 
 
 @dataclass(frozen=True, eq=False, slots=True)

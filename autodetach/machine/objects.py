@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import containers, library_objects, python_library, tensors, torch_library, unknown
 from autodetach.machine.classes import decorate, library_bases, linear_order
-from autodetach.machine.core import MAX_DEPTH, MAX_RECURSION, MISSING, Core, Raised
+from autodetach.machine.core import MAX_DEPTH, MAX_RECURSION, MISSING, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
@@ -32,7 +32,6 @@ from autodetach.machine.values import (
     Value,
     is_constant,
     is_number,
-    tensors_in,
 )
 
 NOT_OF_NUMBERS = TENSOR_ATTRIBUTES - set(dir(float)) - set(dir(int))
@@ -410,8 +409,6 @@ class Objects(Core):
         if post is not MISSING:
             self.call(self.bind(post, this, site), [], {}, site)
 
-    # ---- helpers that the library modules use
-
     def replaced(self, this: Instance, changes: dict[str, Value]) -> Instance:
         """A copy of a record with some fields changed."""
         copy = Instance(this.cls, self.serial(), self.clock)
@@ -421,12 +418,6 @@ class Objects(Core):
             fields = [v for k, v in copy.attrs.items() if k != "#items"]
             copy.attrs["#items"] = Sequence("tuple", fields, self.clock)
         return copy
-
-    def raise_(self, name: str) -> None:
-        raise Raised(name)
-
-    def holds_tensor(self, value: Value) -> bool:
-        return next(iter(tensors_in(value)), None) is not None
 
 
 def is_named_tuple(cls: Class | External) -> bool:

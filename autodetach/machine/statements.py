@@ -55,7 +55,6 @@ class Statements(Expressions):
         }
         self.functions: list[Function] = []
         self.classes: list[Class] = []
-        self.instances: dict[Class, Instance] = {}
         self.executed: set[ast.stmt] = set()
 
     # ---- blocks

@@ -37,7 +37,6 @@ from autodetach.machine.values import (
 from autodetach.machine.values import Shape as Dims
 
 MOVES = frozenset("to cuda cpu float double half bfloat16 type type_as contiguous pin_memory requires_grad_".split())
-COPIES = frozenset("clone repeat expand_as view_as reshape_as".split())
 
 
 def plain(shape: Dims = None, is_float: bool | None = None, storage: Storage | None = None) -> Tensor:
@@ -217,7 +216,6 @@ def differentiate_call(
     site: Site,
     root: ast.expr | None,
     kind: str = "backward",
-    this: Value = None,
 ) -> None:
     """A `backward` in any of its dresses; `rest` are the positional arguments from `retain_graph` on."""
     written: ast.keyword | ast.expr | None = next((k for k in call.keywords if k.arg == "retain_graph"), None)
@@ -238,7 +236,6 @@ def differentiate_call(
         inputs=list(graph_in(inputs)) if inputs is not None else None,
         kind=kind,
         root_expression=root,
-        this=this,
     )
 
 
