@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 import functools
-import sys
 import traceback
 import warnings
 from types import CodeType
 
-import pytest
 import torch
 from programs import PROGRAMS
 
