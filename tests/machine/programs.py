@@ -3445,6 +3445,263 @@ weights.masked_fill_(torch.eye(3).bool(), 0.0)
 weights.sum().backward()
 """,
     ),
+    ("state-dict-loaded-before-backward", """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+saved = {name: value.clone() for name, value in model.state_dict().items()}
+loss = model(torch.randn(4, 2)).mean()
+model.load_state_dict(saved)
+loss.backward()
+"""),
+    ("state-dict-loaded-after-backward", """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+for _ in range(2):
+    saved = {name: value.clone() for name, value in model.state_dict().items()}
+    loss = model(torch.randn(4, 2)).mean()
+    loss.backward()
+    model.load_state_dict(saved)
+"""),
+    ("weights-initialised-before-backward", """\
+import torch
+from torch import nn
+
+first, second = nn.Linear(2, 2), nn.Linear(2, 1)
+loss = second(first(torch.randn(4, 2))).mean()
+nn.init.normal_(second.weight)
+loss.backward()
+"""),
+    ("weights-initialised-before-forward", """\
+import torch
+from torch import nn
+
+first, second = nn.Linear(2, 2), nn.Linear(2, 1)
+for layer in (first, second):
+    nn.init.normal_(layer.weight)
+    nn.init.constant_(layer.bias, 0.0)
+loss = second(first(torch.randn(4, 2))).mean()
+loss.backward()
+"""),
+    ("averaged-weights-updated-in-place", """\
+import copy
+
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+average = copy.deepcopy(model).requires_grad_(False)
+for _ in range(2):
+    loss = (model(torch.randn(4, 2)) - average(torch.randn(4, 2))).pow(2).mean()
+    loss.backward()
+    with torch.no_grad():
+        for p, q in zip(model.parameters(), average.parameters()):
+            q.mul_(0.9).add_(p, alpha=0.1)
+"""),
+    ("averaged-weights-updated-before-backward", """\
+import copy
+
+import torch
+from torch import nn
+
+model = nn.Linear(2, 2)
+average = copy.deepcopy(nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))).requires_grad_(False)
+loss = average(model(torch.randn(4, 2))).mean()
+with torch.no_grad():
+    for q in average.parameters():
+        q.mul_(0.9)
+loss.backward()
+"""),
+    ("relu-module-in-place-behind-a-tanh", """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.ReLU(inplace=True))
+model(torch.randn(4, 2)).sum().backward()
+"""),
+    ("relu-module-in-place-behind-a-linear", """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True), nn.Linear(2, 1))
+for _ in range(2):
+    model(torch.randn(4, 2)).sum().backward()
+"""),
+    ("residual-added-in-place", """\
+import torch
+from torch import nn
+
+layer = nn.Linear(2, 2)
+x = layer(torch.randn(4, 2))
+y = torch.relu(x)
+y += x
+y.sum().backward()
+"""),
+    ("residual-added-in-place-to-a-linear", """\
+import torch
+from torch import nn
+
+layer, other = nn.Linear(2, 2), nn.Linear(2, 2)
+x = torch.relu(layer(torch.randn(4, 2)))
+y = other(x)
+y += x
+y.sum().backward()
+"""),
+    ("row-of-a-saved-tensor-scaled", """\
+import torch
+
+w = torch.randn(3, 2, requires_grad=True)
+y = w.sigmoid()
+y[0].mul_(2.0)
+y.sum().backward()
+"""),
+    ("column-of-an-unsaved-tensor-scaled", """\
+import torch
+
+w = torch.randn(3, 2, requires_grad=True)
+y = w + 1
+y[:, 0] *= 2.0
+y[1] += 1.0
+y.sum().backward()
+"""),
+    ("base-changed-after-a-view-was-saved", """\
+import torch
+
+w = torch.randn(4, requires_grad=True)
+y = w + 0
+square = y.view(2, 2) ** 2
+y.add_(1)
+square.sum().backward()
+"""),
+    ("alias-changed", """\
+import torch
+
+w = torch.randn(4, requires_grad=True)
+a = b = w.exp()
+b *= 2
+a.sum().backward()
+"""),
+    ("alias-is-rebound", """\
+import torch
+
+w = torch.randn(4, requires_grad=True)
+a = b = w.exp()
+b = b * 2
+(a.sum() + b.sum()).backward()
+"""),
+    ("attribute-accumulates-in-place", """\
+import torch
+
+
+class Meter:
+    def __init__(self):
+        self.total = torch.zeros(())
+
+    def add(self, loss):
+        self.total += loss
+        return self.total
+
+
+w = torch.randn(2, requires_grad=True)
+meter = Meter()
+for k in range(2):
+    meter.add((w * k).pow(2).sum())
+meter.total.backward()
+meter.add((w * 3).sum()).backward()
+"""),
+    ("saved-number-times-tensor-changed", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+scale = torch.tensor(2.0)
+loss = (w * scale).sum()
+scale.fill_(3.0)
+loss.backward()
+"""),
+    ("gradient-changed-in-place", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+for _ in range(2):
+    loss = (w * 2).sum()
+    loss.backward()
+    w.grad.mul_(0.5)
+    w.grad.data.clamp_(-1, 1)
+    w.grad.zero_()
+"""),
+    ("noise-added-to-weights-by-data", """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+loss = model(torch.randn(4, 2)).mean()
+for p in model.parameters():
+    p.data.add_(torch.randn_like(p.data))
+loss.backward()
+"""),
+    ("index-put-after-softmax", """\
+import torch
+
+w = torch.randn(3, requires_grad=True)
+p = w.softmax(0)
+p[torch.tensor([0, 1])] = 0.0
+p.sum().backward()
+"""),
+    ("where-instead-of-index-put", """\
+import torch
+
+w = torch.randn(3, requires_grad=True)
+p = w.softmax(0)
+p = torch.where(p > 0.3, p, torch.zeros(()))
+p = p.masked_fill(p < 0.1, 0.0)
+p.sum().backward()
+"""),
+    ("dropout-in-place-behind-a-linear", """\
+import torch
+import torch.nn.functional as F
+
+layer = torch.nn.Linear(2, 2)
+x = torch.randn(4, 2)
+h = F.dropout(layer(x), p=0.5, training=True, inplace=True)
+h.sum().backward()
+x += 1
+"""),
+    ("batch-changed-before-backward", """\
+import torch
+
+layer = torch.nn.Linear(2, 2)
+x = torch.randn(4, 2)
+loss = layer(x).sum()
+x += 1
+loss.backward()
+"""),
+    ("loss-scaled-in-place-after-backward", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+total = 0.0
+for k in range(3):
+    loss = (w ** 2).mean()
+    loss.backward()
+    loss *= 4
+    total += loss.item()
+print(total)
+"""),
+    ("loss-scaled-in-place-before-backward", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+for k in range(2):
+    loss = (w ** 2).mean()
+    loss /= 2
+    loss.backward()
+loss = w.norm()
+loss *= 2
+loss.backward()
+"""),
 ]
 
 MODULES: list[tuple[str, str]] = [
@@ -4859,6 +5116,636 @@ with torch.autograd.set_detect_anomaly(True):
     loss.backward()
 """,
     ),
+    ("create-graph-of-backward", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = (w ** 3).sum()
+loss.backward(create_graph=True)
+penalty = w.grad.pow(2).sum()
+w.grad = None
+penalty.backward()
+"""),
+    ("gradient-norm-freed", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = (w ** 3).sum()
+(g,) = torch.autograd.grad(loss, w, create_graph=True)
+norm = g.norm()
+norm.backward()
+(norm + loss).backward()
+"""),
+    ("gradient-with-unused-inputs", """\
+import torch
+
+a = torch.randn(2, requires_grad=True)
+b = torch.randn(2, requires_grad=True)
+loss = (a ** 2).sum()
+ga, gb = torch.autograd.grad(loss, (a, b), allow_unused=True)
+print(gb is None)
+ga, gb = torch.autograd.grad(loss, (a, b), allow_unused=True)
+"""),
+    ("gradient-with-grad-outputs", """\
+import torch
+
+w = torch.randn(3, requires_grad=True)
+y = w.exp()
+for row in torch.eye(3):
+    (g,) = torch.autograd.grad(y, w, grad_outputs=row, retain_graph=True)
+(g,) = torch.autograd.grad(y, w, torch.ones(3))
+y = w.exp()
+(g,) = torch.autograd.grad([y], [w], [torch.ones(3)], False)
+(g,) = torch.autograd.grad([y], [w], [torch.ones(3)])
+"""),
+    ("gradient-of-an-intermediate", """\
+import torch
+
+w = torch.randn(3, requires_grad=True)
+h = w.exp()
+loss = h.pow(2).sum()
+(g,) = torch.autograd.grad(loss, h)
+h.backward(g)
+"""),
+    ("gradient-of-an-intermediate-then-all", """\
+import torch
+
+w = torch.randn(3, requires_grad=True)
+h = w.exp()
+loss = h.pow(2).sum()
+(g,) = torch.autograd.grad(loss, h)
+loss.backward()
+"""),
+    ("split-backward-by-a-detached-leaf", """\
+import torch
+from torch import nn
+
+trunk, heads = nn.Linear(2, 2), [nn.Linear(2, 1) for _ in range(3)]
+h = trunk(torch.randn(4, 2)).tanh()
+cut = h.detach().requires_grad_()
+for head in heads:
+    head(cut).pow(2).mean().backward()
+h.backward(cut.grad)
+"""),
+    ("split-backward-without-the-cut", """\
+import torch
+from torch import nn
+
+trunk, heads = nn.Linear(2, 2), [nn.Linear(2, 1) for _ in range(3)]
+h = trunk(torch.randn(4, 2)).tanh()
+cut = h.requires_grad_()
+for head in heads:
+    head(cut).pow(2).mean().backward()
+"""),
+    ("first-order-meta-learning", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+for task in range(2):
+    fast = w.clone()
+    for _ in range(2):
+        (g,) = torch.autograd.grad((fast ** 2).sum(), fast)
+        fast = fast - 0.1 * g
+    (fast ** 2).sum().backward()
+"""),
+    ("checkpoint-reentrant", """\
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+layer = nn.Linear(2, 2)
+x = torch.randn(4, 2, requires_grad=True)
+for _ in range(2):
+    checkpoint(layer, x, use_reentrant=True).tanh().sum().backward()
+loss = checkpoint(layer, x, use_reentrant=True).sum()
+loss.backward()
+loss.backward()
+"""),
+    ("checkpoint-of-a-sequence", """\
+import torch
+from torch import nn
+from torch.utils import checkpoint
+
+model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2), nn.Tanh())
+x = torch.randn(4, 2, requires_grad=True)
+for _ in range(2):
+    checkpoint.checkpoint_sequential(model, 2, x, use_reentrant=False).sum().backward()
+"""),
+    ("own-function-of-two-outputs", """\
+import torch
+
+
+class Split(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y, x + y
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return g + h, g + h
+
+
+a = torch.randn(2, requires_grad=True)
+product, total = Split.apply(a, torch.ones(2))
+(product.sum() + total.sum()).backward()
+"""),
+    ("own-function-with-a-setup-context", """\
+import torch
+
+
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x.exp()
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+def exp(x):
+    return Exp.apply(x)
+
+
+a = torch.randn(2, requires_grad=True)
+h = exp(a)
+h.sum().backward()
+exp(a).sum().backward()
+"""),
+    ("own-function-in-a-module", """\
+import torch
+from torch import nn
+
+
+class Straight(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.sign()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+class Binary(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return Straight.apply(self.fc(x))
+
+
+model = Binary()
+codes = model(torch.randn(4, 2))
+for k in range(2):
+    (codes * k).sum().backward()
+"""),
+    ("unpacked-views-of-one-node", """\
+import torch
+
+w = torch.randn(4, requires_grad=True)
+a, b = w.exp().chunk(2)
+c, d = (w + 1).split(2)
+e, f = torch.stack([w, w]).unbind(0)
+(a.sum() + c.sum() + e.sum()).backward()
+(d.sum() + f.sum()).backward()
+b.sum().backward()
+"""),
+    ("values-and-indices", """\
+import torch
+
+w = torch.randn(3, 2, requires_grad=True)
+values, indices = w.max(dim=1)
+values.sum().backward()
+best = w.topk(1, dim=1).values
+best.sum().backward()
+w.sort(descending=True)[0].sum().backward()
+values.mean().backward()
+"""),
+    ("indices-have-no-history", """\
+import torch
+
+w = torch.randn(3, 2, requires_grad=True)
+picked = w.argmax(dim=1)
+mask = (w > 0).float()
+one_hot = torch.nn.functional.one_hot(picked, 2).float()
+for _ in range(3):
+    (w * mask * one_hot).sum().backward()
+"""),
+    ("einsum-and-matmul", """\
+import torch
+
+a = torch.randn(2, 3, requires_grad=True)
+b = torch.randn(3, 2)
+product = torch.einsum("ij,jk->ik", a, b)
+product.trace().backward()
+(a @ b).trace().backward()
+torch.mm(a, b).sum().backward()
+product.sum().backward()
+"""),
+    ("plain-tensors-only", """\
+import torch
+
+total = torch.zeros(2)
+state = torch.ones(2)
+w = torch.randn(2, requires_grad=True)
+for k in range(3):
+    state = torch.tanh(state * k) + total
+    total += state
+    (w * state.clone()).sum().backward()
+"""),
+    ("retained-by-a-variable", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+keep = True
+for i in range(3):
+    keep = i < 2
+    loss.backward(retain_graph=keep)
+"""),
+    ("retained-by-a-variable-too-late", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+keep = False
+for i in range(3):
+    loss.backward(retain_graph=keep)
+    keep = True
+"""),
+    ("hook-replaces-the-input", """\
+import torch
+from torch import nn
+
+trunk, head = nn.Linear(2, 2), nn.Linear(2, 1)
+head.register_forward_pre_hook(lambda module, args: tuple(a.detach() for a in args))
+h = trunk(torch.randn(4, 2)).tanh()
+for _ in range(3):
+    head(h).mean().backward()
+"""),
+    ("full-backward-hook", """\
+import torch
+from torch import nn
+
+norms = []
+model = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+model[0].register_full_backward_hook(lambda module, gin, gout: norms.append(gout[0].norm().item()))
+for _ in range(2):
+    model(torch.randn(4, 2)).sum().backward()
+print(len(norms))
+"""),
+    ("hook-stores-on-the-module", """\
+import torch
+from torch import nn
+
+
+def keep(module, args, output):
+    module.kept = output
+
+
+layer = nn.Linear(2, 2)
+layer.register_forward_hook(keep)
+layer(torch.randn(4, 2)).tanh().sum().backward()
+layer.kept.pow(2).sum().backward()
+layer.kept.pow(2).sum().backward()
+"""),
+    ("packed-sequences", """\
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+rnn = nn.LSTM(2, 3, batch_first=True)
+for _ in range(2):
+    packed = pack_padded_sequence(torch.randn(2, 4, 2), [4, 3], batch_first=True)
+    out, (h, c) = rnn(packed)
+    padded, lengths = pad_packed_sequence(out, batch_first=True)
+    padded.sum().backward()
+h.sum().backward()
+"""),
+    ("outputs-of-cells-stacked", """\
+import torch
+from torch import nn
+
+
+class Rnn(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.cell, self.size = nn.LSTMCell(2, size), size
+
+    def forward(self, xs, state=None):
+        if state is None:
+            state = (torch.zeros(xs.size(1), self.size),) * 2
+        outputs = []
+        for x in xs:
+            state = self.cell(x, state)
+            outputs.append(state[0])
+        return torch.stack(outputs), state
+
+
+rnn = Rnn(3)
+for _ in range(2):
+    out, state = rnn(torch.randn(4, 2, 2))
+    out.mean().backward()
+out, state = rnn(torch.randn(4, 2, 2), state)
+out.mean().backward()
+"""),
+    ("initial-state-is-a-parameter", """\
+import torch
+from torch import nn
+
+
+class Rnn(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(2, 3)
+        self.h0 = nn.Parameter(torch.zeros(1, 1, 3))
+
+    def forward(self, x):
+        return self.rnn(x, self.h0.expand(-1, x.size(1), -1).contiguous())[0]
+
+
+model = Rnn()
+for _ in range(3):
+    model(torch.randn(5, 2, 2)).mean().backward()
+"""),
+    ("deep-copied-model-has-its-own-graph", """\
+import copy
+
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 2), nn.Sigmoid())
+twin = copy.deepcopy(model)
+x = torch.randn(4, 2)
+a, b = model(x), twin(x)
+a.sum().backward()
+b.sum().backward()
+b.sum().backward()
+"""),
+    ("loader-read-by-hand", """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.randn(6, 2), torch.randn(6, 1)), batch_size=2)
+batches = iter(loader)
+model = nn.Linear(2, 1)
+x, y = next(batches)
+h = model(x).tanh()
+for step in range(2):
+    x, y = next(batches)
+    (h - y).pow(2).mean().backward()
+"""),
+    ("loader-of-dicts", """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+
+class Records(Dataset):
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, index):
+        return {"x": torch.full((2,), float(index)), "y": torch.tensor([1.0])}
+
+
+model = nn.Linear(2, 1)
+for step, batch in enumerate(DataLoader(Records(), batch_size=2)):
+    loss = (model(batch["x"]) - batch["y"]).pow(2).mean()
+    loss.backward()
+loss.backward()
+"""),
+    ("loader-with-a-collate-function", """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+data = [(float(k), k % 2) for k in range(6)]
+
+
+def collate(rows):
+    xs, ys = zip(*rows)
+    return torch.tensor(xs).unsqueeze(1), torch.tensor(ys)
+
+
+model = nn.Linear(1, 2)
+criterion = nn.CrossEntropyLoss()
+for x, y in DataLoader(data, batch_size=3, collate_fn=collate):
+    criterion(model(x), y).backward()
+"""),
+    ("divergence-of-distributions", """\
+import torch
+from torch.distributions import Normal, kl_divergence
+
+mean = torch.zeros(2, requires_grad=True)
+scale = torch.ones(2, requires_grad=True)
+posterior = Normal(mean.tanh(), scale.exp())
+kl_divergence(posterior, Normal(torch.zeros(2), torch.ones(2))).sum().backward()
+posterior.rsample().sum().backward()
+"""),
+    ("distribution-made-in-each-pass", """\
+import torch
+from torch import distributions as D
+
+logits = torch.zeros(3, requires_grad=True)
+for _ in range(3):
+    d = D.Bernoulli(logits=logits)
+    x = d.sample((4,))
+    (d.log_prob(x).mean() + d.entropy().mean()).backward()
+"""),
+    ("soft-actor-critic-step-order", """\
+import torch
+from torch import nn
+
+actor, critic = nn.Linear(2, 1), nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+opt_a, opt_c = torch.optim.Adam(actor.parameters()), torch.optim.Adam(critic.parameters())
+state = torch.randn(4, 2)
+action = torch.tanh(actor(state))
+q = critic(torch.cat([state, action], dim=-1))
+critic_loss, actor_loss = (q - 1).pow(2).mean(), -q.mean()
+opt_c.zero_grad()
+critic_loss.backward(retain_graph=True)
+opt_c.step()
+opt_a.zero_grad()
+actor_loss.backward()
+opt_a.step()
+"""),
+    ("soft-actor-critic-recomputed", """\
+import torch
+from torch import nn
+
+actor, critic = nn.Linear(2, 1), nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+opt_a, opt_c = torch.optim.Adam(actor.parameters()), torch.optim.Adam(critic.parameters())
+for _ in range(2):
+    state = torch.randn(4, 2)
+    action = torch.tanh(actor(state))
+    critic_loss = (critic(torch.cat([state, action.detach()], dim=-1)) - 1).pow(2).mean()
+    opt_c.zero_grad()
+    critic_loss.backward()
+    opt_c.step()
+    actor_loss = -critic(torch.cat([state, action], dim=-1)).mean()
+    opt_a.zero_grad()
+    actor_loss.backward()
+    opt_a.step()
+"""),
+    ("contrastive-queue-detached", """\
+import torch
+from torch import nn
+
+encoder = nn.Linear(2, 2)
+queue = torch.randn(4, 2)
+for _ in range(3):
+    q = nn.functional.normalize(encoder(torch.randn(2, 2)), dim=1)
+    loss = (q @ queue.t()).logsumexp(1).mean()
+    loss.backward()
+    queue = torch.cat([queue[2:], q.detach()])
+"""),
+    ("contrastive-queue-attached", """\
+import torch
+from torch import nn
+
+encoder = nn.Linear(2, 2)
+queue = torch.randn(4, 2)
+for _ in range(3):
+    q = nn.functional.normalize(encoder(torch.randn(2, 2)), dim=1)
+    loss = (q @ queue.t()).logsumexp(1).mean()
+    loss.backward()
+    queue = torch.cat([queue[2:], q])
+"""),
+    ("weights-of-losses-learned", """\
+import torch
+from torch import nn
+
+
+class Weighted(nn.Module):
+    def __init__(self, count):
+        super().__init__()
+        self.log_variances = nn.Parameter(torch.zeros(count))
+
+    def forward(self, losses):
+        total = 0
+        for loss, s in zip(losses, self.log_variances):
+            total = total + loss * torch.exp(-s) + s
+        return total
+
+
+model, weighted = nn.Linear(2, 2), Weighted(2)
+for _ in range(2):
+    out = model(torch.randn(4, 2))
+    weighted([out[:, 0].pow(2).mean(), out[:, 1].abs().mean()]).backward()
+"""),
+    ("teacher-and-student", """\
+import torch
+from torch import nn
+
+teacher, student = nn.Linear(2, 3), nn.Linear(2, 3)
+teacher.eval()
+x = torch.randn(4, 2)
+with torch.no_grad():
+    soft = teacher(x).softmax(-1)
+for _ in range(3):
+    loss = nn.functional.kl_div(student(x).log_softmax(-1), soft, reduction="batchmean")
+    loss.backward()
+"""),
+    ("teacher-with-gradients", """\
+import torch
+from torch import nn
+
+teacher, student = nn.Linear(2, 3), nn.Linear(2, 3)
+teacher.eval()
+x = torch.randn(4, 2)
+soft = teacher(x).softmax(-1)
+for _ in range(3):
+    loss = nn.functional.kl_div(student(x).log_softmax(-1), soft, reduction="batchmean")
+    loss.backward()
+"""),
+    ("physics-residual", """\
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1))
+optimizer = torch.optim.Adam(net.parameters())
+x = torch.linspace(0, 1, 5).unsqueeze(1).requires_grad_()
+for _ in range(3):
+    u = net(x)
+    u_x = torch.autograd.grad(u, x, torch.ones_like(u), create_graph=True)[0]
+    u_xx = torch.autograd.grad(u_x, x, torch.ones_like(u_x), create_graph=True)[0]
+    loss = (u_xx + u).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""),
+    ("physics-residual-outside-the-loop", """\
+import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(1, 4), nn.Tanh(), nn.Linear(4, 1))
+x = torch.linspace(0, 1, 5).unsqueeze(1).requires_grad_()
+u = net(x)
+u_x = torch.autograd.grad(u, x, torch.ones_like(u), create_graph=True)[0]
+for _ in range(2):
+    loss = (u_x + net(x)).pow(2).mean()
+    loss.backward()
+"""),
+    ("adversarial-example", """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 2))
+x, y = torch.rand(3, 2), torch.tensor([0, 1, 0])
+delta = torch.zeros_like(x, requires_grad=True)
+for _ in range(3):
+    loss = nn.functional.cross_entropy(model(x + delta), y)
+    loss.backward()
+    delta.data = (delta + 0.1 * delta.grad.sign()).clamp(-0.2, 0.2)
+    delta.grad.zero_()
+"""),
+    ("adversarial-example-without-data", """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 4), nn.ReLU(), nn.Linear(4, 2))
+x, y = torch.rand(3, 2, requires_grad=True), torch.tensor([0, 1, 0])
+adversarial = x
+for _ in range(2):
+    loss = nn.functional.cross_entropy(model(adversarial), y)
+    (g,) = torch.autograd.grad(loss, adversarial)
+    adversarial = (adversarial + 0.1 * g.sign()).clamp(0, 1)
+model(adversarial).sum().backward()
+nn.functional.cross_entropy(model(adversarial), y).backward()
+"""),
+    ("evaluation-between-epochs", """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 4), nn.Dropout(0.5), nn.Linear(4, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+@torch.no_grad()
+def evaluate(model):
+    model.eval()
+    return model(torch.randn(4, 2)).mean().item()
+
+
+best = None
+for epoch in range(2):
+    model.train()
+    loss = model(torch.randn(4, 2)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    score = evaluate(model)
+    best = score if best is None else max(best, score)
+"""),
 ]
 
 DATA: list[tuple[str, str]] = [
@@ -5133,14 +6020,1454 @@ if __name__ == "__main__":
     ),
 ]
 
+LANGUAGE: list[tuple[str, str]] = [
+    ("match-on-classes", """\
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass
+class Train:
+    loss: object
+
+
+@dataclass
+class Evaluate:
+    loss: object
+
+
+w = torch.randn(2, requires_grad=True)
+loss = (w * 2).sum()
+for task in [Evaluate(loss), Train(loss), Evaluate(loss)]:
+    match task:
+        case Evaluate():
+            pass
+        case Train(loss=found):
+            found.backward()
+"""),
+    ("match-on-classes-takes-the-same-loss", """\
+import torch
+
+
+class Train:
+    __match_args__ = ("loss", "times")
+
+    def __init__(self, loss, times):
+        self.loss, self.times = loss, times
+
+
+w = torch.randn(2, requires_grad=True)
+loss = (w * 2).sum()
+for task in [None, Train(loss, 1), Train(loss, 0), Train(loss, 1)]:
+    match task:
+        case None | Train(times=0):
+            continue
+        case Train(found, 1):
+            found.backward()
+"""),
+    ("match-with-a-star", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+losses = [(w * k).sum() for k in range(3)]
+match losses:
+    case []:
+        print("none")
+    case [only]:
+        only.backward()
+    case [first, *rest]:
+        first.backward()
+        sum(rest).backward()
+        rest[-1].backward()
+"""),
+    ("match-with-a-rest-of-a-dict", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+losses = {"a": w.exp().sum(), "b": w.sin().sum()}
+match losses:
+    case {"a": first, **others}:
+        first.backward()
+        for other in others.values():
+            other.backward()
+"""),
+    ("match-guard-decides", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+for step in range(3):
+    match step:
+        case 0:
+            pass
+        case n if n > 1:
+            loss.backward()
+        case int():
+            loss.backward()
+"""),
+    ("generator-is-sent-values", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+def scaled():
+    factor = 1.0
+    while True:
+        factor = yield (w * factor).sum()
+
+
+steps = scaled()
+next(steps).backward()
+steps.send(2.0).backward()
+last = steps.send(3.0)
+last.backward()
+last.backward()
+"""),
+    ("generator-returns-early", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+def losses(limit):
+    trunk = w.exp()
+    for k in range(5):
+        if k == limit:
+            return
+        yield (trunk * k).sum()
+
+
+for loss in losses(1):
+    loss.backward()
+print(len(list(losses(0))))
+for loss in losses(2):
+    loss.backward()
+"""),
+    ("generator-catches-an-error", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+def losses(names):
+    table = {"a": 1.0, "b": 2.0}
+    for name in names:
+        try:
+            factor = table[name]
+        except KeyError:
+            continue
+        yield (w * factor).sum()
+
+
+for loss in losses(["a", "missing", "b"]):
+    loss.backward()
+loss.backward()
+"""),
+    ("generator-method-walks-a-tree", """\
+import torch
+
+
+class Tree:
+    def __init__(self, value, children=()):
+        self.value, self.children = value, children
+
+    def walk(self):
+        yield self.value
+        for child in self.children:
+            yield from child.walk()
+
+
+w = torch.randn(2, requires_grad=True)
+tree = Tree(w.exp(), [Tree(w.sin()), Tree(w.cos(), [Tree(w.tanh())])])
+sum(value.sum() for value in tree.walk()).backward()
+tree.children[1].children[0].value.sum().backward()
+"""),
+    ("flow-decided-by-numbers-and-texts", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+plan = "keep,keep,free".split(",")
+quotient, rest = divmod(len(plan), 2)
+for i, word in enumerate(plan):
+    loss.backward(retain_graph=word.startswith("k"))
+if quotient == 1 and rest == 1 and max(quotient, 3) > 2 and not any([0, 0]):
+    loss.backward()
+"""),
+    ("flow-decided-by-types", """\
+import torch
+from torch import nn
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+for value in [1, "a", None, nn.Linear(1, 1), [loss], {"x": loss}, loss]:
+    if isinstance(value, (int, str)) or value is None or callable(value) and isinstance(value, nn.Module):
+        continue
+    if type(value) is list:
+        value[0].backward(retain_graph=True)
+    elif hasattr(value, "keys") and not torch.is_tensor(value):
+        value["x"].backward(retain_graph=True)
+    else:
+        value.backward()
+loss.backward()
+"""),
+    ("nested-closures", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+def outer():
+    count = 0
+    trunk = None
+
+    def middle():
+        def inner():
+            nonlocal count, trunk
+            count += 1
+            if trunk is None or count % 2:
+                trunk = w.exp()
+            return trunk.sum()
+
+        return inner
+
+    return middle()
+
+
+step = outer()
+step().backward()
+step().backward()
+"""),
+    ("nested-closures-build-anew", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+def outer():
+    count = 0
+    trunk = None
+
+    def middle():
+        def inner():
+            nonlocal count, trunk
+            if trunk is None or count % 2 == 0:
+                trunk = w.exp()
+            count += 2
+            return trunk.sum()
+
+        return inner
+
+    return middle()
+
+
+step = outer()
+step().backward()
+step().backward()
+step().backward()
+"""),
+    ("reduce-and-accumulate", """\
+import operator
+from functools import reduce
+from itertools import accumulate
+
+import torch
+
+w = torch.randn(2, requires_grad=True)
+parts = [(w * k).sum() for k in range(1, 4)]
+reduce(operator.add, parts).backward(retain_graph=True)
+*_, total = accumulate(parts)
+total.backward()
+reduce(lambda a, b: a * b, parts).backward()
+"""),
+    ("itertools-islice-and-repeat", """\
+from itertools import count, islice, repeat
+
+import torch
+
+w = torch.randn(2, requires_grad=True)
+fresh = ((w * k).sum() for k in count())
+for loss in islice(fresh, 3):
+    loss.backward()
+for loss in repeat((w * 2).sum(), 2):
+    loss.backward()
+"""),
+    ("itertools-product-and-pairs", """\
+from itertools import product, zip_longest
+
+import torch
+
+w = torch.randn(2, requires_grad=True)
+losses = [(w * k).sum() for k in range(2)]
+for a, b in zip_longest(losses, [w.exp().sum()]):
+    if b is not None:
+        (a + b).backward()
+losses[1].backward()
+for a, b in product(losses, repeat=2):
+    (a + b).backward()
+"""),
+    ("method-looked-up-by-name", """\
+import torch
+
+
+class Trainer:
+    def __init__(self):
+        self.w = torch.randn(2, requires_grad=True)
+        self.trunk = self.w.exp()
+
+    def loss_mean(self):
+        return self.trunk.mean()
+
+    def loss_fresh(self):
+        return self.w.exp().sum()
+
+    def run(self, names):
+        for name in names:
+            getattr(self, f"loss_{name}")().backward()
+
+
+trainer = Trainer()
+trainer.run(["fresh", "mean", "fresh"])
+trainer.run(["fresh", "mean"])
+"""),
+    ("bound-method-handed-around", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+class Recorder:
+    def __init__(self):
+        self.losses = []
+
+    def add(self, loss):
+        self.losses.append(loss)
+        return self
+
+
+def every(function, values):
+    for value in values:
+        function(value)
+
+
+recorder = Recorder()
+every(recorder.add, [(w * k).sum() for k in range(3)])
+list(map(recorder.add, [(w.exp() * k).sum() for k in range(2)]))
+sum(recorder.losses).backward()
+every(lambda loss: loss.backward(), recorder.losses)
+"""),
+    ("unbound-method-called", """\
+import torch
+
+
+class Base:
+    def loss(self, w):
+        return w.exp().sum()
+
+
+class Twice(Base):
+    def loss(self, w):
+        return Base.loss(self, w) + Base.loss(self, w * 2)
+
+
+w = torch.randn(2, requires_grad=True)
+loss = Twice().loss(w)
+loss.backward()
+Base.loss(None, w).backward()
+Twice.loss(Twice(), w).backward()
+loss.backward()
+"""),
+    ("backward-as-a-value", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+backward = loss.backward
+backward(retain_graph=True)
+getattr(loss, "backward")(retain_graph=True)
+backward()
+backward()
+"""),
+    ("backward-unbound", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+losses = [w.exp().sum(), w.sin().sum()]
+for loss in losses:
+    torch.Tensor.backward(loss)
+torch.Tensor.backward(losses[0])
+"""),
+    ("backward-in-a-comprehension", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+trunk = w.exp()
+losses = [(trunk * k).sum() for k in range(3)]
+done = [loss.backward() for loss in losses]
+"""),
+    ("backward-in-a-conditional-expression", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+for last in (False, True):
+    loss.backward() if last else loss.backward(retain_graph=True)
+None if last else loss.backward()
+(lambda: loss.backward())()
+"""),
+    ("abstract-base-and-enum", """\
+from abc import ABC, abstractmethod
+from enum import Enum
+
+import torch
+
+
+class Mode(Enum):
+    TRAIN = "train"
+    EVAL = "eval"
+
+
+class Task(ABC):
+    @abstractmethod
+    def loss(self):
+        ...
+
+    def run(self, mode):
+        loss = self.loss()
+        if mode is Mode.TRAIN:
+            loss.backward()
+        return loss
+
+
+class Square(Task):
+    def __init__(self):
+        self.w = torch.randn(2, requires_grad=True)
+
+    def loss(self):
+        return (self.w ** 2).sum()
+
+
+task = Square()
+for mode in (Mode.TRAIN, Mode.EVAL):
+    loss = task.run(mode)
+loss.backward()
+"""),
+    ("class-decorator-and-nested-class", """\
+import torch
+
+
+def registered(cls):
+    cls.registry = []
+    return cls
+
+
+@registered
+class Model:
+    class Head:
+        def __init__(self, w):
+            self.out = w.exp()
+
+    def __init__(self):
+        self.w = torch.randn(2, requires_grad=True)
+        self.head = self.Head(self.w)
+        self.registry.append(self)
+
+
+first, second = Model(), Model()
+for model in Model.registry:
+    model.head.out.sum().backward()
+Model.registry[0].head.out.sum().backward()
+"""),
+    ("context-manager-swallows-the-error", """\
+import torch
+
+
+class Swallow:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        return kind is RuntimeError
+
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+loss.backward()
+with Swallow():
+    loss.backward()
+"""),
+    ("exit-stack-enters-no-grad", """\
+from contextlib import ExitStack
+
+import torch
+
+w = torch.randn(2, requires_grad=True)
+with ExitStack() as stack:
+    stack.enter_context(torch.no_grad())
+    prior = w.exp()
+for _ in range(2):
+    (w * prior).sum().backward()
+"""),
+    ("mode-is-restored-by-hand", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+before = torch.is_grad_enabled()
+torch.set_grad_enabled(False)
+try:
+    prior = w.exp()
+finally:
+    torch.set_grad_enabled(before)
+trunk = w.exp()
+for _ in range(2):
+    (w * prior).sum().backward()
+for _ in range(2):
+    trunk.sum().backward()
+"""),
+    ("mode-is-restored-after-an-error", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+@torch.no_grad()
+def fails(x):
+    raise ValueError(x.sum().item())
+
+
+try:
+    with torch.no_grad():
+        fails(w.exp())
+except ValueError:
+    trunk = w.exp()
+trunk.sum().backward()
+trunk.sum().backward()
+"""),
+    ("finally-overrides-the-return", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+def pick(a, b):
+    for _ in range(2):
+        try:
+            return a
+        finally:
+            continue
+    return b
+
+
+a, b = w.exp().sum(), w.sin().sum()
+pick(a, b).backward()
+a.backward()
+b.backward()
+"""),
+    ("nested-try", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+try:
+    try:
+        raise KeyError("inner")
+    except ValueError:
+        loss.backward()
+    finally:
+        loss.backward()
+except LookupError as error:
+    print(repr(error))
+    loss.backward()
+"""),
+    ("raise-from-and-bare-raise", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+
+
+def convert():
+    try:
+        raise KeyError("k")
+    except KeyError as error:
+        raise ValueError("v") from error
+
+
+try:
+    try:
+        convert()
+    except ValueError:
+        loss.backward()
+        raise
+except Exception:
+    print(loss.item())
+loss.backward()
+"""),
+    ("star-imports-and-aliases", """\
+import torch as t
+import torch.nn.functional as F
+from torch import nn, optim
+from torch.autograd import Variable, grad
+
+w = Variable(t.randn(2), requires_grad=True)
+layer = nn.Linear(2, 2)
+optimizer = optim.SGD([w, *layer.parameters()], lr=0.1)
+h = F.relu(layer(w))
+(g,) = grad(h.sum(), [w], retain_graph=True)
+F.softmax(h, dim=0).max().backward()
+optimizer.step()
+h.sum().backward()
+"""),
+    ("list-methods-and-slices", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+a, b, c = (w * 1).sum(), (w * 2).sum(), (w * 3).sum()
+losses = [c, a]
+losses[1:1] = [b]
+losses.reverse()
+assert losses[0] is a and losses[1] is b
+losses.remove(c)
+del losses[0]
+losses[:] = [*losses, c]
+for loss in losses:
+    loss.backward()
+a.backward()
+losses[0].backward()
+"""),
+    ("dict-merging", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+base = {"a": w.exp().sum(), "b": w.sin().sum()}
+more = {**base, "b": w.cos().sum()} | dict(c=w.tanh().sum())
+names, values = zip(*more.items())
+torch.stack(values).sum().backward()
+base["b"].backward()
+dict(zip(names, values))["a"].backward()
+"""),
+    ("tuple-keys", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+table = {(i, j): (w * (i + j)).sum() for i in range(2) for j in range(2)}
+table[0, 1].backward()
+for (i, j), loss in table.items():
+    if i == j:
+        loss.backward()
+table[(1, 0)].backward()
+table[1, 1].backward()
+"""),
+    ("loops-with-counters-by-hand", """\
+import torch
+
+w = torch.randn(2, 2, requires_grad=True)
+h, done, t = torch.ones(2), False, 0
+while not done:
+    h = torch.tanh(h @ w)
+    t += 1
+    if t % 2 == 0:
+        h.sum().backward()
+        h = h.detach()
+    done = t >= 4
+"""),
+    ("truncated-through-time", """\
+import torch
+
+w = torch.randn(2, 2, requires_grad=True)
+h, total = torch.ones(2), 0
+for t in range(4):
+    h = torch.tanh(h @ w)
+    total = total + h.sum()
+    if (t + 1) % 2 == 0:
+        total.backward()
+        total, h = 0, h.detach()
+"""),
+    ("truncated-through-time-keeps-the-total", """\
+import torch
+
+w = torch.randn(2, 2, requires_grad=True)
+h, total = torch.ones(2), 0
+for t in range(4):
+    h = torch.tanh(h @ w)
+    total = total + h.sum()
+    if (t + 1) % 2 == 0:
+        total.backward()
+        h = h.detach()
+"""),
+    ("rows-of-a-tensor-differentiated", """\
+import torch
+
+w = torch.randn(3, requires_grad=True)
+for row in w * torch.eye(3):
+    row.sum().backward()
+"""),
+    ("rows-of-a-plain-tensor", """\
+import torch
+
+w = torch.randn(3, requires_grad=True)
+for row in torch.eye(3):
+    (w * row).sum().backward()
+for row in torch.eye(3).unbind(0):
+    (w * row).sum().backward()
+"""),
+    ("two-threads-of-state", """\
+import torch
+
+cell = torch.nn.GRUCell(2, 2)
+states = {"a": torch.zeros(1, 2), "b": torch.zeros(1, 2)}
+for t, key in enumerate(["a", "b", "a"]):
+    states[key] = cell(torch.ones(1, 2), states[key])
+    states[key].sum().backward()
+"""),
+    ("coroutine", """\
+import asyncio
+
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+async def loss_of(k):
+    await asyncio.sleep(0)
+    return (w * k).sum()
+
+
+async def main():
+    for k in range(2):
+        loss = await loss_of(k)
+        loss.backward()
+    loss.backward()
+
+
+asyncio.run(main())
+"""),
+    ("global-in-a-nested-function", """\
+import torch
+
+trunk = None
+w = torch.randn(2, requires_grad=True)
+
+
+def outer():
+    trunk = "local"
+
+    def inner():
+        global trunk
+        if trunk is None:
+            trunk = w.exp()
+        return trunk
+
+    return inner().sum()
+
+
+outer().backward()
+outer().backward()
+"""),
+    ("shadowed-names", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+
+
+def step(loss):
+    loss = loss * 2
+    return loss
+
+
+values = [loss for loss in (1, 2)]
+step(loss).backward()
+print(values)
+loss.backward()
+"""),
+    ("argument-is-changed-by-the-callee", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+def shift(x, by=1.0):
+    x += by
+    return x
+
+
+y = w.exp()
+shift(y.clone()).sum().backward()
+y = w.exp()
+shift(y)
+y.sum().backward()
+"""),
+    ("singledispatch-and-overloads", """\
+from functools import singledispatch
+
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+@singledispatch
+def detached(value):
+    return value
+
+
+@detached.register
+def _(value: torch.Tensor):
+    return value.detach()
+
+
+h = torch.ones(2)
+for _ in range(3):
+    h = torch.tanh(detached(h) * w)
+    h.sum().backward()
+"""),
+    ("module-level-conditional-definition", """\
+import torch
+
+FAST = False
+w = torch.randn(2, requires_grad=True)
+if FAST:
+
+    def step(loss):
+        loss.backward(retain_graph=True)
+
+else:
+
+    def step(loss):
+        loss.backward()
+
+
+loss = w.exp().sum()
+step(loss)
+step(loss)
+"""),
+    ("sorting-in-place", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+losses = [("b", w.exp().sum()), ("a", w.sin().sum())]
+losses.sort(key=lambda pair: pair[0])
+losses[0][1].backward()
+first = [loss for name, loss in losses if name == "a"]
+losses[1][1].backward()
+first[0].backward()
+"""),
+]
+
+LONG_LOOPS: list[tuple[str, str]] = [
+    ("truncated-every-five-steps", """\
+import torch
+
+w = torch.randn(2, 2, requires_grad=True)
+h, total = torch.ones(2), 0
+for t in range(20):
+    h = torch.tanh(h @ w)
+    total = total + h.sum()
+    if (t + 1) % 5 == 0:
+        total.backward()
+        total, h = 0, h.detach()
+"""),
+    ("accumulated-over-eight-batches", """\
+import torch
+from torch import nn
+
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(32):
+    loss = model(torch.randn(4, 2)).pow(2).mean() / 8
+    loss.backward()
+    if (step + 1) % 8 == 0:
+        optimizer.step()
+        optimizer.zero_grad()
+"""),
+    ("summed-over-eight-batches", """\
+import torch
+from torch import nn
+
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+total = 0
+for step in range(32):
+    total = total + model(torch.randn(4, 2)).pow(2).mean()
+    if (step + 1) % 8 == 0:
+        optimizer.zero_grad()
+        total.backward()
+        optimizer.step()
+        total = 0
+"""),
+    ("critic-trained-more-often", """\
+import torch
+from torch import nn
+
+generator, critic = nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 1))
+opt_g, opt_c = torch.optim.RMSprop(generator.parameters()), torch.optim.RMSprop(critic.parameters())
+for step in range(20):
+    with torch.no_grad():
+        fake = generator(torch.randn(4, 2))
+    opt_c.zero_grad()
+    (critic(fake).mean() - critic(torch.randn(4, 2)).mean()).backward()
+    opt_c.step()
+    for p in critic.parameters():
+        p.data.clamp_(-0.1, 0.1)
+    if step % 5 == 0:
+        opt_g.zero_grad()
+        (-critic(generator(torch.randn(4, 2))).mean()).backward()
+        opt_g.step()
+"""),
+    ("retained-but-in-the-last-of-many", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+n = 10
+for i in range(n):
+    loss.backward(retain_graph=(i != n - 1))
+"""),
+    ("first-pass-initialises", """\
+import torch
+
+cell = torch.nn.GRUCell(2, 2)
+for epoch in range(10):
+    for t in range(10):
+        if t == 0:
+            h = torch.zeros(1, 2)
+        else:
+            h = h.detach()
+        h = cell(torch.randn(1, 2), h)
+        h.sum().backward()
+"""),
+    ("state-reset-at-the-end-of-an-episode", """\
+import torch
+
+cell = torch.nn.GRUCell(2, 2)
+h, losses = torch.zeros(1, 2), []
+for t in range(12):
+    h = cell(torch.randn(1, 2), h)
+    losses.append(h.sum())
+    done = t % 4 == 3
+    if done:
+        torch.stack(losses).sum().backward()
+        h, losses = torch.zeros(1, 2), []
+"""),
+    ("state-not-reset-at-the-end-of-an-episode", """\
+import torch
+
+cell = torch.nn.GRUCell(2, 2)
+h, losses = torch.zeros(1, 2), []
+for t in range(12):
+    h = cell(torch.randn(1, 2), h)
+    losses.append(h.sum())
+    done = t % 4 == 3
+    if done:
+        torch.stack(losses).sum().backward()
+        losses = []
+"""),
+    ("log-every-tenth-loss", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+history = []
+for step in range(100):
+    loss = (w ** 2).sum()
+    loss.backward()
+    if step % 10 == 0:
+        history.append(loss.detach())
+print(torch.stack(history).mean().item())
+"""),
+    ("early-stopping", """\
+import torch
+from torch import nn
+
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+best, patience = float("inf"), 3
+x, y = torch.randn(8, 2), torch.randn(8, 1)
+for epoch in range(50):
+    loss = nn.functional.mse_loss(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if loss.item() < best - 0.01:
+        best, patience = loss.item(), 3
+    else:
+        patience -= 1
+    if patience == 0:
+        break
+"""),
+    ("while-until-converged", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+previous, current = None, None
+while previous is None or abs(previous - current) > 1e-2:
+    previous = current if current is not None else float("inf")
+    loss = (w ** 2).sum()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.2 * w.grad
+    w.grad = None
+    current = loss.item()
+"""),
+    ("warm-up-then-joint-training", """\
+import torch
+from torch import nn
+
+encoder, head = nn.Linear(2, 2), nn.Linear(2, 1)
+for epoch in range(12):
+    frozen = epoch < 6
+    for p in encoder.parameters():
+        p.requires_grad_(not frozen)
+    features = torch.tanh(encoder(torch.randn(4, 2)))
+    loss = head(features).mean()
+    loss.backward()
+"""),
+    ("alternating-phases", """\
+import torch
+from torch import nn
+
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+history = {"train": [], "val": []}
+for epoch in range(5):
+    for phase in ["train", "val"]:
+        model.train() if phase == "train" else model.eval()
+        running = 0.0
+        for _ in range(6):
+            optimizer.zero_grad()
+            with torch.set_grad_enabled(phase == "train"):
+                loss = model(torch.randn(4, 2)).pow(2).mean()
+                if phase == "train":
+                    loss.backward()
+                    optimizer.step()
+            running += loss.item()
+        history[phase].append(running / 6)
+"""),
+    ("experience-replay", """\
+import random
+from collections import deque
+
+import torch
+from torch import nn
+
+net, target = nn.Linear(2, 2), nn.Linear(2, 2)
+target.load_state_dict(net.state_dict())
+optimizer = torch.optim.Adam(net.parameters())
+memory = deque(maxlen=20)
+state = torch.randn(2)
+for step in range(30):
+    with torch.no_grad():
+        action = net(state).argmax().item()
+    following = torch.randn(2)
+    memory.append((state, action, random.random(), following))
+    state = following
+    if len(memory) < 8:
+        continue
+    states, actions, rewards, followings = zip(*random.sample(list(memory), 4))
+    q = net(torch.stack(states)).gather(1, torch.tensor(actions).unsqueeze(1)).squeeze(1)
+    with torch.no_grad():
+        goal = torch.tensor(rewards) + 0.9 * target(torch.stack(followings)).max(1).values
+    loss = nn.functional.smooth_l1_loss(q, goal)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    if step % 10 == 0:
+        target.load_state_dict(net.state_dict())
+"""),
+    ("clipped-policy-optimisation", """\
+import torch
+from torch import nn
+from torch.distributions import Categorical
+
+policy = nn.Linear(2, 3)
+optimizer = torch.optim.Adam(policy.parameters())
+for iteration in range(3):
+    states = torch.randn(8, 2)
+    with torch.no_grad():
+        old = Categorical(logits=policy(states))
+        actions = old.sample()
+        old_log_probs = old.log_prob(actions)
+    advantages = torch.randn(8)
+    for epoch in range(4):
+        for batch in torch.randperm(8).split(4):
+            log_probs = Categorical(logits=policy(states[batch])).log_prob(actions[batch])
+            ratio = (log_probs - old_log_probs[batch]).exp()
+            clipped = ratio.clamp(0.8, 1.2) * advantages[batch]
+            loss = -torch.min(ratio * advantages[batch], clipped).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+"""),
+    ("clipped-policy-optimisation-with-old-history", """\
+import torch
+from torch import nn
+from torch.distributions import Categorical
+
+policy = nn.Linear(2, 3)
+optimizer = torch.optim.Adam(policy.parameters())
+states = torch.randn(8, 2)
+old = Categorical(logits=policy(states))
+actions = old.sample()
+old_log_probs = old.log_prob(actions)
+advantages = torch.randn(8)
+for epoch in range(4):
+    log_probs = Categorical(logits=policy(states)).log_prob(actions)
+    ratio = (log_probs - old_log_probs).exp()
+    loss = -torch.min(ratio * advantages, ratio.clamp(0.8, 1.2) * advantages).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""),
+    ("trainer-class", """\
+import torch
+from torch import nn
+
+
+class Trainer:
+    def __init__(self, model, lr=0.1):
+        self.model = model
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=lr)
+        self.step = 0
+        self.metrics = {}
+
+    def log(self, **values):
+        for name, value in values.items():
+            self.metrics.setdefault(name, []).append(value)
+
+    def training_step(self, batch):
+        loss = self.model(batch).pow(2).mean()
+        self.log(loss=loss.item())
+        return loss
+
+    def fit(self, epochs):
+        for epoch in range(epochs):
+            for batch in torch.randn(6, 4, 2):
+                loss = self.training_step(batch)
+                self.optimizer.zero_grad()
+                loss.backward()
+                self.optimizer.step()
+                self.step += 1
+        return self
+
+
+trainer = Trainer(nn.Linear(2, 1)).fit(3)
+print(trainer.step, len(trainer.metrics["loss"]))
+"""),
+    ("trainer-class-with-a-memory", """\
+import torch
+from torch import nn
+
+
+class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.previous = None
+
+    def training_step(self, batch):
+        out = self.model(batch)
+        loss = out.pow(2).mean()
+        if self.previous is not None:
+            loss = loss + (out - self.previous).pow(2).mean()
+        self.previous = out
+        return loss
+
+    def fit(self, epochs):
+        for epoch in range(epochs):
+            for batch in torch.randn(6, 4, 2):
+                self.training_step(batch).backward()
+
+
+Trainer(nn.Sequential(nn.Linear(2, 2), nn.Tanh())).fit(3)
+"""),
+    ("language-model-with-detached-state", """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, vocabulary=10, size=4):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, size)
+        self.rnn = nn.LSTM(size, size, num_layers=2)
+        self.decoder = nn.Linear(size, vocabulary)
+
+    def forward(self, x, hidden):
+        out, hidden = self.rnn(self.embedding(x), hidden)
+        return self.decoder(out), hidden
+
+    def init_hidden(self, batch):
+        weight = next(self.parameters())
+        return weight.new_zeros(2, batch, 4), weight.new_zeros(2, batch, 4)
+
+
+model, criterion = Model(), nn.CrossEntropyLoss()
+data = torch.randint(0, 10, (25, 3))
+hidden = model.init_hidden(3)
+for i in range(0, data.size(0) - 1, 6):
+    x, y = data[i : i + 6], data[i + 1 : i + 7]
+    hidden = tuple(h.detach() for h in hidden)
+    out, hidden = model(x[: len(y)], hidden)
+    criterion(out.view(-1, 10), y.reshape(-1)).backward()
+"""),
+    ("language-model-with-carried-state", """\
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, vocabulary=10, size=4):
+        super().__init__()
+        self.embedding = nn.Embedding(vocabulary, size)
+        self.rnn = nn.LSTM(size, size, num_layers=2)
+        self.decoder = nn.Linear(size, vocabulary)
+
+    def forward(self, x, hidden):
+        out, hidden = self.rnn(self.embedding(x), hidden)
+        return self.decoder(out), hidden
+
+    def init_hidden(self, batch):
+        weight = next(self.parameters())
+        return weight.new_zeros(2, batch, 4), weight.new_zeros(2, batch, 4)
+
+
+model, criterion = Model(), nn.CrossEntropyLoss()
+data = torch.randint(0, 10, (25, 3))
+for epoch in range(2):
+    hidden = model.init_hidden(3)
+    for i in range(0, data.size(0) - 1, 6):
+        x, y = data[i : i + 6], data[i + 1 : i + 7]
+        out, hidden = model(x[: len(y)], hidden)
+        criterion(out.view(-1, 10), y.reshape(-1)).backward()
+"""),
+    ("sequence-to-sequence", """\
+import random
+
+import torch
+from torch import nn
+
+encoder, decoder, head = nn.GRU(3, 4), nn.GRUCell(3, 4), nn.Linear(4, 3)
+source, target = torch.randn(5, 2, 3), torch.randn(5, 2, 3)
+for epoch in range(3):
+    _, state = encoder(source)
+    state, step, loss = state[0], torch.zeros(2, 3), 0
+    for t in range(5):
+        state = decoder(step, state)
+        out = head(state)
+        loss = loss + nn.functional.mse_loss(out, target[t])
+        step = target[t] if random.random() < 0.5 else out
+    loss.backward()
+    print(loss.item() / 5)
+"""),
+    ("mixture-of-schedules", """\
+import math
+
+import torch
+from torch import nn
+
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(30):
+    for group in optimizer.param_groups:
+        group["lr"] = 0.1 * (1 + math.cos(math.pi * step / 30)) / 2
+    weight = min(1.0, step / 10)
+    loss = model(torch.randn(4, 2)).pow(2).mean() * weight
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    optimizer.step()
+"""),
+    ("k-fold-cross-validation", """\
+import torch
+from torch import nn
+
+data = torch.randn(12, 2)
+scores = []
+for fold in range(4):
+    held = data[fold * 3 : (fold + 1) * 3]
+    rest = torch.cat([data[: fold * 3], data[(fold + 1) * 3 :]])
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.Adam(model.parameters())
+    for epoch in range(5):
+        optimizer.zero_grad()
+        model(rest).pow(2).mean().backward()
+        optimizer.step()
+    with torch.no_grad():
+        scores.append(model(held).pow(2).mean().item())
+print(sum(scores) / len(scores))
+"""),
+    ("graph-outside-a-long-loop", """\
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 2), nn.Tanh())
+style = model(torch.randn(4, 2)).mean(0)
+for step in range(100):
+    loss = (model(torch.randn(4, 2)).mean(0) - style).pow(2).sum()
+    loss.backward()
+"""),
+    ("differentiated-in-one-pass-of-many", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+loss = w.exp().sum()
+for step in range(20):
+    if step == 7:
+        loss.backward()
+"""),
+    ("gradient-reversal-schedule", """\
+import torch
+from torch import nn
+
+
+class Reverse(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, strength):
+        ctx.strength = strength
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return -ctx.strength * grad, None
+
+
+features, label, domain = nn.Linear(2, 2), nn.Linear(2, 1), nn.Linear(2, 1)
+for step in range(10):
+    h = features(torch.randn(4, 2)).tanh()
+    loss = label(h).pow(2).mean() + domain(Reverse.apply(h, step / 10)).pow(2).mean()
+    loss.backward()
+"""),
+    ("spectral-regularisation", """\
+import torch
+from torch import nn
+
+
+class Regularised(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.register_buffer("u", torch.randn(2))
+
+    def penalty(self):
+        with torch.no_grad():
+            v = nn.functional.normalize(self.fc.weight.t() @ self.u, dim=0)
+            self.u.copy_(nn.functional.normalize(self.fc.weight @ v, dim=0))
+        return self.u.clone() @ self.fc.weight @ v
+
+    def forward(self, x):
+        return self.fc(x)
+
+
+model = Regularised()
+for _ in range(6):
+    (model(torch.randn(4, 2)).mean() + model.penalty()).backward()
+"""),
+    ("spectral-regularisation-of-two-batches", """\
+import torch
+from torch import nn
+
+
+class Regularised(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(2, 2)
+        self.register_buffer("u", torch.randn(2))
+
+    def penalty(self):
+        with torch.no_grad():
+            v = nn.functional.normalize(self.fc.weight.t() @ self.u, dim=0)
+            self.u.copy_(nn.functional.normalize(self.fc.weight @ v, dim=0))
+        return self.u @ self.fc.weight @ v
+
+
+model = Regularised()
+(model.penalty() + model.penalty()).backward()
+"""),
+    ("ring-of-buffers", """\
+import torch
+
+w = torch.randn(2, 2, requires_grad=True)
+ring = [torch.zeros(2) for _ in range(3)]
+for t in range(12):
+    out = torch.tanh(sum(ring) @ w)
+    out.sum().backward()
+    ring[t % 3] = out.detach()
+"""),
+    ("moving-average-of-the-loss", """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+smooth = None
+for step in range(30):
+    loss = (w * step).pow(2).mean()
+    value = loss.item()
+    smooth = value if smooth is None else 0.9 * smooth + 0.1 * value
+    loss.backward()
+    if step % 10 == 9:
+        print(f"{step}: {smooth:.4f}")
+"""),
+    ("multi-task-with-shared-gradients", """\
+import torch
+from torch import nn
+
+trunk, heads = nn.Linear(2, 3), nn.ModuleList([nn.Linear(3, 1) for _ in range(8)])
+for step in range(10):
+    features = torch.relu(trunk(torch.randn(4, 2)))
+    losses = [head(features).pow(2).mean() for head in heads]
+    for i, loss in enumerate(losses):
+        loss.backward(retain_graph=i < len(losses) - 1)
+"""),
+    ("multi-task-freed-too-early", """\
+import torch
+from torch import nn
+
+trunk, heads = nn.Linear(2, 3), nn.ModuleList([nn.Linear(3, 1) for _ in range(8)])
+for step in range(10):
+    features = torch.relu(trunk(torch.randn(4, 2)))
+    losses = [head(features).pow(2).mean() for head in heads]
+    for i, loss in enumerate(losses):
+        loss.backward(retain_graph=i == 0)
+"""),
+    ("progressive-growing", """\
+import torch
+from torch import nn
+
+blocks = nn.ModuleList([nn.Linear(2, 2)])
+for stage in range(4):
+    for step in range(3):
+        x = torch.randn(4, 2)
+        for block in blocks:
+            x = torch.tanh(block(x))
+        x.pow(2).mean().backward()
+    blocks.append(nn.Linear(2, 2))
+"""),
+    ("beam-of-hypotheses", """\
+import torch
+from torch import nn
+
+cell, head = nn.GRUCell(2, 2), nn.Linear(2, 3)
+for _ in range(3):
+    beams = [(0.0, torch.zeros(1, 2))]
+    for t in range(5):
+        grown = []
+        for score, state in beams:
+            state = cell(torch.ones(1, 2), state)
+            log_probs = head(state).log_softmax(-1)[0]
+            grown += [(score + log_probs[k], state) for k in range(2)]
+        beams = sorted(grown, key=lambda beam: float(beam[0].detach()), reverse=True)[:2]
+    (-beams[0][0]).backward()
+"""),
+]
+
 PROGRAMS: list[tuple[str, str]] = [
     *LOOPS,
+    *LONG_LOOPS,
     *BRANCHES,
     *FUNCTIONS,
     *CLASSES,
     *CONTAINERS,
     *GENERATORS,
     *EXCEPTIONS,
+    *LANGUAGE,
     *GRAD_MODES,
     *DETACHING,
     *IN_PLACE,
