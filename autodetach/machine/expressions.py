@@ -76,6 +76,7 @@ class Expressions(Objects):
             if name.startswith("_eval_") and hasattr(ast, name[6:])
         }
         self.globals = Frame(None, "<module>")
+        self.met: set[object] = set()
         self.builtins: dict[str, Value] = python_library.builtin_names()
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
@@ -382,7 +383,20 @@ class Expressions(Objects):
         elif isinstance(key, tuple) and key and key[0] == "not" and isinstance(key[1], tuple) and key[1][:1] == ("is",):
             default = True
         test, text = self.tests.key(site.node, site.scope)
-        return self.oracle.decide(key, test, site.line, text, default, relevant)
+        once = self._at_most_once(key, site)
+        if once is not None and once in self.met:
+            return False
+        outcome = self.oracle.decide(key, test, site.line, text, default, relevant)
+        if once is not None and outcome:
+            self.met.add(once)
+        return outcome
+
+    def _at_most_once(self, key: object, site: Site) -> object:
+        """`step == 7`: a counter has a value in one pass of its loop only."""
+        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == "==" and self.loops):
+            return None
+        is_counter = isinstance(key[1], tuple) and key[1][:1] == ("fresh",)
+        return (site.node, self.loops[-1].activation) if is_counter else None
 
     # ---- displays
 

@@ -29,13 +29,19 @@ class Machine(Statements):
         mode = function.grad_mode
         if isinstance(function.node, ast.Lambda):
             return
-        for value in self._generate_block(function.node.body, frame):
-            if isinstance(value, _Signal):
+        running = self._generate_block(function.node.body, frame)
+        while True:
+            before = self.grad_enabled
+            if mode is not None:
+                self.grad_enabled = bool(mode)
+            try:
+                value = next(running, _END)
+            finally:
+                if mode is not None:
+                    self.grad_enabled = before
+            if value is _END or isinstance(value, _Signal):
                 return
-            if mode is None:
-                yield value
-            else:
-                yield value
+            yield value
 
     def _generate_block(self, body: list[ast.stmt], frame: Frame) -> Iterator[Value]:
         """As `block`, for bodies that yield; ends with a `_Signal` where control leaves the block."""
@@ -162,7 +168,9 @@ class Machine(Statements):
     def _instance_items(self, value: Instance, site: Site) -> Iterable:
         raw = self.class_attribute(value.cls, "__iter__")
         if raw is not MISSING:
-            return self.items_of(self.call(self.bind(raw, value, site), [], {}, site), site)
+            iterator = self.call(self.bind(raw, value, site), [], {}, site)
+            if iterator is not value:
+                return self.items_of(iterator, site)
         raw = self.class_attribute(value.cls, "__next__")
         if raw is not MISSING:
             step = self.bind(raw, value, site)
@@ -181,6 +189,9 @@ class Machine(Statements):
         if raw is not MISSING:
             return Iterable(lambda exact: (self.subscript(value, i, site) for i in range(MAX_PASSES)))
         return library_objects.instance_items(self, value, site)
+
+
+_END = object()
 
 
 class _Signal:

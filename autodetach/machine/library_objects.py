@@ -14,6 +14,7 @@ from autodetach.machine.modules import (
     is_module,
     module_method,
     run_hooks,
+    run_pre_hooks,
 )
 from autodetach.machine.optimizers import OPTIMIZER_METHODS, fill_optimizer, optimizer_method
 from autodetach.machine.torch_semantics import (
@@ -127,6 +128,7 @@ def _lightning_optimizers(m: Core, this: Instance, site: Site) -> Value:
 def call_instance(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`obj(...)` where the class in view has no `__call__`."""
     if is_module(this) or this.open:
+        args = run_pre_hooks(m, this, args, site)
         forward = m.lookup(this, "forward", site)
         if forward is not MISSING and not isinstance(forward, Opaque):
             m.in_forward += 1

@@ -285,6 +285,19 @@ def _unknown_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str
     return result
 
 
+def run_pre_hooks(m: Core, this: Instance, args: list[Value], site: Site) -> list[Value]:
+    """The positional arguments as the forward pre-hooks leave them."""
+    hooks = this.attrs.get("#prehooks")
+    if isinstance(hooks, Sequence):
+        for hook in list(hooks.items):
+            changed = m.call(hook, [this, Sequence("tuple", list(args), m.clock)], {}, site)
+            if isinstance(changed, Sequence):
+                args = list(changed.items)
+            elif isinstance(changed, Tensor):
+                args = [changed]
+    return args
+
+
 def run_hooks(m: Core, this: Instance, args: list[Value], result: Value, site: Site) -> Value:
     hooks = this.attrs.get("#hooks")
     if isinstance(hooks, Sequence):
@@ -325,8 +338,9 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
         if isinstance(key, str):
             this.attrs[key] = value
         return None
-    if name == "register_forward_hook" and args:
-        hooks = this.attrs.setdefault("#hooks", Sequence("list", [], m.clock))
+    if name in ("register_forward_hook", "register_forward_pre_hook") and args:
+        kind = "#hooks" if name == "register_forward_hook" else "#prehooks"
+        hooks = this.attrs.setdefault(kind, Sequence("list", [], m.clock))
         hooks.items.append(args[0])
         return m.opaque("handle")
     if name.startswith("register_"):

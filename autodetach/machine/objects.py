@@ -102,6 +102,8 @@ class Objects(Core):
             return containers.attribute(self, value, name)
         if isinstance(value, Iterable):
             return value.attrs.get(name, MISSING)
+        if isinstance(value, Property) and name in ("setter", "getter", "deleter"):
+            return self._property_part(value, name)
         if is_number(value):
             if name in NOT_OF_NUMBERS:
                 return MISSING
@@ -124,6 +126,15 @@ class Objects(Core):
             value.attrs[name] = fresh
             return fresh
         return self.opaque(name)
+
+    def _property_part(self, value: Property, name: str) -> Native:
+        """`@x.setter` and its kin, as decorators."""
+
+        def changed(args: list[Value], kwargs: dict[str, Value], site: Site) -> Property:
+            getter = args[0] if name == "getter" else value.getter
+            return Property(getter, args[0] if name == "setter" else value.setter, value.cached)
+
+        return Native(name, changed)
 
     def _bound_unknown(self, value: Value, name: str) -> Value:
         if isinstance(value, Sym):

@@ -521,6 +521,13 @@ class Statements(Expressions):
                 self.grad_enabled = before
 
             leave = restore
+        elif isinstance(context, Opaque) and context.name == "ExitStack":
+            outer_mode = self.grad_enabled
+
+            def unwind() -> None:
+                self.grad_enabled = outer_mode
+
+            leave = unwind
         elif isinstance(context, Iterable) and context.once:
             running = context.start(False)
             entered = next(running, None)
@@ -631,7 +638,7 @@ def mentions_runtime_error(call: ast.Call) -> bool:
         if isinstance(call.func, ast.Name)
         else ""
     )
-    if not (name == "raises" or name.startswith("assertRaises")):
+    if not (name in ("raises", "suppress") or name.startswith("assertRaises")):
         return False
     return any(isinstance(n, ast.Name) and n.id in ("RuntimeError", *CATCH_ALL) for a in call.args for n in ast.walk(a))
 

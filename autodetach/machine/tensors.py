@@ -224,7 +224,8 @@ def differentiate_call(
     value = kwargs.get("retain_graph", rest[0] if rest else None)
     if value is None and "**" in kwargs:
         value = m.fresh("bool")
-    retain = create_graph if value is None else m.truth(value, site, default=False)
+    # A flag that is not known is taken for right: it is set where the graph is needed again.
+    retain = create_graph if value is None else bool(value) if isinstance(value, (bool, int)) else True
     inputs = kwargs.get("inputs")
     m.differentiate(
         roots,

@@ -17,6 +17,7 @@ from autodetach.machine.torch_semantics import (
 )
 from autodetach.machine.values import (
     Function,
+    GradMode,
     Instance,
     Iterable,
     Method,
@@ -51,6 +52,10 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         result.scalar = this.scalar
         m.detached_from, m.detached_at = this.node, site.node
         return result
+    if name == "enter_context" and args and isinstance(args[0], GradMode):
+        if isinstance(args[0].enabled, bool):
+            m.grad_enabled = args[0].enabled
+        return None
     if name == "step":
         return _opaque_step(m, this, args, kwargs, site)
     if name == "zero_grad":

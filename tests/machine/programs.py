@@ -3445,7 +3445,9 @@ weights.masked_fill_(torch.eye(3).bool(), 0.0)
 weights.sum().backward()
 """,
     ),
-    ("state-dict-loaded-before-backward", """\
+    (
+        "state-dict-loaded-before-backward",
+        """\
 import torch
 from torch import nn
 
@@ -3454,8 +3456,11 @@ saved = {name: value.clone() for name, value in model.state_dict().items()}
 loss = model(torch.randn(4, 2)).mean()
 model.load_state_dict(saved)
 loss.backward()
-"""),
-    ("state-dict-loaded-after-backward", """\
+""",
+    ),
+    (
+        "state-dict-loaded-after-backward",
+        """\
 import torch
 from torch import nn
 
@@ -3465,8 +3470,11 @@ for _ in range(2):
     loss = model(torch.randn(4, 2)).mean()
     loss.backward()
     model.load_state_dict(saved)
-"""),
-    ("weights-initialised-before-backward", """\
+""",
+    ),
+    (
+        "weights-initialised-before-backward",
+        """\
 import torch
 from torch import nn
 
@@ -3474,8 +3482,11 @@ first, second = nn.Linear(2, 2), nn.Linear(2, 1)
 loss = second(first(torch.randn(4, 2))).mean()
 nn.init.normal_(second.weight)
 loss.backward()
-"""),
-    ("weights-initialised-before-forward", """\
+""",
+    ),
+    (
+        "weights-initialised-before-forward",
+        """\
 import torch
 from torch import nn
 
@@ -3485,8 +3496,11 @@ for layer in (first, second):
     nn.init.constant_(layer.bias, 0.0)
 loss = second(first(torch.randn(4, 2))).mean()
 loss.backward()
-"""),
-    ("averaged-weights-updated-in-place", """\
+""",
+    ),
+    (
+        "averaged-weights-updated-in-place",
+        """\
 import copy
 
 import torch
@@ -3500,8 +3514,11 @@ for _ in range(2):
     with torch.no_grad():
         for p, q in zip(model.parameters(), average.parameters()):
             q.mul_(0.9).add_(p, alpha=0.1)
-"""),
-    ("averaged-weights-updated-before-backward", """\
+""",
+    ),
+    (
+        "averaged-weights-updated-before-backward",
+        """\
 import copy
 
 import torch
@@ -3514,23 +3531,32 @@ with torch.no_grad():
     for q in average.parameters():
         q.mul_(0.9)
 loss.backward()
-"""),
-    ("relu-module-in-place-behind-a-tanh", """\
+""",
+    ),
+    (
+        "relu-module-in-place-behind-a-tanh",
+        """\
 import torch
 from torch import nn
 
 model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.ReLU(inplace=True))
 model(torch.randn(4, 2)).sum().backward()
-"""),
-    ("relu-module-in-place-behind-a-linear", """\
+""",
+    ),
+    (
+        "relu-module-in-place-behind-a-linear",
+        """\
 import torch
 from torch import nn
 
 model = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True), nn.Linear(2, 1))
 for _ in range(2):
     model(torch.randn(4, 2)).sum().backward()
-"""),
-    ("residual-added-in-place", """\
+""",
+    ),
+    (
+        "residual-added-in-place",
+        """\
 import torch
 from torch import nn
 
@@ -3539,8 +3565,11 @@ x = layer(torch.randn(4, 2))
 y = torch.relu(x)
 y += x
 y.sum().backward()
-"""),
-    ("residual-added-in-place-to-a-linear", """\
+""",
+    ),
+    (
+        "residual-added-in-place-to-a-linear",
+        """\
 import torch
 from torch import nn
 
@@ -3549,16 +3578,22 @@ x = torch.relu(layer(torch.randn(4, 2)))
 y = other(x)
 y += x
 y.sum().backward()
-"""),
-    ("row-of-a-saved-tensor-scaled", """\
+""",
+    ),
+    (
+        "row-of-a-saved-tensor-scaled",
+        """\
 import torch
 
 w = torch.randn(3, 2, requires_grad=True)
 y = w.sigmoid()
 y[0].mul_(2.0)
 y.sum().backward()
-"""),
-    ("column-of-an-unsaved-tensor-scaled", """\
+""",
+    ),
+    (
+        "column-of-an-unsaved-tensor-scaled",
+        """\
 import torch
 
 w = torch.randn(3, 2, requires_grad=True)
@@ -3566,8 +3601,11 @@ y = w + 1
 y[:, 0] *= 2.0
 y[1] += 1.0
 y.sum().backward()
-"""),
-    ("base-changed-after-a-view-was-saved", """\
+""",
+    ),
+    (
+        "base-changed-after-a-view-was-saved",
+        """\
 import torch
 
 w = torch.randn(4, requires_grad=True)
@@ -3575,24 +3613,33 @@ y = w + 0
 square = y.view(2, 2) ** 2
 y.add_(1)
 square.sum().backward()
-"""),
-    ("alias-changed", """\
+""",
+    ),
+    (
+        "alias-changed",
+        """\
 import torch
 
 w = torch.randn(4, requires_grad=True)
 a = b = w.exp()
 b *= 2
 a.sum().backward()
-"""),
-    ("alias-is-rebound", """\
+""",
+    ),
+    (
+        "alias-is-rebound",
+        """\
 import torch
 
 w = torch.randn(4, requires_grad=True)
 a = b = w.exp()
 b = b * 2
 (a.sum() + b.sum()).backward()
-"""),
-    ("attribute-accumulates-in-place", """\
+""",
+    ),
+    (
+        "attribute-accumulates-in-place",
+        """\
 import torch
 
 
@@ -3611,8 +3658,11 @@ for k in range(2):
     meter.add((w * k).pow(2).sum())
 meter.total.backward()
 meter.add((w * 3).sum()).backward()
-"""),
-    ("saved-number-times-tensor-changed", """\
+""",
+    ),
+    (
+        "saved-number-times-tensor-changed",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -3620,8 +3670,11 @@ scale = torch.tensor(2.0)
 loss = (w * scale).sum()
 scale.fill_(3.0)
 loss.backward()
-"""),
-    ("gradient-changed-in-place", """\
+""",
+    ),
+    (
+        "gradient-changed-in-place",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -3631,8 +3684,11 @@ for _ in range(2):
     w.grad.mul_(0.5)
     w.grad.data.clamp_(-1, 1)
     w.grad.zero_()
-"""),
-    ("noise-added-to-weights-by-data", """\
+""",
+    ),
+    (
+        "noise-added-to-weights-by-data",
+        """\
 import torch
 from torch import nn
 
@@ -3641,16 +3697,22 @@ loss = model(torch.randn(4, 2)).mean()
 for p in model.parameters():
     p.data.add_(torch.randn_like(p.data))
 loss.backward()
-"""),
-    ("index-put-after-softmax", """\
+""",
+    ),
+    (
+        "index-put-after-softmax",
+        """\
 import torch
 
 w = torch.randn(3, requires_grad=True)
 p = w.softmax(0)
 p[torch.tensor([0, 1])] = 0.0
 p.sum().backward()
-"""),
-    ("where-instead-of-index-put", """\
+""",
+    ),
+    (
+        "where-instead-of-index-put",
+        """\
 import torch
 
 w = torch.randn(3, requires_grad=True)
@@ -3658,8 +3720,11 @@ p = w.softmax(0)
 p = torch.where(p > 0.3, p, torch.zeros(()))
 p = p.masked_fill(p < 0.1, 0.0)
 p.sum().backward()
-"""),
-    ("dropout-in-place-behind-a-linear", """\
+""",
+    ),
+    (
+        "dropout-in-place-behind-a-linear",
+        """\
 import torch
 import torch.nn.functional as F
 
@@ -3668,8 +3733,11 @@ x = torch.randn(4, 2)
 h = F.dropout(layer(x), p=0.5, training=True, inplace=True)
 h.sum().backward()
 x += 1
-"""),
-    ("batch-changed-before-backward", """\
+""",
+    ),
+    (
+        "batch-changed-before-backward",
+        """\
 import torch
 
 layer = torch.nn.Linear(2, 2)
@@ -3677,8 +3745,11 @@ x = torch.randn(4, 2)
 loss = layer(x).sum()
 x += 1
 loss.backward()
-"""),
-    ("loss-scaled-in-place-after-backward", """\
+""",
+    ),
+    (
+        "loss-scaled-in-place-after-backward",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -3689,8 +3760,11 @@ for k in range(3):
     loss *= 4
     total += loss.item()
 print(total)
-"""),
-    ("loss-scaled-in-place-before-backward", """\
+""",
+    ),
+    (
+        "loss-scaled-in-place-before-backward",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -3701,7 +3775,8 @@ for k in range(2):
 loss = w.norm()
 loss *= 2
 loss.backward()
-"""),
+""",
+    ),
 ]
 
 MODULES: list[tuple[str, str]] = [
@@ -5116,7 +5191,9 @@ with torch.autograd.set_detect_anomaly(True):
     loss.backward()
 """,
     ),
-    ("create-graph-of-backward", """\
+    (
+        "create-graph-of-backward",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -5125,8 +5202,11 @@ loss.backward(create_graph=True)
 penalty = w.grad.pow(2).sum()
 w.grad = None
 penalty.backward()
-"""),
-    ("gradient-norm-freed", """\
+""",
+    ),
+    (
+        "gradient-norm-freed",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -5135,8 +5215,11 @@ loss = (w ** 3).sum()
 norm = g.norm()
 norm.backward()
 (norm + loss).backward()
-"""),
-    ("gradient-with-unused-inputs", """\
+""",
+    ),
+    (
+        "gradient-with-unused-inputs",
+        """\
 import torch
 
 a = torch.randn(2, requires_grad=True)
@@ -5145,8 +5228,11 @@ loss = (a ** 2).sum()
 ga, gb = torch.autograd.grad(loss, (a, b), allow_unused=True)
 print(gb is None)
 ga, gb = torch.autograd.grad(loss, (a, b), allow_unused=True)
-"""),
-    ("gradient-with-grad-outputs", """\
+""",
+    ),
+    (
+        "gradient-with-grad-outputs",
+        """\
 import torch
 
 w = torch.randn(3, requires_grad=True)
@@ -5157,8 +5243,11 @@ for row in torch.eye(3):
 y = w.exp()
 (g,) = torch.autograd.grad([y], [w], [torch.ones(3)], False)
 (g,) = torch.autograd.grad([y], [w], [torch.ones(3)])
-"""),
-    ("gradient-of-an-intermediate", """\
+""",
+    ),
+    (
+        "gradient-of-an-intermediate",
+        """\
 import torch
 
 w = torch.randn(3, requires_grad=True)
@@ -5166,8 +5255,11 @@ h = w.exp()
 loss = h.pow(2).sum()
 (g,) = torch.autograd.grad(loss, h)
 h.backward(g)
-"""),
-    ("gradient-of-an-intermediate-then-all", """\
+""",
+    ),
+    (
+        "gradient-of-an-intermediate-then-all",
+        """\
 import torch
 
 w = torch.randn(3, requires_grad=True)
@@ -5175,8 +5267,11 @@ h = w.exp()
 loss = h.pow(2).sum()
 (g,) = torch.autograd.grad(loss, h)
 loss.backward()
-"""),
-    ("split-backward-by-a-detached-leaf", """\
+""",
+    ),
+    (
+        "split-backward-by-a-detached-leaf",
+        """\
 import torch
 from torch import nn
 
@@ -5186,8 +5281,11 @@ cut = h.detach().requires_grad_()
 for head in heads:
     head(cut).pow(2).mean().backward()
 h.backward(cut.grad)
-"""),
-    ("split-backward-without-the-cut", """\
+""",
+    ),
+    (
+        "split-backward-without-the-cut",
+        """\
 import torch
 from torch import nn
 
@@ -5196,8 +5294,11 @@ h = trunk(torch.randn(4, 2)).tanh()
 cut = h.requires_grad_()
 for head in heads:
     head(cut).pow(2).mean().backward()
-"""),
-    ("first-order-meta-learning", """\
+""",
+    ),
+    (
+        "first-order-meta-learning",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -5207,8 +5308,11 @@ for task in range(2):
         (g,) = torch.autograd.grad((fast ** 2).sum(), fast)
         fast = fast - 0.1 * g
     (fast ** 2).sum().backward()
-"""),
-    ("checkpoint-reentrant", """\
+""",
+    ),
+    (
+        "checkpoint-reentrant",
+        """\
 import torch
 from torch import nn
 from torch.utils.checkpoint import checkpoint
@@ -5220,8 +5324,11 @@ for _ in range(2):
 loss = checkpoint(layer, x, use_reentrant=True).sum()
 loss.backward()
 loss.backward()
-"""),
-    ("checkpoint-of-a-sequence", """\
+""",
+    ),
+    (
+        "checkpoint-of-a-sequence",
+        """\
 import torch
 from torch import nn
 from torch.utils import checkpoint
@@ -5230,8 +5337,11 @@ model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2), nn.Tanh())
 x = torch.randn(4, 2, requires_grad=True)
 for _ in range(2):
     checkpoint.checkpoint_sequential(model, 2, x, use_reentrant=False).sum().backward()
-"""),
-    ("own-function-of-two-outputs", """\
+""",
+    ),
+    (
+        "own-function-of-two-outputs",
+        """\
 import torch
 
 
@@ -5249,8 +5359,11 @@ class Split(torch.autograd.Function):
 a = torch.randn(2, requires_grad=True)
 product, total = Split.apply(a, torch.ones(2))
 (product.sum() + total.sum()).backward()
-"""),
-    ("own-function-with-a-setup-context", """\
+""",
+    ),
+    (
+        "own-function-with-a-setup-context",
+        """\
 import torch
 
 
@@ -5276,8 +5389,11 @@ a = torch.randn(2, requires_grad=True)
 h = exp(a)
 h.sum().backward()
 exp(a).sum().backward()
-"""),
-    ("own-function-in-a-module", """\
+""",
+    ),
+    (
+        "own-function-in-a-module",
+        """\
 import torch
 from torch import nn
 
@@ -5305,8 +5421,11 @@ model = Binary()
 codes = model(torch.randn(4, 2))
 for k in range(2):
     (codes * k).sum().backward()
-"""),
-    ("unpacked-views-of-one-node", """\
+""",
+    ),
+    (
+        "unpacked-views-of-one-node",
+        """\
 import torch
 
 w = torch.randn(4, requires_grad=True)
@@ -5316,8 +5435,11 @@ e, f = torch.stack([w, w]).unbind(0)
 (a.sum() + c.sum() + e.sum()).backward()
 (d.sum() + f.sum()).backward()
 b.sum().backward()
-"""),
-    ("values-and-indices", """\
+""",
+    ),
+    (
+        "values-and-indices",
+        """\
 import torch
 
 w = torch.randn(3, 2, requires_grad=True)
@@ -5327,8 +5449,11 @@ best = w.topk(1, dim=1).values
 best.sum().backward()
 w.sort(descending=True)[0].sum().backward()
 values.mean().backward()
-"""),
-    ("indices-have-no-history", """\
+""",
+    ),
+    (
+        "indices-have-no-history",
+        """\
 import torch
 
 w = torch.randn(3, 2, requires_grad=True)
@@ -5337,8 +5462,11 @@ mask = (w > 0).float()
 one_hot = torch.nn.functional.one_hot(picked, 2).float()
 for _ in range(3):
     (w * mask * one_hot).sum().backward()
-"""),
-    ("einsum-and-matmul", """\
+""",
+    ),
+    (
+        "einsum-and-matmul",
+        """\
 import torch
 
 a = torch.randn(2, 3, requires_grad=True)
@@ -5348,8 +5476,11 @@ product.trace().backward()
 (a @ b).trace().backward()
 torch.mm(a, b).sum().backward()
 product.sum().backward()
-"""),
-    ("plain-tensors-only", """\
+""",
+    ),
+    (
+        "plain-tensors-only",
+        """\
 import torch
 
 total = torch.zeros(2)
@@ -5359,8 +5490,11 @@ for k in range(3):
     state = torch.tanh(state * k) + total
     total += state
     (w * state.clone()).sum().backward()
-"""),
-    ("retained-by-a-variable", """\
+""",
+    ),
+    (
+        "retained-by-a-variable",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -5369,8 +5503,11 @@ keep = True
 for i in range(3):
     keep = i < 2
     loss.backward(retain_graph=keep)
-"""),
-    ("retained-by-a-variable-too-late", """\
+""",
+    ),
+    (
+        "retained-by-a-variable-too-late",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -5379,8 +5516,11 @@ keep = False
 for i in range(3):
     loss.backward(retain_graph=keep)
     keep = True
-"""),
-    ("hook-replaces-the-input", """\
+""",
+    ),
+    (
+        "hook-replaces-the-input",
+        """\
 import torch
 from torch import nn
 
@@ -5389,8 +5529,11 @@ head.register_forward_pre_hook(lambda module, args: tuple(a.detach() for a in ar
 h = trunk(torch.randn(4, 2)).tanh()
 for _ in range(3):
     head(h).mean().backward()
-"""),
-    ("full-backward-hook", """\
+""",
+    ),
+    (
+        "full-backward-hook",
+        """\
 import torch
 from torch import nn
 
@@ -5400,8 +5543,11 @@ model[0].register_full_backward_hook(lambda module, gin, gout: norms.append(gout
 for _ in range(2):
     model(torch.randn(4, 2)).sum().backward()
 print(len(norms))
-"""),
-    ("hook-stores-on-the-module", """\
+""",
+    ),
+    (
+        "hook-stores-on-the-module",
+        """\
 import torch
 from torch import nn
 
@@ -5415,8 +5561,11 @@ layer.register_forward_hook(keep)
 layer(torch.randn(4, 2)).tanh().sum().backward()
 layer.kept.pow(2).sum().backward()
 layer.kept.pow(2).sum().backward()
-"""),
-    ("packed-sequences", """\
+""",
+    ),
+    (
+        "packed-sequences",
+        """\
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -5428,8 +5577,11 @@ for _ in range(2):
     padded, lengths = pad_packed_sequence(out, batch_first=True)
     padded.sum().backward()
 h.sum().backward()
-"""),
-    ("outputs-of-cells-stacked", """\
+""",
+    ),
+    (
+        "outputs-of-cells-stacked",
+        """\
 import torch
 from torch import nn
 
@@ -5455,8 +5607,11 @@ for _ in range(2):
     out.mean().backward()
 out, state = rnn(torch.randn(4, 2, 2), state)
 out.mean().backward()
-"""),
-    ("initial-state-is-a-parameter", """\
+""",
+    ),
+    (
+        "initial-state-is-a-parameter",
+        """\
 import torch
 from torch import nn
 
@@ -5474,8 +5629,11 @@ class Rnn(nn.Module):
 model = Rnn()
 for _ in range(3):
     model(torch.randn(5, 2, 2)).mean().backward()
-"""),
-    ("deep-copied-model-has-its-own-graph", """\
+""",
+    ),
+    (
+        "deep-copied-model-has-its-own-graph",
+        """\
 import copy
 
 import torch
@@ -5488,8 +5646,11 @@ a, b = model(x), twin(x)
 a.sum().backward()
 b.sum().backward()
 b.sum().backward()
-"""),
-    ("loader-read-by-hand", """\
+""",
+    ),
+    (
+        "loader-read-by-hand",
+        """\
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -5502,8 +5663,11 @@ h = model(x).tanh()
 for step in range(2):
     x, y = next(batches)
     (h - y).pow(2).mean().backward()
-"""),
-    ("loader-of-dicts", """\
+""",
+    ),
+    (
+        "loader-of-dicts",
+        """\
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, Dataset
@@ -5522,8 +5686,11 @@ for step, batch in enumerate(DataLoader(Records(), batch_size=2)):
     loss = (model(batch["x"]) - batch["y"]).pow(2).mean()
     loss.backward()
 loss.backward()
-"""),
-    ("loader-with-a-collate-function", """\
+""",
+    ),
+    (
+        "loader-with-a-collate-function",
+        """\
 import torch
 from torch import nn
 from torch.utils.data import DataLoader
@@ -5540,8 +5707,11 @@ model = nn.Linear(1, 2)
 criterion = nn.CrossEntropyLoss()
 for x, y in DataLoader(data, batch_size=3, collate_fn=collate):
     criterion(model(x), y).backward()
-"""),
-    ("divergence-of-distributions", """\
+""",
+    ),
+    (
+        "divergence-of-distributions",
+        """\
 import torch
 from torch.distributions import Normal, kl_divergence
 
@@ -5550,8 +5720,11 @@ scale = torch.ones(2, requires_grad=True)
 posterior = Normal(mean.tanh(), scale.exp())
 kl_divergence(posterior, Normal(torch.zeros(2), torch.ones(2))).sum().backward()
 posterior.rsample().sum().backward()
-"""),
-    ("distribution-made-in-each-pass", """\
+""",
+    ),
+    (
+        "distribution-made-in-each-pass",
+        """\
 import torch
 from torch import distributions as D
 
@@ -5560,8 +5733,11 @@ for _ in range(3):
     d = D.Bernoulli(logits=logits)
     x = d.sample((4,))
     (d.log_prob(x).mean() + d.entropy().mean()).backward()
-"""),
-    ("soft-actor-critic-step-order", """\
+""",
+    ),
+    (
+        "soft-actor-critic-step-order",
+        """\
 import torch
 from torch import nn
 
@@ -5577,8 +5753,11 @@ opt_c.step()
 opt_a.zero_grad()
 actor_loss.backward()
 opt_a.step()
-"""),
-    ("soft-actor-critic-recomputed", """\
+""",
+    ),
+    (
+        "soft-actor-critic-recomputed",
+        """\
 import torch
 from torch import nn
 
@@ -5595,8 +5774,11 @@ for _ in range(2):
     opt_a.zero_grad()
     actor_loss.backward()
     opt_a.step()
-"""),
-    ("contrastive-queue-detached", """\
+""",
+    ),
+    (
+        "contrastive-queue-detached",
+        """\
 import torch
 from torch import nn
 
@@ -5607,8 +5789,11 @@ for _ in range(3):
     loss = (q @ queue.t()).logsumexp(1).mean()
     loss.backward()
     queue = torch.cat([queue[2:], q.detach()])
-"""),
-    ("contrastive-queue-attached", """\
+""",
+    ),
+    (
+        "contrastive-queue-attached",
+        """\
 import torch
 from torch import nn
 
@@ -5619,8 +5804,11 @@ for _ in range(3):
     loss = (q @ queue.t()).logsumexp(1).mean()
     loss.backward()
     queue = torch.cat([queue[2:], q])
-"""),
-    ("weights-of-losses-learned", """\
+""",
+    ),
+    (
+        "weights-of-losses-learned",
+        """\
 import torch
 from torch import nn
 
@@ -5641,8 +5829,11 @@ model, weighted = nn.Linear(2, 2), Weighted(2)
 for _ in range(2):
     out = model(torch.randn(4, 2))
     weighted([out[:, 0].pow(2).mean(), out[:, 1].abs().mean()]).backward()
-"""),
-    ("teacher-and-student", """\
+""",
+    ),
+    (
+        "teacher-and-student",
+        """\
 import torch
 from torch import nn
 
@@ -5654,8 +5845,11 @@ with torch.no_grad():
 for _ in range(3):
     loss = nn.functional.kl_div(student(x).log_softmax(-1), soft, reduction="batchmean")
     loss.backward()
-"""),
-    ("teacher-with-gradients", """\
+""",
+    ),
+    (
+        "teacher-with-gradients",
+        """\
 import torch
 from torch import nn
 
@@ -5666,8 +5860,11 @@ soft = teacher(x).softmax(-1)
 for _ in range(3):
     loss = nn.functional.kl_div(student(x).log_softmax(-1), soft, reduction="batchmean")
     loss.backward()
-"""),
-    ("physics-residual", """\
+""",
+    ),
+    (
+        "physics-residual",
+        """\
 import torch
 from torch import nn
 
@@ -5682,8 +5879,11 @@ for _ in range(3):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-"""),
-    ("physics-residual-outside-the-loop", """\
+""",
+    ),
+    (
+        "physics-residual-outside-the-loop",
+        """\
 import torch
 from torch import nn
 
@@ -5694,8 +5894,11 @@ u_x = torch.autograd.grad(u, x, torch.ones_like(u), create_graph=True)[0]
 for _ in range(2):
     loss = (u_x + net(x)).pow(2).mean()
     loss.backward()
-"""),
-    ("adversarial-example", """\
+""",
+    ),
+    (
+        "adversarial-example",
+        """\
 import torch
 from torch import nn
 
@@ -5707,8 +5910,11 @@ for _ in range(3):
     loss.backward()
     delta.data = (delta + 0.1 * delta.grad.sign()).clamp(-0.2, 0.2)
     delta.grad.zero_()
-"""),
-    ("adversarial-example-without-data", """\
+""",
+    ),
+    (
+        "adversarial-example-without-data",
+        """\
 import torch
 from torch import nn
 
@@ -5721,8 +5927,11 @@ for _ in range(2):
     adversarial = (adversarial + 0.1 * g.sign()).clamp(0, 1)
 model(adversarial).sum().backward()
 nn.functional.cross_entropy(model(adversarial), y).backward()
-"""),
-    ("evaluation-between-epochs", """\
+""",
+    ),
+    (
+        "evaluation-between-epochs",
+        """\
 import torch
 from torch import nn
 
@@ -5745,7 +5954,8 @@ for epoch in range(2):
     optimizer.step()
     score = evaluate(model)
     best = score if best is None else max(best, score)
-"""),
+""",
+    ),
 ]
 
 DATA: list[tuple[str, str]] = [
@@ -6021,7 +6231,9 @@ if __name__ == "__main__":
 ]
 
 LANGUAGE: list[tuple[str, str]] = [
-    ("match-on-classes", """\
+    (
+        "match-on-classes",
+        """\
 from dataclasses import dataclass
 
 import torch
@@ -6045,8 +6257,11 @@ for task in [Evaluate(loss), Train(loss), Evaluate(loss)]:
             pass
         case Train(loss=found):
             found.backward()
-"""),
-    ("match-on-classes-takes-the-same-loss", """\
+""",
+    ),
+    (
+        "match-on-classes-takes-the-same-loss",
+        """\
 import torch
 
 
@@ -6065,8 +6280,11 @@ for task in [None, Train(loss, 1), Train(loss, 0), Train(loss, 1)]:
             continue
         case Train(found, 1):
             found.backward()
-"""),
-    ("match-with-a-star", """\
+""",
+    ),
+    (
+        "match-with-a-star",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6080,8 +6298,11 @@ match losses:
         first.backward()
         sum(rest).backward()
         rest[-1].backward()
-"""),
-    ("match-with-a-rest-of-a-dict", """\
+""",
+    ),
+    (
+        "match-with-a-rest-of-a-dict",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6091,8 +6312,11 @@ match losses:
         first.backward()
         for other in others.values():
             other.backward()
-"""),
-    ("match-guard-decides", """\
+""",
+    ),
+    (
+        "match-guard-decides",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6105,8 +6329,11 @@ for step in range(3):
             loss.backward()
         case int():
             loss.backward()
-"""),
-    ("generator-is-sent-values", """\
+""",
+    ),
+    (
+        "generator-is-sent-values",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6124,8 +6351,11 @@ steps.send(2.0).backward()
 last = steps.send(3.0)
 last.backward()
 last.backward()
-"""),
-    ("generator-returns-early", """\
+""",
+    ),
+    (
+        "generator-returns-early",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6144,8 +6374,11 @@ for loss in losses(1):
 print(len(list(losses(0))))
 for loss in losses(2):
     loss.backward()
-"""),
-    ("generator-catches-an-error", """\
+""",
+    ),
+    (
+        "generator-catches-an-error",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6164,8 +6397,11 @@ def losses(names):
 for loss in losses(["a", "missing", "b"]):
     loss.backward()
 loss.backward()
-"""),
-    ("generator-method-walks-a-tree", """\
+""",
+    ),
+    (
+        "generator-method-walks-a-tree",
+        """\
 import torch
 
 
@@ -6183,8 +6419,11 @@ w = torch.randn(2, requires_grad=True)
 tree = Tree(w.exp(), [Tree(w.sin()), Tree(w.cos(), [Tree(w.tanh())])])
 sum(value.sum() for value in tree.walk()).backward()
 tree.children[1].children[0].value.sum().backward()
-"""),
-    ("flow-decided-by-numbers-and-texts", """\
+""",
+    ),
+    (
+        "flow-decided-by-numbers-and-texts",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6195,8 +6434,11 @@ for i, word in enumerate(plan):
     loss.backward(retain_graph=word.startswith("k"))
 if quotient == 1 and rest == 1 and max(quotient, 3) > 2 and not any([0, 0]):
     loss.backward()
-"""),
-    ("flow-decided-by-types", """\
+""",
+    ),
+    (
+        "flow-decided-by-types",
+        """\
 import torch
 from torch import nn
 
@@ -6212,8 +6454,11 @@ for value in [1, "a", None, nn.Linear(1, 1), [loss], {"x": loss}, loss]:
     else:
         value.backward()
 loss.backward()
-"""),
-    ("nested-closures", """\
+""",
+    ),
+    (
+        "nested-closures",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6239,8 +6484,11 @@ def outer():
 step = outer()
 step().backward()
 step().backward()
-"""),
-    ("nested-closures-build-anew", """\
+""",
+    ),
+    (
+        "nested-closures-build-anew",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6267,8 +6515,11 @@ step = outer()
 step().backward()
 step().backward()
 step().backward()
-"""),
-    ("reduce-and-accumulate", """\
+""",
+    ),
+    (
+        "reduce-and-accumulate",
+        """\
 import operator
 from functools import reduce
 from itertools import accumulate
@@ -6281,8 +6532,11 @@ reduce(operator.add, parts).backward(retain_graph=True)
 *_, total = accumulate(parts)
 total.backward()
 reduce(lambda a, b: a * b, parts).backward()
-"""),
-    ("itertools-islice-and-repeat", """\
+""",
+    ),
+    (
+        "itertools-islice-and-repeat",
+        """\
 from itertools import count, islice, repeat
 
 import torch
@@ -6293,8 +6547,11 @@ for loss in islice(fresh, 3):
     loss.backward()
 for loss in repeat((w * 2).sum(), 2):
     loss.backward()
-"""),
-    ("itertools-product-and-pairs", """\
+""",
+    ),
+    (
+        "itertools-product-and-pairs",
+        """\
 from itertools import product, zip_longest
 
 import torch
@@ -6307,8 +6564,11 @@ for a, b in zip_longest(losses, [w.exp().sum()]):
 losses[1].backward()
 for a, b in product(losses, repeat=2):
     (a + b).backward()
-"""),
-    ("method-looked-up-by-name", """\
+""",
+    ),
+    (
+        "method-looked-up-by-name",
+        """\
 import torch
 
 
@@ -6331,8 +6591,11 @@ class Trainer:
 trainer = Trainer()
 trainer.run(["fresh", "mean", "fresh"])
 trainer.run(["fresh", "mean"])
-"""),
-    ("bound-method-handed-around", """\
+""",
+    ),
+    (
+        "bound-method-handed-around",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6357,8 +6620,11 @@ every(recorder.add, [(w * k).sum() for k in range(3)])
 list(map(recorder.add, [(w.exp() * k).sum() for k in range(2)]))
 sum(recorder.losses).backward()
 every(lambda loss: loss.backward(), recorder.losses)
-"""),
-    ("unbound-method-called", """\
+""",
+    ),
+    (
+        "unbound-method-called",
+        """\
 import torch
 
 
@@ -6378,8 +6644,11 @@ loss.backward()
 Base.loss(None, w).backward()
 Twice.loss(Twice(), w).backward()
 loss.backward()
-"""),
-    ("backward-as-a-value", """\
+""",
+    ),
+    (
+        "backward-as-a-value",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6389,8 +6658,11 @@ backward(retain_graph=True)
 getattr(loss, "backward")(retain_graph=True)
 backward()
 backward()
-"""),
-    ("backward-unbound", """\
+""",
+    ),
+    (
+        "backward-unbound",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6398,16 +6670,22 @@ losses = [w.exp().sum(), w.sin().sum()]
 for loss in losses:
     torch.Tensor.backward(loss)
 torch.Tensor.backward(losses[0])
-"""),
-    ("backward-in-a-comprehension", """\
+""",
+    ),
+    (
+        "backward-in-a-comprehension",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
 trunk = w.exp()
 losses = [(trunk * k).sum() for k in range(3)]
 done = [loss.backward() for loss in losses]
-"""),
-    ("backward-in-a-conditional-expression", """\
+""",
+    ),
+    (
+        "backward-in-a-conditional-expression",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6416,8 +6694,11 @@ for last in (False, True):
     loss.backward() if last else loss.backward(retain_graph=True)
 None if last else loss.backward()
 (lambda: loss.backward())()
-"""),
-    ("abstract-base-and-enum", """\
+""",
+    ),
+    (
+        "abstract-base-and-enum",
+        """\
 from abc import ABC, abstractmethod
 from enum import Enum
 
@@ -6453,8 +6734,11 @@ task = Square()
 for mode in (Mode.TRAIN, Mode.EVAL):
     loss = task.run(mode)
 loss.backward()
-"""),
-    ("class-decorator-and-nested-class", """\
+""",
+    ),
+    (
+        "class-decorator-and-nested-class",
+        """\
 import torch
 
 
@@ -6479,8 +6763,11 @@ first, second = Model(), Model()
 for model in Model.registry:
     model.head.out.sum().backward()
 Model.registry[0].head.out.sum().backward()
-"""),
-    ("context-manager-swallows-the-error", """\
+""",
+    ),
+    (
+        "context-manager-swallows-the-error",
+        """\
 import torch
 
 
@@ -6497,8 +6784,11 @@ loss = w.exp().sum()
 loss.backward()
 with Swallow():
     loss.backward()
-"""),
-    ("exit-stack-enters-no-grad", """\
+""",
+    ),
+    (
+        "exit-stack-enters-no-grad",
+        """\
 from contextlib import ExitStack
 
 import torch
@@ -6509,8 +6799,11 @@ with ExitStack() as stack:
     prior = w.exp()
 for _ in range(2):
     (w * prior).sum().backward()
-"""),
-    ("mode-is-restored-by-hand", """\
+""",
+    ),
+    (
+        "mode-is-restored-by-hand",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6525,8 +6818,11 @@ for _ in range(2):
     (w * prior).sum().backward()
 for _ in range(2):
     trunk.sum().backward()
-"""),
-    ("mode-is-restored-after-an-error", """\
+""",
+    ),
+    (
+        "mode-is-restored-after-an-error",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6544,8 +6840,11 @@ except ValueError:
     trunk = w.exp()
 trunk.sum().backward()
 trunk.sum().backward()
-"""),
-    ("finally-overrides-the-return", """\
+""",
+    ),
+    (
+        "finally-overrides-the-return",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6564,8 +6863,11 @@ a, b = w.exp().sum(), w.sin().sum()
 pick(a, b).backward()
 a.backward()
 b.backward()
-"""),
-    ("nested-try", """\
+""",
+    ),
+    (
+        "nested-try",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6580,8 +6882,11 @@ try:
 except LookupError as error:
     print(repr(error))
     loss.backward()
-"""),
-    ("raise-from-and-bare-raise", """\
+""",
+    ),
+    (
+        "raise-from-and-bare-raise",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6604,8 +6909,11 @@ try:
 except Exception:
     print(loss.item())
 loss.backward()
-"""),
-    ("star-imports-and-aliases", """\
+""",
+    ),
+    (
+        "star-imports-and-aliases",
+        """\
 import torch as t
 import torch.nn.functional as F
 from torch import nn, optim
@@ -6619,8 +6927,11 @@ h = F.relu(layer(w))
 F.softmax(h, dim=0).max().backward()
 optimizer.step()
 h.sum().backward()
-"""),
-    ("list-methods-and-slices", """\
+""",
+    ),
+    (
+        "list-methods-and-slices",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6636,8 +6947,11 @@ for loss in losses:
     loss.backward()
 a.backward()
 losses[0].backward()
-"""),
-    ("dict-merging", """\
+""",
+    ),
+    (
+        "dict-merging",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6647,8 +6961,11 @@ names, values = zip(*more.items())
 torch.stack(values).sum().backward()
 base["b"].backward()
 dict(zip(names, values))["a"].backward()
-"""),
-    ("tuple-keys", """\
+""",
+    ),
+    (
+        "tuple-keys",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6659,8 +6976,11 @@ for (i, j), loss in table.items():
         loss.backward()
 table[(1, 0)].backward()
 table[1, 1].backward()
-"""),
-    ("loops-with-counters-by-hand", """\
+""",
+    ),
+    (
+        "loops-with-counters-by-hand",
+        """\
 import torch
 
 w = torch.randn(2, 2, requires_grad=True)
@@ -6672,8 +6992,11 @@ while not done:
         h.sum().backward()
         h = h.detach()
     done = t >= 4
-"""),
-    ("truncated-through-time", """\
+""",
+    ),
+    (
+        "truncated-through-time",
+        """\
 import torch
 
 w = torch.randn(2, 2, requires_grad=True)
@@ -6684,8 +7007,11 @@ for t in range(4):
     if (t + 1) % 2 == 0:
         total.backward()
         total, h = 0, h.detach()
-"""),
-    ("truncated-through-time-keeps-the-total", """\
+""",
+    ),
+    (
+        "truncated-through-time-keeps-the-total",
+        """\
 import torch
 
 w = torch.randn(2, 2, requires_grad=True)
@@ -6696,15 +7022,21 @@ for t in range(4):
     if (t + 1) % 2 == 0:
         total.backward()
         h = h.detach()
-"""),
-    ("rows-of-a-tensor-differentiated", """\
+""",
+    ),
+    (
+        "rows-of-a-tensor-differentiated",
+        """\
 import torch
 
 w = torch.randn(3, requires_grad=True)
 for row in w * torch.eye(3):
     row.sum().backward()
-"""),
-    ("rows-of-a-plain-tensor", """\
+""",
+    ),
+    (
+        "rows-of-a-plain-tensor",
+        """\
 import torch
 
 w = torch.randn(3, requires_grad=True)
@@ -6712,8 +7044,11 @@ for row in torch.eye(3):
     (w * row).sum().backward()
 for row in torch.eye(3).unbind(0):
     (w * row).sum().backward()
-"""),
-    ("two-threads-of-state", """\
+""",
+    ),
+    (
+        "two-threads-of-state",
+        """\
 import torch
 
 cell = torch.nn.GRUCell(2, 2)
@@ -6721,8 +7056,11 @@ states = {"a": torch.zeros(1, 2), "b": torch.zeros(1, 2)}
 for t, key in enumerate(["a", "b", "a"]):
     states[key] = cell(torch.ones(1, 2), states[key])
     states[key].sum().backward()
-"""),
-    ("coroutine", """\
+""",
+    ),
+    (
+        "coroutine",
+        """\
 import asyncio
 
 import torch
@@ -6743,8 +7081,11 @@ async def main():
 
 
 asyncio.run(main())
-"""),
-    ("global-in-a-nested-function", """\
+""",
+    ),
+    (
+        "global-in-a-nested-function",
+        """\
 import torch
 
 trunk = None
@@ -6765,8 +7106,11 @@ def outer():
 
 outer().backward()
 outer().backward()
-"""),
-    ("shadowed-names", """\
+""",
+    ),
+    (
+        "shadowed-names",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6782,8 +7126,11 @@ values = [loss for loss in (1, 2)]
 step(loss).backward()
 print(values)
 loss.backward()
-"""),
-    ("argument-is-changed-by-the-callee", """\
+""",
+    ),
+    (
+        "argument-is-changed-by-the-callee",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6799,8 +7146,11 @@ shift(y.clone()).sum().backward()
 y = w.exp()
 shift(y)
 y.sum().backward()
-"""),
-    ("singledispatch-and-overloads", """\
+""",
+    ),
+    (
+        "singledispatch-and-overloads",
+        """\
 from functools import singledispatch
 
 import torch
@@ -6822,8 +7172,11 @@ h = torch.ones(2)
 for _ in range(3):
     h = torch.tanh(detached(h) * w)
     h.sum().backward()
-"""),
-    ("module-level-conditional-definition", """\
+""",
+    ),
+    (
+        "module-level-conditional-definition",
+        """\
 import torch
 
 FAST = False
@@ -6842,8 +7195,11 @@ else:
 loss = w.exp().sum()
 step(loss)
 step(loss)
-"""),
-    ("sorting-in-place", """\
+""",
+    ),
+    (
+        "sorting-in-place",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6853,11 +7209,14 @@ losses[0][1].backward()
 first = [loss for name, loss in losses if name == "a"]
 losses[1][1].backward()
 first[0].backward()
-"""),
+""",
+    ),
 ]
 
 LONG_LOOPS: list[tuple[str, str]] = [
-    ("truncated-every-five-steps", """\
+    (
+        "truncated-every-five-steps",
+        """\
 import torch
 
 w = torch.randn(2, 2, requires_grad=True)
@@ -6868,8 +7227,11 @@ for t in range(20):
     if (t + 1) % 5 == 0:
         total.backward()
         total, h = 0, h.detach()
-"""),
-    ("accumulated-over-eight-batches", """\
+""",
+    ),
+    (
+        "accumulated-over-eight-batches",
+        """\
 import torch
 from torch import nn
 
@@ -6881,8 +7243,11 @@ for step in range(32):
     if (step + 1) % 8 == 0:
         optimizer.step()
         optimizer.zero_grad()
-"""),
-    ("summed-over-eight-batches", """\
+""",
+    ),
+    (
+        "summed-over-eight-batches",
+        """\
 import torch
 from torch import nn
 
@@ -6896,8 +7261,11 @@ for step in range(32):
         total.backward()
         optimizer.step()
         total = 0
-"""),
-    ("critic-trained-more-often", """\
+""",
+    ),
+    (
+        "critic-trained-more-often",
+        """\
 import torch
 from torch import nn
 
@@ -6915,8 +7283,11 @@ for step in range(20):
         opt_g.zero_grad()
         (-critic(generator(torch.randn(4, 2))).mean()).backward()
         opt_g.step()
-"""),
-    ("retained-but-in-the-last-of-many", """\
+""",
+    ),
+    (
+        "retained-but-in-the-last-of-many",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6924,8 +7295,11 @@ loss = w.exp().sum()
 n = 10
 for i in range(n):
     loss.backward(retain_graph=(i != n - 1))
-"""),
-    ("first-pass-initialises", """\
+""",
+    ),
+    (
+        "first-pass-initialises",
+        """\
 import torch
 
 cell = torch.nn.GRUCell(2, 2)
@@ -6937,8 +7311,11 @@ for epoch in range(10):
             h = h.detach()
         h = cell(torch.randn(1, 2), h)
         h.sum().backward()
-"""),
-    ("state-reset-at-the-end-of-an-episode", """\
+""",
+    ),
+    (
+        "state-reset-at-the-end-of-an-episode",
+        """\
 import torch
 
 cell = torch.nn.GRUCell(2, 2)
@@ -6950,8 +7327,11 @@ for t in range(12):
     if done:
         torch.stack(losses).sum().backward()
         h, losses = torch.zeros(1, 2), []
-"""),
-    ("state-not-reset-at-the-end-of-an-episode", """\
+""",
+    ),
+    (
+        "state-not-reset-at-the-end-of-an-episode",
+        """\
 import torch
 
 cell = torch.nn.GRUCell(2, 2)
@@ -6963,8 +7343,11 @@ for t in range(12):
     if done:
         torch.stack(losses).sum().backward()
         losses = []
-"""),
-    ("log-every-tenth-loss", """\
+""",
+    ),
+    (
+        "log-every-tenth-loss",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -6975,8 +7358,11 @@ for step in range(100):
     if step % 10 == 0:
         history.append(loss.detach())
 print(torch.stack(history).mean().item())
-"""),
-    ("early-stopping", """\
+""",
+    ),
+    (
+        "early-stopping",
+        """\
 import torch
 from torch import nn
 
@@ -6995,8 +7381,11 @@ for epoch in range(50):
         patience -= 1
     if patience == 0:
         break
-"""),
-    ("while-until-converged", """\
+""",
+    ),
+    (
+        "while-until-converged",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -7009,8 +7398,11 @@ while previous is None or abs(previous - current) > 1e-2:
         w -= 0.2 * w.grad
     w.grad = None
     current = loss.item()
-"""),
-    ("warm-up-then-joint-training", """\
+""",
+    ),
+    (
+        "warm-up-then-joint-training",
+        """\
 import torch
 from torch import nn
 
@@ -7022,8 +7414,11 @@ for epoch in range(12):
     features = torch.tanh(encoder(torch.randn(4, 2)))
     loss = head(features).mean()
     loss.backward()
-"""),
-    ("alternating-phases", """\
+""",
+    ),
+    (
+        "alternating-phases",
+        """\
 import torch
 from torch import nn
 
@@ -7043,8 +7438,11 @@ for epoch in range(5):
                     optimizer.step()
             running += loss.item()
         history[phase].append(running / 6)
-"""),
-    ("experience-replay", """\
+""",
+    ),
+    (
+        "experience-replay",
+        """\
 import random
 from collections import deque
 
@@ -7074,8 +7472,11 @@ for step in range(30):
     optimizer.step()
     if step % 10 == 0:
         target.load_state_dict(net.state_dict())
-"""),
-    ("clipped-policy-optimisation", """\
+""",
+    ),
+    (
+        "clipped-policy-optimisation",
+        """\
 import torch
 from torch import nn
 from torch.distributions import Categorical
@@ -7098,8 +7499,11 @@ for iteration in range(3):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-"""),
-    ("clipped-policy-optimisation-with-old-history", """\
+""",
+    ),
+    (
+        "clipped-policy-optimisation-with-old-history",
+        """\
 import torch
 from torch import nn
 from torch.distributions import Categorical
@@ -7118,8 +7522,11 @@ for epoch in range(4):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-"""),
-    ("trainer-class", """\
+""",
+    ),
+    (
+        "trainer-class",
+        """\
 import torch
 from torch import nn
 
@@ -7153,8 +7560,11 @@ class Trainer:
 
 trainer = Trainer(nn.Linear(2, 1)).fit(3)
 print(trainer.step, len(trainer.metrics["loss"]))
-"""),
-    ("trainer-class-with-a-memory", """\
+""",
+    ),
+    (
+        "trainer-class-with-a-memory",
+        """\
 import torch
 from torch import nn
 
@@ -7179,8 +7589,11 @@ class Trainer:
 
 
 Trainer(nn.Sequential(nn.Linear(2, 2), nn.Tanh())).fit(3)
-"""),
-    ("language-model-with-detached-state", """\
+""",
+    ),
+    (
+        "language-model-with-detached-state",
+        """\
 import torch
 from torch import nn
 
@@ -7209,8 +7622,11 @@ for i in range(0, data.size(0) - 1, 6):
     hidden = tuple(h.detach() for h in hidden)
     out, hidden = model(x[: len(y)], hidden)
     criterion(out.view(-1, 10), y.reshape(-1)).backward()
-"""),
-    ("language-model-with-carried-state", """\
+""",
+    ),
+    (
+        "language-model-with-carried-state",
+        """\
 import torch
 from torch import nn
 
@@ -7239,8 +7655,11 @@ for epoch in range(2):
         x, y = data[i : i + 6], data[i + 1 : i + 7]
         out, hidden = model(x[: len(y)], hidden)
         criterion(out.view(-1, 10), y.reshape(-1)).backward()
-"""),
-    ("sequence-to-sequence", """\
+""",
+    ),
+    (
+        "sequence-to-sequence",
+        """\
 import random
 
 import torch
@@ -7258,8 +7677,11 @@ for epoch in range(3):
         step = target[t] if random.random() < 0.5 else out
     loss.backward()
     print(loss.item() / 5)
-"""),
-    ("mixture-of-schedules", """\
+""",
+    ),
+    (
+        "mixture-of-schedules",
+        """\
 import math
 
 import torch
@@ -7275,8 +7697,11 @@ for step in range(30):
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
     optimizer.step()
-"""),
-    ("k-fold-cross-validation", """\
+""",
+    ),
+    (
+        "k-fold-cross-validation",
+        """\
 import torch
 from torch import nn
 
@@ -7294,8 +7719,11 @@ for fold in range(4):
     with torch.no_grad():
         scores.append(model(held).pow(2).mean().item())
 print(sum(scores) / len(scores))
-"""),
-    ("graph-outside-a-long-loop", """\
+""",
+    ),
+    (
+        "graph-outside-a-long-loop",
+        """\
 import torch
 from torch import nn
 
@@ -7304,8 +7732,11 @@ style = model(torch.randn(4, 2)).mean(0)
 for step in range(100):
     loss = (model(torch.randn(4, 2)).mean(0) - style).pow(2).sum()
     loss.backward()
-"""),
-    ("differentiated-in-one-pass-of-many", """\
+""",
+    ),
+    (
+        "differentiated-in-one-pass-of-many",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -7313,8 +7744,11 @@ loss = w.exp().sum()
 for step in range(20):
     if step == 7:
         loss.backward()
-"""),
-    ("gradient-reversal-schedule", """\
+""",
+    ),
+    (
+        "gradient-reversal-schedule",
+        """\
 import torch
 from torch import nn
 
@@ -7335,8 +7769,11 @@ for step in range(10):
     h = features(torch.randn(4, 2)).tanh()
     loss = label(h).pow(2).mean() + domain(Reverse.apply(h, step / 10)).pow(2).mean()
     loss.backward()
-"""),
-    ("spectral-regularisation", """\
+""",
+    ),
+    (
+        "spectral-regularisation",
+        """\
 import torch
 from torch import nn
 
@@ -7360,8 +7797,11 @@ class Regularised(nn.Module):
 model = Regularised()
 for _ in range(6):
     (model(torch.randn(4, 2)).mean() + model.penalty()).backward()
-"""),
-    ("spectral-regularisation-of-two-batches", """\
+""",
+    ),
+    (
+        "spectral-regularisation-of-two-batches",
+        """\
 import torch
 from torch import nn
 
@@ -7381,8 +7821,11 @@ class Regularised(nn.Module):
 
 model = Regularised()
 (model.penalty() + model.penalty()).backward()
-"""),
-    ("ring-of-buffers", """\
+""",
+    ),
+    (
+        "ring-of-buffers",
+        """\
 import torch
 
 w = torch.randn(2, 2, requires_grad=True)
@@ -7391,8 +7834,11 @@ for t in range(12):
     out = torch.tanh(sum(ring) @ w)
     out.sum().backward()
     ring[t % 3] = out.detach()
-"""),
-    ("moving-average-of-the-loss", """\
+""",
+    ),
+    (
+        "moving-average-of-the-loss",
+        """\
 import torch
 
 w = torch.randn(2, requires_grad=True)
@@ -7404,8 +7850,11 @@ for step in range(30):
     loss.backward()
     if step % 10 == 9:
         print(f"{step}: {smooth:.4f}")
-"""),
-    ("multi-task-with-shared-gradients", """\
+""",
+    ),
+    (
+        "multi-task-with-shared-gradients",
+        """\
 import torch
 from torch import nn
 
@@ -7415,8 +7864,11 @@ for step in range(10):
     losses = [head(features).pow(2).mean() for head in heads]
     for i, loss in enumerate(losses):
         loss.backward(retain_graph=i < len(losses) - 1)
-"""),
-    ("multi-task-freed-too-early", """\
+""",
+    ),
+    (
+        "multi-task-freed-too-early",
+        """\
 import torch
 from torch import nn
 
@@ -7426,8 +7878,11 @@ for step in range(10):
     losses = [head(features).pow(2).mean() for head in heads]
     for i, loss in enumerate(losses):
         loss.backward(retain_graph=i == 0)
-"""),
-    ("progressive-growing", """\
+""",
+    ),
+    (
+        "progressive-growing",
+        """\
 import torch
 from torch import nn
 
@@ -7439,8 +7894,11 @@ for stage in range(4):
             x = torch.tanh(block(x))
         x.pow(2).mean().backward()
     blocks.append(nn.Linear(2, 2))
-"""),
-    ("beam-of-hypotheses", """\
+""",
+    ),
+    (
+        "beam-of-hypotheses",
+        """\
 import torch
 from torch import nn
 
@@ -7455,7 +7913,8 @@ for _ in range(3):
             grown += [(score + log_probs[k], state) for k in range(2)]
         beams = sorted(grown, key=lambda beam: float(beam[0].detach()), reverse=True)[:2]
     (-beams[0][0]).backward()
-"""),
+""",
+    ),
 ]
 
 PROGRAMS: list[tuple[str, str]] = [
