@@ -612,6 +612,7 @@ class Expressions(Objects):
             for item in items.start(exact):
                 if activation.passes >= (16 if exact else 3):
                     break
+                self.spend(5)
                 self.enter_pass(activation, outer)
                 self.assign(generator.target, item, frame)
                 if all(

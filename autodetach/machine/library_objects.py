@@ -209,7 +209,7 @@ def distribution(m: Core, path: str, args: list[Value], kwargs: dict[str, Value]
 
 
 def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> Value:
-    held = this.attrs["#inputs"]
+    held = this.attrs.get("#inputs", Sequence("tuple", list(this.attrs.values())))
     if name in DISTRIBUTION_DRAWS:
 
         def draw(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:

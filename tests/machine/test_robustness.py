@@ -64,7 +64,7 @@ def judge(source: str | bytes) -> Answer:
     try:
         kill_after(LIMIT)
         analysis = analyse(tree)
-    except BaseException:  # noqa: BLE001 - none may escape
+    except BaseException:
         return Answer(error=traceback.format_exc(limit=-4))
     finally:
         kill_after(0)
@@ -387,7 +387,7 @@ f()({})
 ({})[{}]
 ({})[{}:a:{}]
 ({})[..., {}, 1:2, ::3]
-f"{{a!r:>{{b}}}} {{a!s}} {{a!a}} {{a=}} {{a:.2f}}" "text" f"{{({})}}"
+f"{{a!r:>{{b}}}} {{a!s}} {{a!a}} {{a=}} {{a:.2f}}" "text" f"{{(a)}}"
 b"bytes" if {} else 'text'
 1 + 2.5 + 3j + True + {}
 None is {} or ... is {}
@@ -487,7 +487,16 @@ def test_the_grammar_is_whole() -> None:
     old = {"Num", "Str", "Bytes", "NameConstant", "Ellipsis", "Index", "ExtSlice"}
     kinds = {
         kind.__name__
-        for base in (ast.stmt, ast.expr, ast.pattern, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.excepthandler)
+        for base in (
+            ast.stmt,
+            ast.expr,
+            ast.pattern,
+            ast.operator,
+            ast.unaryop,
+            ast.boolop,
+            ast.cmpop,
+            ast.excepthandler,
+        )
         for kind in base.__subclasses__()
     }
     used = {type(node).__name__ for source in (grammar(), expressions()) for node in ast.walk(ast.parse(source))}
