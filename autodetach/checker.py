@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 import sys
-import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
-from autodetach.finding import Applicability, Finding, Fix, Problem, Severity
+from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
+from autodetach.project import Files, Finder, parse
 from autodetach.source import Edit, Source, Span, compose
 from autodetach.suppress import visible
 
 if TYPE_CHECKING:
     from autodetach.codemods.tree import Tree
+    from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
     from autodetach.rules.program import Program
     from autodetach.rules.suspect import Candidate, Suspect
@@ -36,86 +37,182 @@ class CheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """Findings in the order of their places. With problems, the file was not analysed, or not whole."""
+    """Findings in the order of their places. With problems, the file was not analysed, or not whole.
+
+    `sources` are all files that were taken into account, by absolute path, the analysed one first.
+    """
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What became of one file: `edits` count in `original`, and make `source` of it. `path` is absolute."""
+
+    path: str
+    original: Source
+    edits: tuple[Edit, ...]
+    source: Source
 
 
 @dataclass(frozen=True, slots=True)
 class FixResult:
-    """`edits` and `applied` refer to the first source, `remaining` to `source`, the fixed one."""
+    """`applied` refers to the first sources, `remaining` to the fixed ones.
+
+    `changes` are the files that were edited; `source` and `edits` are those of the analysed one. `originals` and
+    `sources` are all files that were taken into account, by absolute path.
+    """
 
     source: Source
     edits: tuple[Edit, ...]
     applied: tuple[Finding, ...]
     remaining: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
+    changes: tuple[Change, ...] = ()
+    originals: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
 
 
 def may_matter(raw: bytes) -> bool:
     """Whether a file can have anything to do with autograd: cheap, on its bytes."""
-    return b"torch" in raw
+    return b"torch" in raw or b"backward" in raw
 
 
-def check(source: Source, options: CheckOptions) -> CheckResult:
-    """All findings of a source, each with a fix if one could be proven. Errors are data: see `CheckResult.problems`."""
+def check(
+    source: Source,
+    options: CheckOptions,
+    *,
+    path: str = "",
+    finder: Finder | None = None,
+    changed: Mapping[str, Source] | None = None,
+) -> CheckResult:
+    """All findings of a source, each with a fix if one could be proven. Errors are data: see `CheckResult.problems`.
+
+    `path` is the absolute path that the source has, or would have. Imports are followed as far as `finder` finds them;
+    `changed` has sources, by path, to be taken instead of what the finder reads.
+    """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python thinks of the user's string escapes is not our subject
-            tree = ast.parse(source.text, source.path)
+        tree = parse(source)
     except SyntaxError as error:
         return CheckResult((), (Problem(source.path, f"syntax error: {error.msg}", error.lineno),))
     except (ValueError, RecursionError, MemoryError) as error:
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
     if not may_matter(source.raw):
         return CheckResult(())
-    result = _Session(source, tree, options).result()
-    return replace(result, findings=tuple(visible(source, result.findings)))
+    files = Files(path or source.path, source, tree, finder, changed)
+    session = _Session(files, options)
+    if len(files.modules) > 1 and not session.analysis.complete:
+        # With all that it imports it is too much; on its own it may not be.
+        files = Files(path or source.path, source, tree)
+        session = _Session(files, options)
+    result = session.result()
+    findings: list[Finding] = []
+    for at in dict.fromkeys(finding.path for finding in result.findings):
+        here = files.sources[at] if at else source
+        findings += visible(here, (f for f in result.findings if f.path == at))
+    return replace(result, findings=tuple(findings), sources=files.sources)
 
 
-def fix(source: Source, options: CheckOptions, *, unsafe: bool) -> FixResult:
-    """Apply fixes until none is left: one at a time, since each is proven on the program as it is."""
-    current = source
-    edits: tuple[Edit, ...] = ()
+def fix(
+    source: Source,
+    options: CheckOptions,
+    *,
+    unsafe: bool,
+    path: str = "",
+    finder: Finder | None = None,
+    changed: Mapping[str, Source] | None = None,
+    may_edit: Callable[[str], bool] | None = None,
+) -> FixResult:
+    """Apply fixes until none is left: one at a time, since each is proven on the program as it is.
+
+    `may_edit` says of other files, by absolute path, whether they may be edited too; without it, none may.
+    """
+    root = path or source.path
+    originals: dict[str, Source] = {root: source}
+    current: dict[str, Source] = {root: source}
+    edits: dict[str, tuple[Edit, ...]] = {}
     applied: list[Finding] = []
-    result = check(source, options)
+
+    def look() -> CheckResult:
+        result = check(current[root], options, path=path, finder=finder, changed={**(changed or {}), **current})
+        for at, found in result.sources.items():
+            originals.setdefault(at, found)
+            current.setdefault(at, found)
+        return result
+
+    result = look()
     for _ in range(MAX_ROUNDS):
-        chosen = _next(result.findings, unsafe)
+        chosen = _next(result.findings, unsafe, may_edit)
         if chosen is None or chosen.fix is None:
             break
-        following = current.with_edits(chosen.fix.edits)
-        applied.append(_in_terms_of(chosen, source, edits, current))
-        edits = compose(edits, chosen.fix.edits, source)
-        current = following
-        result = check(current, options)
-    return FixResult(current, edits, tuple(applied), result.findings, result.problems)
+        applied.append(_in_terms_of(chosen, root, originals, edits, current))
+        for at, new in edits_by_file(chosen):
+            at = at or root
+            edits[at] = compose(edits.get(at, ()), new, originals[at])
+            current[at] = current[at].with_edits(new)
+        result = look()
+    changes = tuple(Change(at, originals[at], new, current[at]) for at, new in edits.items() if new)
+    return FixResult(
+        current[root],
+        edits.get(root, ()),
+        tuple(applied),
+        result.findings,
+        result.problems,
+        changes,
+        originals,
+        current,
+    )
 
 
-def _next(findings: tuple[Finding, ...], unsafe: bool) -> Finding | None:
+def edits_by_file(finding: Finding) -> tuple[tuple[str, tuple[Edit, ...]], ...]:
+    """The edits of a finding's fix, by absolute path (empty: of the analysed file)."""
+    if finding.fix is None:
+        return ()
+    own = ((finding.path, finding.fix.edits),) if finding.fix.edits else ()
+    return (*own, *finding.fix.elsewhere)
+
+
+def _next(findings: tuple[Finding, ...], unsafe: bool, may_edit: Callable[[str], bool] | None = None) -> Finding | None:
     """The fix to apply first: what its author tried to do (AD4xx), then what crosses a pass, other errors, the rest."""
-    allowed = [f for f in findings if f.fix is not None and (unsafe or f.fix.applicability is Applicability.SAFE)]
+    allowed = [
+        f
+        for f in findings
+        if f.fix is not None
+        and (unsafe or f.fix.applicability is Applicability.SAFE)
+        and all(not at or (may_edit is not None and may_edit(at)) for at, _ in edits_by_file(f))
+    ]
     return min(allowed, key=_urgency, default=None)
 
 
-def _urgency(finding: Finding) -> tuple[bool, bool, bool, int]:
+def _urgency(finding: Finding) -> tuple[bool, bool, bool, str, int]:
     family = finding.code[:3]
-    return family != "AD4", finding.severity is not Severity.ERROR, family != "AD3", finding.span.start
+    return family != "AD4", finding.severity is not Severity.ERROR, family != "AD3", finding.path, finding.span.start
 
 
-def _in_terms_of(finding: Finding, first: Source, edits: tuple[Edit, ...], current: Source) -> Finding:
-    """A finding of an edited source, with its places in the first one."""
-    if not edits:
-        return finding
-    start, end = _back(first, edits, finding.span.start), _back(first, edits, finding.span.end)
-    story = tuple(replace(step, line=_line_back(first, edits, current, step.line)) for step in finding.story)
+def _in_terms_of(
+    finding: Finding,
+    root: str,
+    originals: Mapping[str, Source],
+    edits: Mapping[str, tuple[Edit, ...]],
+    current: Mapping[str, Source],
+) -> Finding:
+    """A finding of edited sources, with its places in the first ones."""
+
+    def back(path: str, offset: int) -> int:
+        at = path or root
+        return _back(originals[at], edits[at], offset) if edits.get(at) else offset
+
+    def line_back(path: str, line: int) -> int:
+        now, first = current[path or root], originals[path or root]
+        if not edits.get(path or root) or not 1 <= line <= now.line_count:
+            return line
+        return first.position(back(path, now.line_span(line).start)).line
+
+    start, end = back(finding.path, finding.span.start), back(finding.path, finding.span.end)
+    story = tuple(replace(step, line=line_back(step.path, step.line)) for step in finding.story)
     return replace(finding, span=Span(start, max(start, end)), story=story)
-
-
-def _line_back(first: Source, edits: tuple[Edit, ...], current: Source, line: int) -> int:
-    if not 1 <= line <= current.line_count:
-        return line
-    return first.position(_back(first, edits, current.line_span(line).start)).line
 
 
 def _back(first: Source, edits: tuple[Edit, ...], offset: int) -> int:
@@ -132,22 +229,23 @@ def _back(first: Source, edits: tuple[Edit, ...], offset: int) -> int:
 
 
 class _Session:
-    """The analysis of one source and the search for fixes."""
+    """The analysis of one program and the search for fixes."""
 
-    def __init__(self, source: Source, tree: ast.Module, options: CheckOptions) -> None:
+    def __init__(self, files: Files, options: CheckOptions) -> None:
         from autodetach.machine.run import analyse
 
-        self.source = source
+        self.files = files
+        self.root = files.root.path
         self.options = options
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
-        self.analysis = analyse(tree)
-        self._concrete: Tree | None = None
+        self.analysis = analyse(files.root.tree, project=files)
+        self._trees: dict[str, Tree] = {}
 
     def result(self) -> CheckResult:
         problems: tuple[Problem, ...] = ()
         if not self.analysis.complete:
             text = "only partly analysed: its paths and calls are more than the budget allows"
-            problems = (Problem(self.source.path, text, partial=True),)
+            problems = (Problem(self.files.sources[self.root].path, text, partial=True),)
         suspects = self._suspects(self.analysis)
         known = {s.identity for s in suspects}
         groups: dict[tuple[object, ...], list[Suspect]] = {}
@@ -155,7 +253,7 @@ class _Session:
             if self.options.codes is None or suspect.code in self.options.codes:
                 groups.setdefault(suspect.identity, []).append(suspect)
         findings = [self._finding(group, known) for group in groups.values()]
-        findings.sort(key=lambda f: (f.span.start, f.code))
+        findings.sort(key=lambda f: (f.path, f.span.start, f.code))
         return CheckResult(tuple(findings), problems)
 
     def _suspects(self, analysis: Analysis) -> list[Suspect]:
@@ -173,14 +271,14 @@ class _Session:
         """One finding for a fault: the first view with a safe fix, else with an unsafe one, else the first."""
         from autodetach.rules import RULES
 
-        best: tuple[Suspect, Fix] | None = None
+        best: tuple[Suspect, _Proven] | None = None
         for suspect, fix in self._fixes(views, known):
-            if fix.applicability is Applicability.SAFE:
+            if fix.why_unsafe is None:
                 best = suspect, fix
                 break
             best = best or (suspect, fix)
         shown, chosen = best if best is not None else (views[0], None)
-        start, end = self._span(shown.node)
+        path, start, end = self._span(shown.node)
         rule = next(r for r in RULES if r.code == shown.code)
         return Finding(
             rule.code,
@@ -188,40 +286,42 @@ class _Session:
             shown.message,
             shown.severity,
             Span(start, end),
-            shown.story,
+            tuple(self._step(step) for step in shown.story),
             shown.assumptions,
-            chosen,
+            None if chosen is None else chosen.fix_at(path),
+            path=path,
         )
 
-    def _fixes(self, views: list[Suspect], known: set[tuple[object, ...]]) -> Iterator[tuple[Suspect, Fix]]:
+    def _fixes(self, views: list[Suspect], known: set[tuple[object, ...]]) -> Iterator[tuple[Suspect, _Proven]]:
         for suspect in views:
             for count, candidate in enumerate(suspect.candidates()):
                 if count >= MAX_CANDIDATES:
                     break
                 fix = self._proven(suspect, candidate, known)
-                if isinstance(fix, Fix):
+                if isinstance(fix, _Proven):
                     yield suspect, fix
 
-    def _proven(self, suspect: Suspect, candidate: Candidate, known: set[tuple[object, ...]]) -> Fix | str:
+    def _proven(self, suspect: Suspect, candidate: Candidate, known: set[tuple[object, ...]]) -> _Proven | str:
         """The candidate as a fix, or why it is none: the edited program is run and compared."""
         from autodetach.codemods.tree import Refused
         from autodetach.machine.run import analyse
         from autodetach.proof import compare, new_faults
 
         try:
-            concrete = self._tree()
-            edits = in_order(e for codemod in candidate.codemods for e in codemod.edits(concrete))
-            tree = ast.parse(self.source.with_edits(edits).text)
+            edits = self._edits(candidate)
+            sources = {at: self.files.sources[at].with_edits(new) for at, new in edits.items()}
+            edited = self.files.edited(sources)
         except (Refused, ValueError, SyntaxError) as error:
             return str(error)
         if not edits:
             return "nothing to edit"
+        tree = edited.root.tree
         policies = tuple(run.policy for run in self.analysis.runs)
         if len(policies) > 1:  # most repairs that fail do so on the first path
-            early = analyse(tree, policies[:1])
+            early = analyse(tree, policies[:1], edited)
             if any(s.identity == suspect.identity for s in self._suspects(early)):
                 return "the fault is still there"
-        after = analyse(tree, policies)
+        after = analyse(tree, policies, edited)
         faults = {s.identity for s in self._suspects(after)}
         if suspect.identity in faults:
             return "the fault is still there"
@@ -238,19 +338,57 @@ class _Session:
             why = "it rests on an assumption"
         if why is None and not verdict.equal:
             why = "gradient of earlier passes is cut off"
-        return Fix(candidate.message, Applicability.SAFE if why is None else Applicability.UNSAFE, edits, why)
+        by_file = tuple(("" if at == self.root else at, new) for at, new in edits.items())
+        return _Proven(candidate.message, by_file, why)
 
-    def _tree(self) -> Tree:
+    def _edits(self, candidate: Candidate) -> dict[str, tuple[Edit, ...]]:
+        """The edits of a candidate by file. Raises Refused."""
+        from autodetach.codemods import target_of
+
+        found: dict[str, list[Edit]] = {}
+        for codemod in candidate.codemods:
+            module = self.files.module_at(getattr(target_of(codemod), "lineno", 0))
+            found.setdefault(module.path, []).extend(codemod.edits(self._tree(module)))
+        return {at: in_order(edits) for at, edits in found.items() if edits}
+
+    def _tree(self, module: Module) -> Tree:
         from autodetach.codemods.tree import Tree
 
-        if self._concrete is None:
-            self._concrete = Tree(self.source)
-        return self._concrete
+        if module.path not in self._trees:
+            self._trees[module.path] = Tree(self.files.sources[module.path], module.first)
+        return self._trees[module.path]
 
-    def _span(self, node: ast.AST) -> tuple[int, int]:
+    def _span(self, node: ast.AST) -> tuple[str, int, int]:
+        """The file of a node (empty for the analysed one) and its byte offsets there."""
+        module = self.files.module_at(getattr(node, "lineno", 0))
+        source = self.files.sources[module.path]
         line, col = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
         end_line, end_col = getattr(node, "end_lineno", line), getattr(node, "end_col_offset", col)
-        return self.source.offset_from_ast(line, col), self.source.offset_from_ast(end_line, end_col)
+        start = source.offset_from_ast(line - module.first, col)
+        return self._shown(module), start, source.offset_from_ast(end_line - module.first, end_col)
+
+    def _step(self, step: StoryStep) -> StoryStep:
+        module = self.files.module_at(step.line)
+        return StoryStep(step.line - module.first, step.text, self._shown(module))
+
+    def _shown(self, module: Module) -> str:
+        return "" if module.path == self.root else module.path
+
+
+@dataclass(frozen=True, slots=True)
+class _Proven:
+    """A repair that has passed; `why_unsafe` is None where it is safe."""
+
+    message: str
+    edits: tuple[tuple[str, tuple[Edit, ...]], ...]
+    why_unsafe: str | None
+
+    def fix_at(self, path: str) -> Fix:
+        """As the fix of a finding in the file `path`."""
+        own = next((new for at, new in self.edits if at == path), ())
+        rest = tuple((at, new) for at, new in self.edits if at != path)
+        kind = Applicability.SAFE if self.why_unsafe is None else Applicability.UNSAFE
+        return Fix(self.message, kind, own, self.why_unsafe, rest)
 
 
 def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:

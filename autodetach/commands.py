@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from autodetach.checker import Change
 from autodetach.config import ConfigError, Configuration, Overrides, posix
 from autodetach.console import printable, put, put_bytes, say, wants_colour
 from autodetach.files import (
@@ -22,7 +23,7 @@ from autodetach.finding import Applicability, Finding, Problem
 from autodetach.progress import tracked
 from autodetach.report import Located, OutputFormat, render
 from autodetach.runner import Outcome, Task, internal_error, run
-from autodetach.source import Source
+from autodetach.settle import once, settle
 
 CLEAN = 0
 FINDINGS = 1
@@ -61,42 +62,43 @@ class Request:
 def check(request: Request) -> int:
     """Print the findings. The exit code is CLEAN, FINDINGS, or TROUBLE if a file could not be done."""
     this_run = _Run(request, fixing=False)
-    outcomes = this_run.outcomes()
-    _put_findings(request, outcomes)
+    this_run.go()
+    findings = this_run.findings()
+    _put_findings(request, findings)
     if not request.quiet:
-        _say_found(this_run, outcomes)
-    return this_run.exit_code(found=any(outcome.findings for outcome in outcomes))
+        _say_found(this_run, findings)
+    return this_run.exit_code(found=bool(findings))
 
 
 def diff(request: Request) -> int:
     """Print a patch with the fixes, and why on standard error. The exit code is that of `check`."""
     this_run = _Run(request, fixing=True)
-    outcomes = this_run.outcomes()
-    fixed = [(outcome, outcome.original) for outcome in outcomes if outcome.edits and outcome.original is not None]
-    if fixed:
-        put_bytes(_patch(fixed))
+    this_run.go()
+    if this_run.changes:
+        put_bytes(_patch(this_run.changes))
+    findings = this_run.findings()
     if not request.quiet:
-        for outcome, original in fixed:
+        for outcome in this_run.outcomes:
             for finding in outcome.applied:
-                say(_reason(finding, original, outcome.file))
-        _say_fixed(this_run, outcomes, "would fix")
-    return this_run.exit_code(found=any(outcome.findings or outcome.applied for outcome in outcomes))
+                say(_reason(finding, outcome))
+        _say_fixed(this_run, findings, "would fix")
+    return this_run.exit_code(found=bool(findings or this_run.applied))
 
 
 def fix(request: Request) -> int:
     """Apply the fixes, in place or from standard input to standard output, and print the findings that are left."""
     this_run = _Run(request, fixing=True)
-    outcomes = this_run.outcomes()
+    this_run.go()
     if this_run.stdin is not None:
         # Also when nothing could be fixed: whoever pipes the source through must get it back.
-        sources = [outcome.source for outcome in outcomes if outcome.edits and outcome.source]
-        put_bytes(sources[0].raw if sources else this_run.stdin)
+        put_bytes(this_run.changes[0].source.raw if this_run.changes else this_run.stdin)
     else:
-        outcomes = [this_run.written(outcome) for outcome in outcomes]
-    _put_findings(request, outcomes, to_stderr=this_run.stdin is not None)
+        this_run.write()
+    findings = this_run.findings()
+    _put_findings(request, findings, to_stderr=this_run.stdin is not None)
     if not request.quiet:
-        _say_fixed(this_run, outcomes, "fixed")
-    return this_run.exit_code(found=any(outcome.findings for outcome in outcomes))
+        _say_fixed(this_run, findings, "fixed")
+    return this_run.exit_code(found=bool(findings))
 
 
 def rule(text: str | None) -> int:
@@ -146,30 +148,54 @@ class _Run:
         self.problems: list[Problem] = []
         self.stdin: bytes | None = None
         self.file_count = 0
+        self.outcomes: tuple[Outcome, ...] = ()
+        self.changes: tuple[Change, ...] = ()
         self._request = request
         self._fixing = fixing
+        self._cwd = os.getcwd()
+        self._configuration = Configuration(self._cwd, request.overrides, request.config)
 
-    def outcomes(self) -> list[Outcome]:
+    def go(self) -> None:
         """Do the work. Raises UsageError and ConfigError."""
         tasks = self._tasks()
         self.file_count = len(tasks)
         jobs = self._request.jobs or _cpu_count()
-        outcomes = list(tracked(run(tasks, jobs), len(tasks)))
-        self._report(problem for outcome in outcomes for problem in outcome.problems)
-        return outcomes
+        settled = settle(tasks, tracked(run(tasks, jobs), len(tasks)))
+        self.outcomes, self.changes = settled.outcomes, settled.changes
+        self._report(problem for outcome in self.outcomes for problem in outcome.problems)
 
-    def written(self, outcome: Outcome) -> Outcome:
-        """Write the fixed source of an outcome; one that could not be written has neither fixes nor findings."""
-        if not (outcome.edits and outcome.original and outcome.source):
-            return outcome
+    @property
+    def applied(self) -> int:
+        """How many findings were repaired, or would be."""
+        return sum(len(outcome.applied) for outcome in self.outcomes)
+
+    def findings(self) -> list[Located]:
+        """What is left, each finding once, in the order of files and lines."""
+        located = []
+        for finding, outcome in once(self.outcomes):
+            source = outcome.source_of(finding.path)
+            path = finding.path or outcome.file.path
+            if source is not None and self._is_wanted(finding, path):
+                others = dict(outcome.sources) if outcome.source is None else {**outcome.sources, "": outcome.source}
+                located.append(Located(finding, source, source.path, path, outcome.file.path, others))
+        return located
+
+    def write(self) -> None:
+        """Write what is changed. The outcomes that rest on a file which cannot be written are forgotten."""
         from autodetach.write import WriteError, replace_bytes
 
-        try:
-            replace_bytes(outcome.file.path, outcome.original.raw, outcome.source.raw)
-        except WriteError as error:
-            self._report([Problem(outcome.file.shown, str(error))])
-            return Outcome(outcome.file, problems=outcome.problems)
-        return outcome
+        failed: set[str] = set()
+        for change in self.changes:
+            try:
+                replace_bytes(change.path, change.original.raw, change.source.raw)
+            except WriteError as error:
+                self._report([Problem(change.original.path, str(error))])
+                failed.add(change.path)
+        if failed:
+            self.outcomes = tuple(
+                Outcome(o.file, problems=o.problems) if failed & {o.file.path, *o.imported} else o
+                for o in self.outcomes
+            )
 
     def exit_code(self, *, found: bool) -> int:
         """TROUBLE before FINDINGS before CLEAN."""
@@ -177,18 +203,18 @@ class _Run:
 
     def _tasks(self) -> list[Task]:
         request = self._request
-        cwd = os.getcwd()
-        configuration = Configuration(cwd, request.overrides, request.config)
         if request.reads_stdin:
-            return self._task_of_stdin(configuration, cwd)
-        found = find_files(request.paths or (".",), configuration, cwd)
+            return self._task_of_stdin()
+        paths = request.paths or (".",)
+        found = find_files(paths, self._configuration, self._cwd)
         self._report(found.problems)
-        return [self._task(file, configuration) for file in found.files]
+        roots = tuple(os.path.abspath(os.path.join(self._cwd, path)) for path in paths)
+        return [self._task(file, roots) for file in found.files]
 
-    def _task_of_stdin(self, configuration: Configuration, cwd: str) -> list[Task]:
+    def _task_of_stdin(self) -> list[Task]:
         name = self._request.stdin_filename
-        path = os.path.abspath(os.path.join(cwd, name or STDIN))
-        file = FoundFile(path, relative(path, cwd))
+        path = os.path.abspath(os.path.join(self._cwd, name or STDIN))
+        file = FoundFile(path, relative(path, self._cwd))
         try:
             self.stdin = read_stdin()
             if path.endswith(NOTEBOOK_SUFFIX):
@@ -196,11 +222,21 @@ class _Run:
         except ReadError as error:
             self._report([Problem(file.shown, str(error), error.line)])
             return []
-        return [replace(self._task(file, configuration), raw=self.stdin)]
+        return [replace(self._task(file, ()), raw=self.stdin)]
 
-    def _task(self, file: FoundFile, configuration: Configuration) -> Task:
-        settings = configuration.settings_for(os.path.dirname(file.path))
-        return Task(file, settings.options_for(posix(file.path)), settings.unsafe_fixes if self._fixing else None)
+    def _task(self, file: FoundFile, roots: tuple[str, ...]) -> Task:
+        settings = self._configuration.settings_for(os.path.dirname(file.path))
+        unsafe = settings.unsafe_fixes if self._fixing else None
+        return Task(file, settings.options_for(posix(file.path)), unsafe, roots=roots, cwd=self._cwd)
+
+    def _is_wanted(self, finding: Finding, path: str) -> bool:
+        """Whether the settings of the file in which a finding is want to hear of it."""
+        if not finding.path:
+            return True
+        settings = self._configuration.settings_for(os.path.dirname(path))
+        codes = settings.options_for(posix(path)).codes
+        asked = any(outcome.file.path == path for outcome in self.outcomes)
+        return (codes is None or finding.code in codes) and (asked or not settings.excludes(posix(path)))
 
     def _report(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
@@ -211,31 +247,27 @@ class _Run:
             say(f"{printable(problem.path)}{line}: {kind}: {printable(problem.message)}")
 
 
-def _put_findings(request: Request, outcomes: Sequence[Outcome], *, to_stderr: bool = False) -> None:
-    located = [
-        Located(finding, outcome.source, outcome.file.shown, outcome.file.path)
-        for outcome in outcomes
-        if outcome.source is not None
-        for finding in outcome.findings
-    ]
-    text = render(request.output_format, located, colour=wants_colour(sys.stderr if to_stderr else sys.stdout))
+def _put_findings(request: Request, findings: Sequence[Located], *, to_stderr: bool = False) -> None:
+    text = render(request.output_format, findings, colour=wants_colour(sys.stderr if to_stderr else sys.stdout))
     if to_stderr and text:
         say(text.removesuffix("\n"))
     elif text:
         put(text)
 
 
-def _patch(fixed: Iterable[tuple[Outcome, Source]]) -> bytes:
+def _patch(changes: Iterable[Change]) -> bytes:
     from autodetach.patch import patched_file, render_bytes
 
-    return render_bytes(
-        [patched_file(original, outcome.edits, _path_in_patch(outcome.file)) for outcome, original in fixed]
-    )
+    ordered = sorted(changes, key=lambda change: change.original.path)
+    return render_bytes([patched_file(change.original, change.edits, _path_in_patch(change)) for change in ordered])
 
 
-def _reason(finding: Finding, source: Source, file: FoundFile) -> str:
-    position = source.position(finding.span.start)
-    place = f"{file.shown}:{position.line}:{position.character + 1}"
+def _reason(finding: Finding, outcome: Outcome) -> str:
+    source = outcome.sources.get(finding.path) if finding.path else outcome.original
+    place = outcome.file.shown
+    if source is not None:
+        position = source.position(finding.span.start)
+        place = f"{source.path}:{position.line}:{position.character + 1}"
     head = printable(f"{place}: {finding.code} {finding.name}: {finding.message}")
     if finding.fix is None:
         return head
@@ -243,8 +275,8 @@ def _reason(finding: Finding, source: Source, file: FoundFile) -> str:
     return f"{head}\n   {printable(f'{finding.fix.applicability.value} fix: {finding.fix.message}{unsafe}')}"
 
 
-def _say_found(this_run: _Run, outcomes: Sequence[Outcome]) -> None:
-    findings = [finding for outcome in outcomes for finding in outcome.findings]
+def _say_found(this_run: _Run, located: Sequence[Located]) -> None:
+    findings = [one.finding for one in located]
     files = _count(this_run.file_count, "file")
     if not this_run.file_count:
         if not this_run.problems:
@@ -258,11 +290,11 @@ def _say_found(this_run: _Run, outcomes: Sequence[Outcome]) -> None:
         say(f"Found {_count(len(findings), 'finding')} in {files}; `autodetach fix` repairs {safe or 'none'}{more}.")
 
 
-def _say_fixed(this_run: _Run, outcomes: Sequence[Outcome], verb: str) -> None:
-    applied = sum(len(outcome.applied) for outcome in outcomes)
-    left = [finding for outcome in outcomes for finding in outcome.findings]
+def _say_fixed(this_run: _Run, located: Sequence[Located], verb: str) -> None:
+    applied = this_run.applied
+    left = [one.finding for one in located]
     if not this_run.file_count:
-        _say_found(this_run, outcomes)
+        _say_found(this_run, located)
         return
     hidden = _unsafe(left)
     more = f" ({hidden} more with --unsafe-fixes)" if hidden else ""
@@ -277,11 +309,11 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def _path_in_patch(file: FoundFile) -> str:
+def _path_in_patch(change: Change) -> str:
     """Relative to the current folder, so that `git apply -p1` and `patch -p1` find it from there."""
-    if not os.path.isabs(file.shown):
-        return posix(file.shown)
-    return posix(os.path.relpath(os.path.realpath(file.path), os.path.realpath(os.getcwd())))
+    if not os.path.isabs(change.original.path):
+        return posix(change.original.path)
+    return posix(os.path.relpath(os.path.realpath(change.path), os.path.realpath(os.getcwd())))
 
 
 def _cpu_count() -> int:

@@ -29,25 +29,36 @@ class Applicability(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class StoryStep:
-    """One line of a story. `line` counts from 1 in the analysed source; `text` is a clause without a full stop."""
+    """One line of a story. `line` counts from 1; `text` is a clause without a full stop.
+
+    `path` is the absolute path of the file, empty for the one that was analysed.
+    """
 
     line: int
     text: str
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edits that repair a finding together; they do not overlap and are sorted by their start."""
+    """Edits that repair a finding together; those of one file do not overlap and are sorted by their start.
+
+    `edits` are in the file of the finding; `elsewhere` has those in other files, by absolute path.
+    """
 
     message: str
     applicability: Applicability
     edits: tuple[Edit, ...]
     why_unsafe: str | None = None
+    elsewhere: tuple[tuple[str, tuple[Edit, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A place where a piece of autograd graph lives longer, or shorter, than its author thinks."""
+    """A place where a piece of autograd graph lives longer, or shorter, than its author thinks.
+
+    `path` is the absolute path of the file where it is, empty for the one that was analysed.
+    """
 
     code: str
     name: str
@@ -58,6 +69,7 @@ class Finding:
     assumptions: tuple[str, ...] = ()
     fix: Fix | None = None
     alternatives: tuple[Fix, ...] = ()
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from autodetach.checker import CheckOptions, check, fix
+from autodetach.checker import Change, CheckOptions, check, fix
 from autodetach.files import FoundFile, ReadError, read_bytes
 from autodetach.finding import Finding, Problem
+from autodetach.imports import Imports
 from autodetach.source import Edit, Source, SourceError
 
 # Starting a process costs as much as checking several files.
@@ -19,13 +21,25 @@ MAX_FILES_PER_TURN = 8
 class Task:
     """A file to look at. `raw` are its bytes if they were read already (standard input).
 
-    `unsafe` is None to check only, else whether unsafe fixes are wanted too.
+    `unsafe` is None to check only, else whether unsafe fixes are wanted too. What the file imports may be edited too if
+    it lies at or below one of the absolute paths `roots`, and is none of `forbidden`. `changed` has sources that are to
+    be taken instead of what is on disk, by absolute path. `cwd` is the folder to which shown names are relative.
     """
 
     file: FoundFile
     options: CheckOptions
     unsafe: bool | None = None
     raw: bytes | None = None
+    roots: tuple[str, ...] = ()
+    forbidden: frozenset[str] = frozenset()
+    changed: Mapping[str, Source] = field(default_factory=dict)
+    cwd: str = ""
+
+    def may_edit(self, path: str) -> bool:
+        """Whether another file, by its absolute path, may be edited."""
+        return path not in self.forbidden and any(
+            path == root or path.startswith(root.rstrip(os.sep) + os.sep) for root in self.roots
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +47,8 @@ class Outcome:
     """What became of a task. Nothing is written: that is the business of the caller.
 
     `findings` are those left: they count in `source`, which is the fixed one if there are edits. `applied` and `edits`
-    count in `original`. Both sources are None where there is neither a finding nor an edit.
+    count in `original`. Both sources are None where there is neither a finding nor an edit. `elsewhere` are changes of
+    imported files, `sources` those of them that findings speak of, by absolute path, and `imported` all that were read.
     """
 
     file: FoundFile
@@ -43,6 +58,13 @@ class Outcome:
     original: Source | None = None
     applied: tuple[Finding, ...] = ()
     edits: tuple[Edit, ...] = ()
+    elsewhere: tuple[Change, ...] = ()
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    imported: tuple[str, ...] = ()
+
+    def source_of(self, path: str) -> Source | None:
+        """The source in which what a finding says of `path` counts; of the analysed file where it is empty."""
+        return self.sources.get(path) if path else self.source
 
 
 def run(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
@@ -56,8 +78,10 @@ def run_one(task: Task) -> Outcome:
     """Do one task; whatever goes wrong becomes a Problem of the outcome."""
     file = task.file
     try:
-        raw = read_bytes(file.path) if task.raw is None else task.raw
-        source = Source.from_bytes(raw, file.shown)
+        source = task.changed.get(file.path)
+        if source is None:
+            raw = read_bytes(file.path) if task.raw is None else task.raw
+            source = Source.from_bytes(raw, file.shown)
         outcome = _checked(task, source) if task.unsafe is None else _fixed(task, source, unsafe=task.unsafe)
         if outcome.problems:
             from autodetach.python2 import explained
@@ -84,15 +108,57 @@ def internal_error(error: Exception) -> str:
 
 
 def _checked(task: Task, source: Source) -> Outcome:
-    result = check(source, task.options)
-    return Outcome(task.file, result.findings, result.problems, source if result.findings else None)
+    path = task.file.path
+    result = check(source, task.options, path=path, finder=Imports(path, task.cwd), changed=task.changed)
+    return Outcome(
+        task.file,
+        result.findings,
+        result.problems,
+        source if result.findings else None,
+        sources=_spoken_of(result.findings, result.sources),
+        imported=tuple(at for at in result.sources if at != path),
+    )
 
 
 def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
-    result = fix(source, task.options, unsafe=unsafe)
-    if not (result.remaining or result.edits):
-        return Outcome(task.file, problems=result.problems)
-    return Outcome(task.file, result.remaining, result.problems, result.source, source, result.applied, result.edits)
+    path = task.file.path
+    result = fix(
+        source,
+        task.options,
+        unsafe=unsafe,
+        path=path,
+        finder=Imports(path, task.cwd),
+        changed=task.changed,
+        may_edit=task.may_edit,
+    )
+    imported = tuple(at for at in result.sources if at != path)
+    if not (result.remaining or result.changes or result.edits):
+        return Outcome(task.file, problems=result.problems, imported=imported)
+    return Outcome(
+        task.file,
+        result.remaining,
+        result.problems,
+        result.source,
+        source,
+        result.applied,
+        result.edits,
+        tuple(change for change in result.changes if change.path != path),
+        _spoken_of((*result.remaining, *result.applied), result.sources),
+        imported,
+    )
+
+
+def _spoken_of(findings: Iterable[Finding], sources: Mapping[str, Source]) -> dict[str, Source]:
+    paths = {
+        path
+        for finding in findings
+        for path in (
+            finding.path,
+            *(step.path for step in finding.story),
+            *(at for fix in (finding.fix, *finding.alternatives) if fix is not None for at, _ in fix.elsewhere),
+        )
+    }
+    return {path: source for path, source in sources.items() if path in paths}
 
 
 def _run_in_pool(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:

@@ -43,7 +43,7 @@ def install(set_attribute: Callable[[str, object], None]) -> None:
     set_attribute("autodetach.selection.RULES", RULES)
 
 
-def check(source: Source, options: CheckOptions) -> CheckResult:
+def check(source: Source, options: CheckOptions, **_: object) -> CheckResult:
     if "CRASH" in source.text:
         raise RuntimeError("boom\nand bang")
     try:
@@ -54,7 +54,7 @@ def check(source: Source, options: CheckOptions) -> CheckResult:
     return CheckResult(tuple(f for f in found if options.codes is None or f.code in options.codes), ())
 
 
-def fix(source: Source, options: CheckOptions, *, unsafe: bool) -> FixResult:
+def fix(source: Source, options: CheckOptions, *, unsafe: bool, **_: object) -> FixResult:
     result = check(source, options)
     applied = tuple(
         finding

@@ -21,7 +21,7 @@ ORDER = (
     "suppress",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
-    "machine.torch_semantics machine.graph machine.oracle machine.reach",
+    "machine.torch_semantics machine.graph machine.oracle machine.reach machine.project",
     "machine.values",
     "machine.classes",
     "machine.events",
@@ -35,6 +35,7 @@ ORDER = (
     "machine.torch_library",
     "machine.objects",
     "machine.expressions",
+    "machine.imports",
     "machine.statements",
     "machine.interpreter",
     "machine.run",
@@ -52,14 +53,16 @@ ORDER = (
     "rules.step_between rules.stored_history",
     "rules",
     # Where the three of them meet.
-    "proof",
+    "proof project",
     "checker",
     # Files and settings.
     "patch globs write python2",
     "gitignore selection",
     "config",
     "files",
+    "imports",
     "runner",
+    "settle",
     # The command line.
     "console",
     "report",

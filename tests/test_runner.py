@@ -72,7 +72,7 @@ def test_a_crash_becomes_one_line(unsafe: bool | None) -> None:
 
 
 def test_an_interrupt_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(runner, "check", interrupt)

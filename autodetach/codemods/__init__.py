@@ -6,6 +6,7 @@ edit as a careful person would. Importing this package does not import libcst; i
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Protocol
 
 from autodetach.source import Edit
@@ -20,4 +21,14 @@ class Codemod(Protocol):
     def edits(self, tree: Tree) -> tuple[Edit, ...]: ...
 
 
-__all__ = ["Codemod", "Edit"]
+def target_of(codemod: Codemod) -> ast.AST | None:
+    """The first node that a codemod is given: it tells which file is edited."""
+    for name in getattr(codemod, "__slots__", ()):
+        value = getattr(codemod, name)
+        first = value[0] if isinstance(value, tuple) and value else value
+        if isinstance(first, ast.AST):
+            return first
+    return None
+
+
+__all__ = ["Codemod", "Edit", "target_of"]

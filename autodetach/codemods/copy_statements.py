@@ -28,11 +28,11 @@ class CopyStatements:
             ):
                 raise Refused("a statement shares its line with others")
         copies = []
-        indent = source.indent_of(self.anchor.lineno)
+        indent = source.indent_of(tree.line(self.anchor))
         for statement in self.statements:
-            begin = source.line_span(statement.lineno).start
+            begin = source.line_span(tree.line(statement)).start
             text = source.raw[begin : tree.span(statement)[1]].decode(source.encoding)
-            own = source.indent_of(statement.lineno)
+            own = source.indent_of(tree.line(statement))
             copies.append(reindented(text + "\n", own, indent, inside_strings(statement, statement.lineno)))
-        at = source.line_span(self.anchor.lineno).start
+        at = source.line_span(tree.line(self.anchor)).start
         return (Edit(at, at, "".join(copies)),)

@@ -38,7 +38,7 @@ class InsertStatement:
             isinstance(self.anchor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
             and self.anchor.decorator_list
         ):
-            first = min(d.lineno for d in self.anchor.decorator_list)
+            first = min(tree.line(d) for d in self.anchor.decorator_list)
         indent = source.indent_of(first)
         body = "".join(f"{indent}{part}\n" if part else "\n" for part in self.text.split("\n"))
         if self.where == "before":

@@ -41,9 +41,15 @@ class MoveStatements:
             text = source.raw[begin:stop].decode(source.encoding)
             if not text.endswith(("\n", "\r")):
                 text += "\n"
+            own = tree.line(statement)
             indent = source.indent_of(source.position(tree.span(statement)[0]).line)
             moved.append(
-                reindented(text, indent, target_indent, inside_strings(statement, source.position(begin).line))
+                reindented(
+                    text,
+                    indent,
+                    target_indent,
+                    inside_strings(statement, statement.lineno - own + source.position(begin).line),
+                )
             )
             removals.append(Edit(begin, stop, ""))
         body = "".join(moved)
@@ -79,7 +85,10 @@ class MoveStatements:
 
 
 def inside_strings(statement: ast.stmt, first_line: int) -> set[int]:
-    """Lines, counted from 0 in the moved text, that begin inside a string and must keep their white space."""
+    """Lines, counted from 0 in the moved text, that begin inside a string and must keep their white space.
+
+    `first_line` is the line, as `ast` counts, in which the text begins.
+    """
     inside: set[int] = set()
     for node in ast.walk(statement):
         if isinstance(node, (ast.Constant, ast.JoinedStr)) and node.end_lineno is not None:

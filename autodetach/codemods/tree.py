@@ -20,10 +20,14 @@ class Refused(Exception):
 
 
 class Tree:
-    """The concrete syntax of `source`; made once for all codemods of a candidate."""
+    """The concrete syntax of `source`; made once for all codemods of a candidate.
 
-    def __init__(self, source: Source) -> None:
+    `first` is what the lines of its `ast` are ahead of those of the file, where a program has several files.
+    """
+
+    def __init__(self, source: Source, first: int = 0) -> None:
         self.source = source
+        self._first = first
         try:
             wrapper = MetadataWrapper(cst.parse_module(source.cst_text), unsafe_skip_copy=True)
             self._positions = wrapper.resolve(PositionProvider)
@@ -38,8 +42,15 @@ class Tree:
             self._by_span.setdefault((start, end), []).append(node)
 
     def span(self, node: ast.AST) -> tuple[int, int]:
-        """Byte offsets of an `ast` node."""
-        return ast_span(self.source, node)
+        """Byte offsets of an `ast` node. Raises Refused where it stands in another file."""
+        try:
+            return ast_span(self.source, node, self._first)
+        except ValueError as error:
+            raise Refused("what is to be edited stands in several files") from error
+
+    def line(self, node: ast.stmt | ast.expr) -> int:
+        """The line, from 1, in the file."""
+        return node.lineno - self._first
 
     def text(self, node: ast.AST) -> str:
         """The text of an `ast` node as it stands in the source."""
@@ -125,8 +136,8 @@ class Tree:
 _LINE = re.compile(r"\r\n|\r|\n")
 
 
-def ast_span(source: Source, node: ast.AST) -> tuple[int, int]:
-    """Byte offsets of an `ast` node."""
-    line, col = getattr(node, "lineno", 1), getattr(node, "col_offset", 0)
-    end_line, end_col = getattr(node, "end_lineno", line), getattr(node, "end_col_offset", col)
+def ast_span(source: Source, node: ast.AST, first: int = 0) -> tuple[int, int]:
+    """Byte offsets of an `ast` node whose lines are `first` ahead. Raises ValueError where there is no such place."""
+    line, col = getattr(node, "lineno", first + 1) - first, getattr(node, "col_offset", 0)
+    end_line, end_col = getattr(node, "end_lineno", line + first) - first, getattr(node, "end_col_offset", col)
     return source.offset_from_ast(line, col), source.offset_from_ast(end_line, end_col)

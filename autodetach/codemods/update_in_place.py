@@ -32,9 +32,9 @@ class UpdateInPlace:
             line = tree.line_of(s)
             if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
                 raise Refused("a statement shares its line with others")
-        begin = source.line_span(first.lineno).start
-        stop = source.line_span(last.end_lineno or last.lineno).end
-        indent = source.indent_of(first.lineno)
+        begin = source.line_span(tree.line(first)).start
+        stop = source.line_span(source.position(tree.span(last)[1]).line).end
+        indent = source.indent_of(tree.line(first))
         deeper = "\t" if "\t" in indent else "    "
         text = source.raw[begin:stop].decode(source.encoding)
         changes = [e for s in self.statements for e in self._in_place(tree, s)]

@@ -20,11 +20,13 @@ from autodetach.machine.graph import (
     diverge,
 )
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
+from autodetach.machine.project import Project
 from autodetach.machine.torch_semantics import Op, unpacked
 from autodetach.machine.values import (
     Frame,
     Instance,
     Mapping,
+    Namespace,
     Opaque,
     Sequence,
     Shape,
@@ -40,6 +42,8 @@ MAX_PASSES = 3
 MAX_EXACT = 4
 MAX_DEPTH = 24
 MAX_RECURSION = 3
+FUEL_FOR_IMPORTS = 12_000
+"""What the bodies of all imported files may cost in one run, besides what the program itself may."""
 
 
 class _Missing:
@@ -86,6 +90,10 @@ class Core:
         self.escapes: list[Escape] = []
         self.type_faults: list[TypeFault] = []
         self.facts: list[object] = []
+        self.project: Project | None = None
+        self.namespaces: dict[str, Namespace] = {}
+        self.importing = False
+        self.import_fuel = FUEL_FOR_IMPORTS
         self.random_nodes: list[Site] = []
         self.leaf_tensors: list[Tensor] = []
         self.in_forward = 0
@@ -450,6 +458,10 @@ class Core:
         raise NotImplementedError
 
     def set_attribute(self, value: Value, name: str, new: Value, site: Site) -> None:
+        raise NotImplementedError
+
+    def module_attribute(self, space: Namespace, name: str) -> Value:
+        """A name of an imported file."""
         raise NotImplementedError
 
     def items_of(self, value: Value, site: Site) -> Iterable_:

@@ -104,18 +104,19 @@ class Expressions(Objects):
                 break
             first = False
             scope = scope.outer
-        if name in self.globals.names:
-            return self.globals.names[name]
+        module = frame.top
+        if name in module.names:
+            return module.names[name]
         if name in self.builtins:
             return self.builtins[name]
         unknown = self.opaque(name)
-        self.globals.names[name] = unknown
+        module.names[name] = unknown
         return unknown
 
     def store_name(self, name: str, value: Value, frame: Frame) -> None:
         how = frame.declared.get(name)
         if how == "global":
-            self.globals.names[name] = value
+            frame.top.names[name] = value
             return
         if how == "nonlocal":
             scope = frame.outer
@@ -591,7 +592,7 @@ class Expressions(Objects):
     ) -> Function:
         defaults = [self.eval(d, frame) for d in node.args.defaults]
         kwdefaults = [MISSING if d is None else self.eval(d, frame) for d in node.args.kw_defaults]
-        prefix = "" if frame.qualname == "<module>" else frame.qualname + "."
+        prefix = "" if frame is self.globals else frame.qualname + "."
         function = Function(node, frame, name, prefix + name, defaults, kwdefaults)
         function.is_generator = python_library.has_yield(node)
         return function

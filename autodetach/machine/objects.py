@@ -21,6 +21,7 @@ from autodetach.machine.values import (
     Iterable,
     Mapping,
     Method,
+    Namespace,
     Native,
     Opaque,
     Property,
@@ -96,6 +97,8 @@ class Objects(Core):
             return torch_library.constant(value.path + "." + name)
         if isinstance(value, Opaque):
             return self._opaque_attribute(value, name, site)
+        if isinstance(value, Namespace):
+            return self.module_attribute(value, name)
         if isinstance(value, (Function, Native, Method)):
             return self._function_attribute(value, name)
         if isinstance(value, (Sequence, Mapping, str, bytes)):
@@ -249,6 +252,8 @@ class Objects(Core):
             value.attrs[name] = new
         elif isinstance(value, Class):
             value.names[name] = new
+        elif isinstance(value, Namespace):
+            value.frame.names[name] = new
         elif isinstance(value, Tensor):
             tensors.set_attribute(self, value, name, new, site)
         elif isinstance(value, (Opaque, Function)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "grad", "detach", "data", "step"})
 CALLED_BY_TRAINERS = "training_step"
@@ -11,14 +12,15 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Reach:
-    """Reachability between the functions of one module, by name: too much rather than too little."""
+    """Reachability between the functions of some modules, by name: too much rather than too little."""
 
-    def __init__(self, tree: ast.Module) -> None:
+    def __init__(self, trees: Sequence[ast.Module]) -> None:
         self._names: dict[str, set[str]] = {}
         self._loops: set[str] = set()
-        for node in ast.walk(tree):
-            if isinstance(node, FUNCTIONS):
-                self._add(node)
+        for tree in trees:
+            for node in ast.walk(tree):
+                if isinstance(node, FUNCTIONS):
+                    self._add(node)
         self._known: dict[str, bool] = {}
 
     def _add(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

@@ -10,6 +10,7 @@ from autodetach.machine.core import OutOfFuel, Raised
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey
+from autodetach.machine.project import Project
 from autodetach.machine.reach import CALLED_BY_TRAINERS, Reach
 from autodetach.machine.values import (
     Class,
@@ -17,6 +18,7 @@ from autodetach.machine.values import (
     Function,
     Instance,
     Mapping,
+    Namespace,
     Opaque,
     Property,
     StaticMethod,
@@ -49,17 +51,26 @@ class Analysis:
     tree: ast.Module
     runs: list[Run]
     complete: bool = True
+    project: Project | None = None
+
+    @property
+    def trees(self) -> list[ast.Module]:
+        """Of all files that the program is made of, the analysed one first."""
+        return [self.tree] if self.project is None else [module.tree for module in self.project.modules]
 
 
-def analyse(tree: ast.Module, policies: tuple[Policy, ...] | None = None) -> Analysis:
-    """Run a module along its paths; with `policies`, along these only (to compare an edited program with the first)."""
-    analysis = Analysis(tree, [])
+def analyse(tree: ast.Module, policies: tuple[Policy, ...] | None = None, project: Project | None = None) -> Analysis:
+    """Run a module along its paths; with `policies`, along these only (to compare an edited program with the first).
+
+    `tree` is that of the project's root; without a project, all imports are unknown.
+    """
+    analysis = Analysis(tree, [], project=project)
     fuel = FUEL_PER_FILE
     queue = list(policies) if policies is not None else [Policy()]
     seen: set[Policy] = set(queue)
     while queue:
         policy = queue.pop(0)
-        run = run_once(tree, policy, min(FUEL_PER_RUN, fuel))
+        run = run_once(tree, policy, min(FUEL_PER_RUN, fuel), project=project)
         fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
         analysis.runs.append(run)
         if not run.finished and len(analysis.runs) == 1:
@@ -92,9 +103,19 @@ def variants(run: Run) -> list[Policy]:
     return made
 
 
-def run_once(tree: ast.Module, policy: Policy, fuel: int, watch: Callable[[Machine, Pass], None] | None = None) -> Run:
+def run_once(
+    tree: ast.Module,
+    policy: Policy,
+    fuel: int,
+    watch: Callable[[Machine, Pass], None] | None = None,
+    project: Project | None = None,
+) -> Run:
     """One run: the module, then whatever nobody has called."""
     machine = Machine(policy, fuel)
+    if project is not None:
+        machine.project = project
+        machine.globals.module = project.root
+        machine.namespaces[project.root.path] = Namespace(project.root, machine.globals)
     if watch is not None:
         observer = watch
         machine.on_pass = lambda current: observer(machine, current)  # type: ignore[method-assign]
@@ -106,12 +127,22 @@ def run_once(tree: ast.Module, policy: Policy, fuel: int, watch: Callable[[Machi
             machine.block(tree.body, machine.globals)
         except Raised as error:
             run.stopped_by = error.name
-        run_entries(machine, run, Reach(tree))
+        run_entries(machine, run, reach_of(tree, project))
     except OutOfFuel:
         run.finished = False
     except RecursionError:
         run.finished = False
     return run
+
+
+def reach_of(tree: ast.Module, project: Project | None) -> Reach:
+    """Reachability in all files that are loaded; kept with the tree, which outlives many runs."""
+    trees = [tree] if project is None else [module.tree for module in project.modules]
+    known: tuple[list[ast.Module], Reach] | None = getattr(tree, "_reach", None)
+    if known is None or known[0] != trees:
+        known = trees, Reach(trees)
+        setattr(tree, "_reach", known)  # noqa: B010 - syntax trees have no such field
+    return known[1]
 
 
 def run_entries(machine: Machine, run: Run, reach: Reach) -> None:

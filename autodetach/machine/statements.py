@@ -5,14 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from autodetach.machine import containers, python_library, tensors, torch_library
+from autodetach.machine import containers, python_library, tensors
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MISSING, Raised
 from autodetach.machine.events import DroppedDetach
-from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Activation, Site
+from autodetach.machine.imports import Imports
 from autodetach.machine.modules import is_module
 from autodetach.machine.objects import annotated_fields, is_named_tuple
+from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import (
     Class,
     ClassMethod,
@@ -43,7 +44,7 @@ BOUNDED = 16
 TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
-class Statements(Expressions):
+class Statements(Imports):
     """Expressions plus statements and the bodies of functions."""
 
     def __init__(self, *args: Value) -> None:
@@ -229,7 +230,7 @@ class Statements(Expressions):
         value: Value = bare
         for decorator in reversed(node.decorator_list):
             value = self._decorated(self.eval(decorator, frame), decorator, value, frame)
-        if not frame.is_class:
+        if not frame.is_class and frame.top is self.globals:
             # The decorated function, if it is one, is what others call.
             self.functions.append(value if isinstance(value, Function) and value.node is node else bare)
         self.store_name(node.name, value, frame)
@@ -251,7 +252,7 @@ class Statements(Expressions):
                 return StaticMethod(value)
             if name == "classmethod":
                 return ClassMethod(value)
-            mode = torch_library.grad_mode_of(decorator.path)
+            mode = grad_mode_of(decorator.path)
             if mode is not None and isinstance(value, Function):
                 return decorate(GradMode(mode), value)
             if name == "contextmanager" and isinstance(value, Function):
@@ -269,7 +270,7 @@ class Statements(Expressions):
     def _exec_ClassDef(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.ClassDef)
         bases = [self.eval(b, frame) for b in node.bases]
-        inner = Frame(frame, node.name if frame.qualname == "<module>" else f"{frame.qualname}.{node.name}")
+        inner = Frame(frame, node.name if frame is self.globals else f"{frame.qualname}.{node.name}")
         inner.is_class = True
         self.block(node.body, inner)
         cls = Class(node, node.name, inner.qualname, bases, inner.names)
@@ -285,26 +286,19 @@ class Statements(Expressions):
                 cls.frozen = "frozen=True" in ast.unparse(decorator_node)
             elif isinstance(decorator, Function):
                 value = self.call(decorator, [value], {}, Site(decorator_node, frame.qualname))
-        self.classes.append(cls)
+        if frame.top is self.globals:
+            self.classes.append(cls)
         self.store_name(node.name, value, frame)
         return None
 
     def _exec_Import(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.Import)
-        for alias in node.names:
-            if alias.asname is not None:
-                self.store_name(alias.asname, torch_library.constant(alias.name), frame)
-            else:
-                top = alias.name.partition(".")[0]
-                self.store_name(top, External(top), frame)
+        self.import_names(node, frame)
         return None
 
     def _exec_ImportFrom(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.ImportFrom)
-        module = "." * node.level + (node.module or "")
-        for alias in node.names:
-            if alias.name != "*":
-                self.store_name(alias.asname or alias.name, torch_library.constant(f"{module}.{alias.name}"), frame)
+        self.import_from(node, frame)
         return None
 
     def _exec_Global(self, node: ast.stmt, frame: Frame) -> str | None:
@@ -507,7 +501,7 @@ class Statements(Expressions):
         entered: Value = context
         leave: Callable[[], object] = lambda: None  # noqa: E731
         if isinstance(context, External):
-            mode = torch_library.grad_mode_of(context.path)
+            mode = grad_mode_of(context.path)
             if mode is not None:
                 context = GradMode(mode)
         if isinstance(context, GradMode):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any, TypeAlias
 
 from autodetach.machine.graph import Node, Site, Storage
+from autodetach.machine.project import Module
 
 Value: TypeAlias = Any
 """A Python constant or an instance of a class of this module."""
@@ -134,11 +135,25 @@ class Mapping:
 class Frame:
     """The names of a module, class body, function call or comprehension."""
 
-    __slots__ = ("activations", "declared", "function", "is_class", "names", "outer", "qualname", "returns", "this")
+    __slots__ = (
+        "activations",
+        "declared",
+        "function",
+        "is_class",
+        "module",
+        "names",
+        "outer",
+        "qualname",
+        "returns",
+        "this",
+        "top",
+    )
 
     def __init__(self, outer: Frame | None, qualname: str, function: Function | None = None) -> None:
         self.names: dict[str, Value] = {}
         self.outer = outer
+        self.top: Frame = self if outer is None else outer.top
+        self.module: Module | None = None
         self.qualname = qualname
         self.function = function
         self.is_class = False
@@ -224,6 +239,19 @@ class External:
 
     def __repr__(self) -> str:
         return f"External({self.path})"
+
+
+class Namespace:
+    """A file of the project that was imported."""
+
+    __slots__ = ("frame", "module")
+
+    def __init__(self, module: Module, frame: Frame) -> None:
+        self.module = module
+        self.frame = frame
+
+    def __repr__(self) -> str:
+        return f"<module {self.module.name}>"
 
 
 class Class:

@@ -26,25 +26,30 @@ def _finding(located: Located) -> dict[str, Any]:
         "location": _place(source, finding.span.start),
         "end_location": _place(source, finding.span.end),
         "severity": finding.severity.value,
-        "fix": _fix(finding.fix, source) if finding.fix else None,
-        "alternatives": [_fix(fix, source) for fix in finding.alternatives],
-        "story": [{"row": step.line, "text": step.text} for step in finding.story],
+        "fix": _fix(finding.fix, located) if finding.fix else None,
+        "alternatives": [_fix(fix, located) for fix in finding.alternatives],
+        "story": [
+            {"filename": located.path_of(step.path), "row": step.line, "text": step.text} for step in finding.story
+        ],
         "assumptions": list(finding.assumptions),
     }
 
 
-def _fix(fix: Fix, source: Source) -> dict[str, Any]:
+def _fix(fix: Fix, located: Located) -> dict[str, Any]:
+    by_file = ((located.finding.path, fix.edits), *fix.elsewhere)
     return {
         "applicability": fix.applicability.value,
         "message": fix.message,
         "why_unsafe": fix.why_unsafe,
         "edits": [
             {
+                "filename": located.path_of(path),
                 "content": edit.replacement,
-                "location": _place(source, edit.start),
-                "end_location": _place(source, edit.end),
+                "location": _place(located.source_of(path), edit.start),
+                "end_location": _place(located.source_of(path), edit.end),
             }
-            for edit in fix.edits
+            for path, edits in by_file
+            for edit in edits
         ],
     }
 

@@ -23,6 +23,7 @@ def render(findings: Sequence[Located], *, colour: bool) -> str:
 
 class _Paragraph:
     def __init__(self, located: Located, colour: bool) -> None:
+        self._located = located
         self._finding: Finding = located.finding
         self._source: Source = located.source
         self._shown = located.shown
@@ -57,11 +58,18 @@ class _Paragraph:
         steps = self._finding.story
         digits = len(str(len(steps)))
         for number, step in enumerate(steps, 1):
-            yield f"   {number:{digits}}. line {step.line}: {printable(step.text)}"
+            place = f"line {step.line}"
+            if self._located.is_elsewhere(step.path):
+                place = f"{printable(self._located.source_of(step.path).path)}:{step.line}"
+            yield f"   {number:{digits}}. {place}: {printable(step.text)}"
 
     def _fix(self, fix: Fix) -> Iterator[str]:
         yield f"   {self._safety(fix)} fix: {printable(fix.message)}{_reason(fix)}"
         lines = [line for changed in changed_lines(self._source, fix.edits) for line in self._changed(changed)]
+        for path, edits in fix.elsewhere:
+            source = self._located.source_of(path)
+            lines.append(f"   in {printable(source.path)}:")
+            lines += [line for changed in changed_lines(source, edits) for line in self._changed(changed)]
         yield from lines[:MAX_CHANGED_LINES]
         if len(lines) > MAX_CHANGED_LINES:
             yield f"        ... and {len(lines) - MAX_CHANGED_LINES} lines more"

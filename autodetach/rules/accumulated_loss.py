@@ -87,7 +87,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         Severity.WARNING if dead else Severity.ERROR,
         tuple(story),
         growth.certain,
-        () if growth.certain else (f"line {line(growth.elements[0].node.site)}: the value has history",),
+        () if growth.certain else (f"{program.place(growth.elements[0].node.site)}: the value has history",),
         lambda: _candidates(program, growth, statement, elements),
     )
 

@@ -95,7 +95,7 @@ def _suspect(
         Severity.ERROR,
         story,
         not is_assumed(event.path),
-        assumptions_of(event.path),
+        assumptions_of(program, event.path),
         lambda: _candidates(run, event, cuts),
         fault_of(second),
     )

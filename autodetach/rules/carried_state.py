@@ -144,7 +144,7 @@ def _raising(
         Severity.ERROR,
         tuple(story),
         not is_assumed(path),
-        assumptions_of(path),
+        assumptions_of(program, path),
         lambda: _candidates(program, run, d, now, before, crossed),
         fault_of(d),
     )

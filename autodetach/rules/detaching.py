@@ -130,7 +130,9 @@ def element_candidates(
             tuple(AppendMethod(e, method) for e, _ in targets),
             prefers=method,
         )
-    if program.imports_torch() and all(isinstance(e, (ast.Name, ast.Attribute, ast.Subscript)) for e, _ in targets):
+    if program.imports_torch(targets[0][0]) and all(
+        isinstance(e, (ast.Name, ast.Attribute, ast.Subscript)) for e, _ in targets
+    ):
         yield Candidate(
             f"{what} the value without its graph, if it is a tensor: {shown}",
             tuple(ReplaceExpression(e, "({}.detach() if torch.is_tensor({}) else {})") for e, _ in targets),

@@ -118,7 +118,7 @@ def _is_list(program: Program, name: ast.expr) -> bool:
         isinstance(n, ast.Assign)
         and isinstance(n.value, (ast.List, ast.ListComp))
         and any(ast.unparse(t) == shown for t in n.targets)
-        for n in ast.walk(program.tree)
+        for n in ast.walk(program.file_of(name))
     )
 
 

@@ -167,7 +167,7 @@ def _suspect(
         Severity.ERROR,
         tuple(story),
         not is_assumed(path),
-        assumptions_of(path),
+        assumptions_of(program, path),
         lambda: _candidates(program, run, second, activation, entries, silent),
         fault_of(second),
     )
@@ -319,7 +319,7 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
     home, goal = program.scope(statements[0]), program.scope(anchor)
     first = min(line(s) for s in statements)
     moved = set(statements)
-    for node in ast.walk(program.tree):
+    for node in ast.walk(program.file_of(anchor)):
         if not (isinstance(node, ast.Name) and node.id in bound):
             continue
         around = list(program.enclosing(node))

@@ -54,7 +54,7 @@ def replay(program: Program, run: Run, activation: Activation, index: int) -> Re
         if current.activation.number == activation.number and current.index == index:
             _note(machine, current, holders, kept)
 
-    again = run_once(program.tree, run.policy, FUEL_PER_RUN, watch)
+    again = run_once(program.tree, run.policy, FUEL_PER_RUN, watch, program.analysis.project)
     return Replay(again.machine, holders, kept)
 
 
@@ -82,6 +82,8 @@ def _note(machine: Machine, current: Pass, holders: dict[int, list[Holder]], kep
     for _, frame in machine.trail:
         if isinstance(frame, Frame):
             frames[id(frame)] = frame
+    for space in machine.namespaces.values():
+        frames[id(space.frame)] = space.frame
     frames[id(machine.globals)] = machine.globals
     function = current.activation.frame
     if isinstance(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeGuard
@@ -30,7 +31,17 @@ class Program:
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        return {child: parent for parent in ast.walk(self.tree) for child in ast.iter_child_nodes(parent)}
+        return {
+            child: parent
+            for tree in self.analysis.trees
+            for parent in ast.walk(tree)
+            for child in ast.iter_child_nodes(parent)
+        }
+
+    def file_of(self, node: ast.AST) -> ast.Module:
+        """The tree of the file in which a node stands."""
+        *_, last = (node, *self.enclosing(node))
+        return last if isinstance(last, ast.Module) else self.tree
 
     @cached_property
     def growths(self) -> list[Growth]:
@@ -63,6 +74,15 @@ class Program:
             yield at
             at = self.parents.get(at)
 
+    def place(self, node: ast.AST | Site) -> str:
+        """ "line 12", with the file where it is not the analysed one."""
+        at = line(node)
+        project = self.analysis.project
+        for module in project.modules[1:] if project is not None else ():
+            if module.first < at <= module.last:
+                return f"line {at - module.first} of {os.path.basename(module.path)}"
+        return f"line {at}"
+
     def scope(self, node: ast.AST) -> ast.AST:
         """The function, class or module in whose block a node stands."""
         for at in self.enclosing(node):
@@ -76,10 +96,11 @@ class Program:
     def names_bound(self, node: ast.AST) -> set[str]:
         return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))}
 
-    def imports_torch(self) -> bool:
+    def imports_torch(self, node: ast.AST) -> bool:
+        """Whether `torch` has that name in the file of a node."""
         return any(
             isinstance(s, ast.Import) and any(a.name == "torch" and a.asname is None for a in s.names)
-            for s in ast.walk(self.tree)
+            for s in ast.walk(self.file_of(node))
         )
 
 
@@ -169,11 +190,11 @@ def is_assumed(path: tuple[Node, ...]) -> bool:
     return any(n.assumed for n in path)
 
 
-def assumptions_of(nodes: tuple[Node, ...] | list[Node]) -> tuple[str, ...]:
+def assumptions_of(program: Program, nodes: tuple[Node, ...] | list[Node]) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for n in nodes:
         if n.assumed:
-            found[f"line {n.site.line}: `{n.op}` hands on the history of its arguments"] = None
+            found[f"{program.place(n.site)}: `{n.op}` hands on the history of its arguments"] = None
     return tuple(found)
 
 

@@ -179,7 +179,7 @@ def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None)
     if guard is not None:
         extra = (InsertStatement(guard, "\n".join(f"{n}.grad = None" for n in forget)),) if forget else ()
         yield Candidate(f"update {shown} in place", (UpdateInPlace(assigns, wrap=False), *extra), doubt)
-    elif program.imports_torch():
+    elif program.imports_torch(first):
         yield Candidate(
             f"update {shown} in place, under `torch.no_grad()`",
             (UpdateInPlace(assigns, wrap=True, forget=forget),),

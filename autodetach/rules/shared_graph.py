@@ -92,11 +92,11 @@ def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
     return Suspect(
         ("AD201", second.scope, stable(second.call)),
         second.call,
-        f"`{text(second.call)}` walks a graph that `{text(first.call)}` in line {line(first.call)} has freed",
+        f"`{text(second.call)}` walks a graph that `{text(first.call)}` in {program.place(first.call)} has freed",
         Severity.ERROR,
         story,
         not is_assumed(event.path),
-        assumptions_of(event.path),
+        assumptions_of(program, event.path),
         lambda: _candidates(program, run, event),
         fault_of(second),
     )
@@ -243,7 +243,7 @@ def _sum_over(target: ast.expr, items: ast.expr, root: ast.expr) -> Template:
 
 
 def _fresh_name(program: Program, node: ast.AST) -> str:
-    used = {n.id for n in ast.walk(program.tree) if isinstance(n, ast.Name)}
+    used = {n.id for n in ast.walk(program.file_of(node)) if isinstance(n, ast.Name)}
     for name in ("total_loss", "summed_loss", "loss_sum"):
         if name not in used:
             return name

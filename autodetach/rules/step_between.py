@@ -103,11 +103,12 @@ def _suspect(
     return Suspect(
         ("AD202", by.scope, stable(by.call)),
         changed.node if isinstance(changed.node, (ast.expr, ast.stmt)) else by.call,
-        f"`{text(changed.node)}` changes tensors in place that `{text(by.call)}` in line {line(by.call)} still needs",
+        f"`{text(changed.node)}` changes tensors in place that `{text(by.call)}` in {program.place(by.call)} "
+        "still needs",
         Severity.ERROR,
         tuple(story),
         not is_assumed(event.path),
-        assumptions_of(event.path),
+        assumptions_of(program, event.path),
         lambda: _candidates(program, run, by, changed),
         fault_of(by),
     )

@@ -81,7 +81,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         Severity.WARNING if growth.dead else Severity.ERROR,
         tuple(story),
         growth.certain,
-        () if growth.certain else (f"line {line(growth.node.site)}: the value has history",),
+        () if growth.certain else (f"{program.place(growth.node.site)}: the value has history",),
         lambda: _candidates(program, growth),
     )
 
@@ -120,7 +120,7 @@ def _whole(program: Program, element: ast.expr, value: Value) -> Iterator[Candid
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     new = structural("{}", value)
-    if new is None and isinstance(value, Mapping) and program.imports_torch():
+    if new is None and isinstance(value, Mapping) and program.imports_torch(element):
         new = "{k: v.detach() if torch.is_tensor(v) else v for k, v in {}.items()}"
     if new is not None:
         yield Candidate(f"store a detached copy of `{text(element)}`", (ReplaceExpression(element, new),))

@@ -56,14 +56,27 @@ def test_a_finding_with_everything() -> None:
                 "message": "take the number",
                 "why_unsafe": None,
                 "edits": [
-                    {"content": "a\nb", "location": {"row": 2, "column": 6}, "end_location": {"row": 2, "column": 11}},
-                    {"content": "c", "location": {"row": 3, "column": 1}, "end_location": {"row": 3, "column": 1}},
+                    {
+                        "filename": "/x/a.py",
+                        "content": "a\nb",
+                        "location": {"row": 2, "column": 6},
+                        "end_location": {"row": 2, "column": 11},
+                    },
+                    {
+                        "filename": "/x/a.py",
+                        "content": "c",
+                        "location": {"row": 3, "column": 1},
+                        "end_location": {"row": 3, "column": 1},
+                    },
                 ],
             },
             "alternatives": [
                 {"applicability": "unsafe", "message": "cut it", "why_unsafe": "gradients change", "edits": []}
             ],
-            "story": [{"row": 1, "text": "`x` is made"}, {"row": 2, "text": "and kept"}],
+            "story": [
+                {"filename": "/x/a.py", "row": 1, "text": "`x` is made"},
+                {"filename": "/x/a.py", "row": 2, "text": "and kept"},
+            ],
             "assumptions": ["`f` returns a tensor"],
         },
         {

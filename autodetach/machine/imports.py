@@ -1,0 +1,101 @@
+"""Imports of other files of the project: each is run once, in a frame of its own."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine import torch_library
+from autodetach.machine.core import OutOfFuel, Raised
+from autodetach.machine.expressions import Expressions
+from autodetach.machine.project import Module
+from autodetach.machine.values import External, Frame, Namespace, Sequence, Value
+
+
+class Imports(Expressions):
+    """Expressions plus imports."""
+
+    def block(self, body: list[ast.stmt], frame: Frame) -> str | None:
+        """Run statements; what is returned says how control leaves them."""
+        raise NotImplementedError
+
+    def import_names(self, node: ast.Import, frame: Frame) -> None:
+        """`import a.b, c as d`."""
+        for alias in node.names:
+            top = alias.name.partition(".")[0]
+            found = self._load(alias.name, frame)
+            if found is None:
+                value = torch_library.constant(alias.name) if alias.asname is not None else External(top)
+            else:
+                first = found if alias.asname is not None else self._load(top, frame)
+                value = External(top) if first is None else self.namespace(first)
+                self.namespace(found)
+            self.store_name(alias.asname or top, value, frame)
+
+    def import_from(self, node: ast.ImportFrom, frame: Frame) -> None:
+        """`from a.b import c as d, e`."""
+        dotted = "." * node.level + (node.module or "")
+        found = self._load(dotted, frame)
+        space = None if found is None else self.namespace(found)
+        for alias in node.names:
+            if alias.name == "*":
+                if space is not None:
+                    for name in public(space):
+                        self.store_name(name, space.frame.names[name], frame)
+            elif space is not None:
+                self.store_name(alias.asname or alias.name, self.module_attribute(space, alias.name), frame)
+            else:
+                unknown = torch_library.constant(f"{dotted}.{alias.name}")
+                self.store_name(alias.asname or alias.name, unknown, frame)
+
+    def module_attribute(self, space: Namespace, name: str) -> Value:
+        """A name of a module, or a module inside a package; something unknown where neither is in view."""
+        if name in space.frame.names:
+            return space.frame.names[name]
+        module = space.module
+        inner = None
+        if self.project is not None and module.is_package:
+            inner = self.project.load(f".{name}", module)
+        return External(f"{module.name}.{name}") if inner is None else self.namespace(inner)
+
+    def namespace(self, module: Module) -> Namespace:
+        """The module as a value; its body is run when it is asked for first, with a budget of its own."""
+        known = self.namespaces.get(module.path)
+        if known is not None:
+            return known
+        frame = Frame(None, module.name)
+        frame.module = module
+        space = self.namespaces[module.path] = Namespace(module, frame)  # in a circle, others see it half done
+        frame.names["__name__"] = module.name
+        frame.names["__file__"] = self.fresh("str")
+        state = self.loops, self.grad_enabled, self.trail, self.chain, self.expecting
+        fuel, outermost = self.fuel, not self.importing
+        self.loops, self.grad_enabled, self.trail, self.chain, self.expecting = (), True, [], None, []
+        if outermost:
+            self.importing, self.fuel = True, self.import_fuel
+        try:
+            self.block(module.tree.body, frame)
+        except Raised:
+            pass
+        except OutOfFuel:
+            if not outermost:
+                raise
+        finally:
+            self.loops, self.grad_enabled, self.trail, self.chain, self.expecting = state
+            if outermost:
+                self.importing, self.import_fuel, self.fuel = False, max(self.fuel, 0), fuel
+        return space
+
+    def _load(self, name: str, frame: Frame) -> Module | None:
+        importer = frame.top.module
+        if self.project is None or importer is None:
+            return None
+        return self.project.load(name, importer)
+
+
+def public(space: Namespace) -> list[str]:
+    """What `import *` takes."""
+    names = space.frame.names
+    listed = names.get("__all__")
+    if isinstance(listed, Sequence) and listed.exact and all(isinstance(n, str) for n in listed.items):
+        return [n for n in listed.items if isinstance(n, str) and n in names]
+    return [n for n in names if not n.startswith("_")]

@@ -1,0 +1,39 @@
+"""The files that a program is made of, as the machine sees them; it neither finds nor reads them."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Module:
+    """One file of a program.
+
+    All files of a program share one count of lines: line `n` of this file has the number `first + n` in `tree`, and
+    those from `first + 1` to `last` belong to no other file. `path`, absolute, tells files apart; `name` is dotted.
+    """
+
+    path: str
+    name: str
+    tree: ast.Module
+    first: int
+    last: int
+    is_package: bool = False
+
+
+class Project(Protocol):
+    """A program: the file that is analysed, and those that it can import."""
+
+    @property
+    def root(self) -> Module: ...
+
+    @property
+    def modules(self) -> list[Module]:
+        """The root, then what has been loaded, in order."""
+        ...
+
+    def load(self, name: str, importer: Module) -> Module | None:
+        """The file that `import name` means in `importer` (leading dots: relative), or None if it is none of these."""
+        ...

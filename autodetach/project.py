@@ -1,0 +1,131 @@
+"""The files of one program: their sources, their syntax trees, and the count of lines that they share."""
+
+from __future__ import annotations
+
+import ast
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Protocol
+
+from autodetach.machine.project import Module
+from autodetach.source import Source
+
+MAX_MODULES = 48
+SPARE_LINES = 1000
+"""Lines that a file may grow by while repairs are tried, without running into the numbers of the next one."""
+
+
+class Finder(Protocol):
+    """Finds and reads the files that others import; see `autodetach.imports`."""
+
+    def find(self, name: str, importer: str) -> str | None: ...
+
+    def read(self, path: str) -> Source | None: ...
+
+
+class Files:
+    """A program: the file at `path`, and what it imports as far as `finder` finds it. A `Project` of the machine.
+
+    `changed` has sources, by path, that are to be taken instead of those that the finder reads.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        source: Source,
+        tree: ast.Module,
+        finder: Finder | None = None,
+        changed: Mapping[str, Source] | None = None,
+    ) -> None:
+        self._finder = finder
+        self._changed = changed or {}
+        self._found: dict[tuple[str, str], Module | None] = {}
+        self.root = Module(path, "__main__", tree, 0, source.line_count + SPARE_LINES)
+        self.modules = [self.root]
+        self.sources = {path: source}
+        self._by_path = {path: self.root}
+
+    def load(self, name: str, importer: Module) -> Module | None:
+        """See `Project.load`."""
+        key = (importer.path, name)
+        if key not in self._found:
+            path = None if self._finder is None else self._finder.find(name, importer.path)
+            self._found[key] = None if path is None else self._module(path)
+        return self._found[key]
+
+    def module_at(self, line: int) -> Module:
+        """The file that a line of the program belongs to; the root for what has no line."""
+        return next((m for m in self.modules if m.first < line <= m.last), self.root)
+
+    def edited(self, sources: Mapping[str, Source]) -> Edited:
+        """The same program with other sources for some of its files. Raises SyntaxError and ValueError."""
+        return Edited(self, sources)
+
+    def _module(self, path: str) -> Module | None:
+        if path in self._by_path:
+            return self._by_path[path]
+        if len(self.modules) > MAX_MODULES or self._finder is None:
+            return None
+        source = self._changed.get(path) or self._finder.read(path)
+        if source is None:
+            return None
+        first = self.modules[-1].last
+        try:
+            tree = parse(source, first)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return None  # it is told when that file has its turn
+        name, is_package = module_name(path)
+        module = Module(path, name, tree, first, first + source.line_count + SPARE_LINES, is_package)
+        self._by_path[path] = module
+        self.sources[path] = source
+        self.modules.append(module)
+        return module
+
+
+class Edited:
+    """A program some of whose files are edited; all else is that of `base`."""
+
+    def __init__(self, base: Files, sources: Mapping[str, Source]) -> None:
+        self._base = base
+        self._replaced: dict[str, Module] = {}
+        for old in base.modules:
+            source = sources.get(old.path)
+            if source is None:
+                continue
+            if source.line_count > old.last - old.first:
+                raise ValueError("too many lines would be added")
+            tree = parse(source, old.first)
+            self._replaced[old.path] = Module(old.path, old.name, tree, old.first, old.last, old.is_package)
+
+    @property
+    def root(self) -> Module:
+        return self._now(self._base.root)
+
+    @property
+    def modules(self) -> list[Module]:
+        return [self._now(module) for module in self._base.modules]
+
+    def load(self, name: str, importer: Module) -> Module | None:
+        """See `Project.load`."""
+        found = self._base.load(name, importer)
+        return None if found is None else self._now(found)
+
+    def _now(self, module: Module) -> Module:
+        return self._replaced.get(module.path, module)
+
+
+def parse(source: Source, first: int = 0) -> ast.Module:
+    """The tree of a source, its lines `first` ahead. Raises what `ast.parse` raises."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python thinks of the user's string escapes is not our subject
+        return ast.parse("\n" * first + source.text, source.path)
+
+
+def module_name(path: str) -> tuple[str, bool]:
+    """A short dotted name for a file, and whether it is a package's `__init__.py`."""
+    folder, base = os.path.split(path)
+    package = os.path.basename(folder)
+    if base == "__init__.py":
+        return package, True
+    return f"{package}.{base.removesuffix('.py')}", False

@@ -1,0 +1,102 @@
+"""The outcomes of many files made one: a file that two of them would change is changed once, each fix on the last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from autodetach.checker import Change
+from autodetach.finding import Finding
+from autodetach.runner import Outcome, Task, run_one
+from autodetach.source import compose
+
+MAX_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Outcomes in the order of their tasks, and what becomes of every file that is changed, in the order of changes."""
+
+    outcomes: tuple[Outcome, ...]
+    changes: tuple[Change, ...]
+
+
+def settle(tasks: Sequence[Task], outcomes: Iterable[Outcome]) -> Settled:
+    """Do again, one after the other, those tasks whose files an earlier one has changed meanwhile.
+
+    A fix is proven on the files as they were; so what rests on a file that has changed since is not taken, but looked
+    for anew.
+    """
+    state = _State({task.file.path for task in tasks})
+    settled = list(outcomes)
+    for number in range(MAX_ROUNDS):
+        again = False
+        for i, task in enumerate(tasks):
+            if number and not state.is_stale(i, settled[i]):
+                continue
+            if number or state.is_stale(i, settled[i]) or not state.allows(settled[i]):
+                settled[i] = state.anew(i, task, settled[i])
+            again = state.take(i, settled[i]) or again
+        if not again:
+            break
+    return Settled(tuple(settled), tuple(state.changes.values()))
+
+
+class _State:
+    def __init__(self, asked: set[str]) -> None:
+        self.changes: dict[str, Change] = {}
+        self._asked = asked
+        self._versions: dict[str, int] = {}
+        self._seen: dict[int, dict[str, int]] = {}
+
+    def is_stale(self, task: int, outcome: Outcome) -> bool:
+        """Whether a file that the outcome rests on has been changed by another task since."""
+        seen = self._seen.get(task, {})
+        return any(self._versions.get(path, 0) != seen.get(path, 0) for path in _inputs(outcome))
+
+    def allows(self, outcome: Outcome) -> bool:
+        return all(change.path in self._asked for change in outcome.elsewhere)
+
+    def anew(self, number: int, task: Task, before: Outcome) -> Outcome:
+        forbidden = frozenset(c.path for c in before.elsewhere if c.path not in self._asked)
+        changed = {path: change.source for path, change in self.changes.items()}
+        after = run_one(replace(task, changed=changed, forbidden=task.forbidden | forbidden))
+        applied = (*before.applied, *after.applied) if number in self._seen else after.applied
+        return replace(after, applied=applied)
+
+    def take(self, task: int, outcome: Outcome) -> bool:
+        """Note what an outcome changes; whether that is anything."""
+        changed = list(outcome.elsewhere)
+        if outcome.edits and outcome.original is not None and outcome.source is not None:
+            changed.insert(0, Change(outcome.file.path, outcome.original, outcome.edits, outcome.source))
+        for change in changed:
+            earlier = self.changes.get(change.path)
+            if earlier is not None:
+                edits = compose(earlier.edits, change.edits, earlier.original)
+                change = Change(change.path, earlier.original, edits, change.source)
+            self.changes[change.path] = change
+            self._versions[change.path] = self._versions.get(change.path, 0) + 1
+        self._seen[task] = {path: self._versions.get(path, 0) for path in _inputs(outcome)}
+        return bool(changed)
+
+
+def _inputs(outcome: Outcome) -> tuple[str, ...]:
+    return (outcome.file.path, *outcome.imported)
+
+
+def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
+    """Every finding once, with its outcome: what several programs show of one file is told by that file's own."""
+    own = {outcome.file.path for outcome in outcomes}
+    seen: set[tuple[str, str, int, int]] = set()
+    kept: list[tuple[Finding, Outcome]] = []
+    for in_own_file in (True, False):
+        for outcome in outcomes:
+            for finding in outcome.findings:
+                path = finding.path or outcome.file.path
+                key = (path, finding.code, finding.span.start, finding.span.end)
+                if (not finding.path) is in_own_file and key not in seen:
+                    seen.add(key)
+                    kept.append((finding, outcome))
+    order = {outcome.file.path: i for i, outcome in enumerate(outcomes)}
+    kept.sort(key=lambda k: (order.get(k[0].path or k[1].file.path, len(own)), k[0].path, k[0].span.start, k[0].code))
+    return kept
