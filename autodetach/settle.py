@@ -25,13 +25,15 @@ def settle(tasks: Sequence[Task], outcomes: Iterable[Outcome]) -> Settled:
     """Do again, one after the other, those tasks whose files an earlier one has changed meanwhile.
 
     A fix is proven on the files as they were; so what rests on a file that has changed since is not taken, but looked
-    for anew.
+    for anew. Files that no other one imports come first: they show how the others are used.
     """
     state = _State({task.file.path for task in tasks})
     settled = list(outcomes)
+    order = _programs_first(settled)
     for number in range(MAX_ROUNDS):
         again = False
-        for i, task in enumerate(tasks):
+        for i in order:
+            task = tasks[i]
             if number and not state.is_stale(i, settled[i]):
                 continue
             if number or state.is_stale(i, settled[i]) or not state.allows(settled[i]):
@@ -80,23 +82,29 @@ class _State:
         return bool(changed)
 
 
+def _programs_first(outcomes: Sequence[Outcome]) -> list[int]:
+    imported = {path for outcome in outcomes for path in outcome.imported}
+    return sorted(range(len(outcomes)), key=lambda i: outcomes[i].file.path in imported)
+
+
 def _inputs(outcome: Outcome) -> tuple[str, ...]:
     return (outcome.file.path, *outcome.imported)
 
 
 def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
-    """Every finding once, with its outcome: what several programs show of one file is told by that file's own."""
-    own = {outcome.file.path for outcome in outcomes}
+    """Every finding once, with its outcome, in the order of the files: of several views of a place, a program's own."""
     seen: set[tuple[str, str, int, int]] = set()
     kept: list[tuple[Finding, Outcome]] = []
-    for in_own_file in (True, False):
-        for outcome in outcomes:
-            for finding in outcome.findings:
-                path = finding.path or outcome.file.path
-                key = (path, finding.code, finding.span.start, finding.span.end)
-                if (not finding.path) is in_own_file and key not in seen:
-                    seen.add(key)
-                    kept.append((finding, outcome))
-    order = {outcome.file.path: i for i, outcome in enumerate(outcomes)}
-    kept.sort(key=lambda k: (order.get(k[0].path or k[1].file.path, len(own)), k[0].path, k[0].span.start, k[0].code))
-    return kept
+    for outcome in (outcomes[i] for i in _programs_first(outcomes)):
+        for finding in outcome.findings:
+            key = (finding.path or outcome.file.path, finding.code, finding.span.start, finding.span.end)
+            if key not in seen:
+                seen.add(key)
+                kept.append((finding, outcome))
+    place = {outcome.file.path: i for i, outcome in enumerate(outcomes)}
+
+    def order(one: tuple[Finding, Outcome]) -> tuple[int, str, int, str]:
+        path = one[0].path or one[1].file.path
+        return place.get(path, len(place)), path, one[0].span.start, one[0].code
+
+    return sorted(kept, key=order)

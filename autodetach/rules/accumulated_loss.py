@@ -42,7 +42,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
-from autodetach.rules.detaching import element_candidates, narrowed
+from autodetach.rules.detaching import element_candidates, is_handed_over, narrowed
 from autodetach.rules.program import Program, calls_of, is_update, line, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -111,10 +111,14 @@ def _candidates(
     number = in_view and (growth.starts_as_number or (moving and not _in_place(growth)))
     if elements:
         *usual, guarded = element_candidates(program, elements, number=number, what="accumulate")
-        yield from usual
         given = _given(growth)
-        if given:
-            yield from list(element_candidates(program, given, number=number, what="hand over"))[:2]
+        handed = list(element_candidates(program, given, number=number, what="hand over"))[:2] if given else []
+        if any(is_handed_over(program, e) for e, _ in elements):
+            yield from handed
+            yield from usual
+        else:
+            yield from usual
+            yield from handed
         yield guarded
     seeds = [(s.value, elements[0][1] if elements else None) for s in _seeds(program, statement)]
     if seeds and elements:

@@ -9,6 +9,8 @@ from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence
 from autodetach.rules.program import Program
 from autodetach.rules.suspect import Candidate
 
+SHARED = "other programs may hand other values to this file"
+
 
 def has_graph(value: Value) -> bool:
     return isinstance(value, (Tensor, Opaque)) and value.node is not None and not value.node.weak
@@ -112,6 +114,15 @@ def _element_name(template: str) -> str:
     return "t" if template == "s" else "s"
 
 
+def is_handed_over(program: Program, expression: ast.expr) -> bool:
+    """Whether an imported file is given this value by its callers, of which others may exist that are not in view."""
+    scope = program.scope(expression)
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or program.file_of(expression) is program.tree:
+        return False
+    given = {a.arg for a in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)} - {"self"}
+    return bool(given & program.names_read(expression))
+
+
 def element_candidates(
     program: Program, targets: list[tuple[ast.expr, Value]], *, number: bool, what: str
 ) -> Iterator[Candidate]:
@@ -120,6 +131,7 @@ def element_candidates(
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     shown = " and ".join(f"`{ast.unparse(e)}`" for e, _ in targets)
+    doubt = SHARED if any(is_handed_over(program, e) for e, _ in targets) else None
     orders = ["item", "detach"] if "item" in program.prefer else ["detach", "item"]
     for method in orders:
         if method == "item" and not (number and all(is_scalar(v) for _, v in targets)):
@@ -128,7 +140,8 @@ def element_candidates(
         yield Candidate(
             f"{what} {kind}: `.{method}()` on {shown}",
             tuple(AppendMethod(e, method) for e, _ in targets),
-            prefers=method,
+            doubt,
+            method,
         )
     if program.imports_torch(targets[0][0]) and all(
         isinstance(e, (ast.Name, ast.Attribute, ast.Subscript)) for e, _ in targets
@@ -136,5 +149,6 @@ def element_candidates(
         yield Candidate(
             f"{what} the value without its graph, if it is a tensor: {shown}",
             tuple(ReplaceExpression(e, "({}.detach() if torch.is_tensor({}) else {})") for e, _ in targets),
-            prefers="detach",
+            doubt,
+            "detach",
         )

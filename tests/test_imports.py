@@ -1,0 +1,94 @@
+"""Which file an import means: as Python would find it, without running anything."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from autodetach.imports import MAX_FILE_BYTES, Imports, project_root
+
+
+def tree(folder: Path, *paths: str) -> None:
+    for path in paths:
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("")
+
+
+def found(folder: Path, name: str, importer: str) -> str | None:
+    path = Imports(str(folder / importer), str(folder)).find(name, str(folder / importer))
+    return None if path is None else os.path.relpath(path, folder).replace(os.sep, "/")
+
+
+@pytest.mark.parametrize(
+    ("name", "importer", "expected"),
+    [
+        ("model", "train.py", "model.py"),
+        ("nets", "train.py", "nets/__init__.py"),
+        ("nets.small", "train.py", "nets/small.py"),
+        (".small", "nets/__init__.py", "nets/small.py"),
+        (".", "nets/small.py", "nets/__init__.py"),
+        ("..model", "nets/small.py", "model.py"),
+        ("..other", "nets/small.py", None),
+        ("nets.small", "nets/deep/x.py", "nets/small.py"),
+        ("plain.part", "train.py", "plain/part.py"),
+        ("forecast.loop", "train.py", "src/forecast/loop.py"),
+        ("forecast.loop", "src/forecast/other.py", "src/forecast/loop.py"),
+        ("model", "scripts/run.py", "model.py"),
+        ("beside", "scripts/run.py", "scripts/beside.py"),
+        ("torch", "train.py", None),
+        ("random", "train.py", None),
+        ("missing", "train.py", None),
+        ("model.part", "train.py", None),
+    ],
+)
+def test_found(tmp_path: Path, name: str, importer: str, expected: str | None) -> None:
+    tree(
+        tmp_path,
+        "pyproject.toml",
+        "train.py",
+        "model.py",
+        "random.py",
+        "torch/__init__.py",
+        "nets/__init__.py",
+        "nets/small.py",
+        "nets/deep/__init__.py",
+        "nets/deep/x.py",
+        "plain/part.py",
+        "src/forecast/__init__.py",
+        "src/forecast/loop.py",
+        "src/forecast/other.py",
+        "scripts/run.py",
+        "scripts/beside.py",
+    )
+    assert found(tmp_path, name, importer) == expected
+
+
+def test_the_project_ends_at_its_mark(tmp_path: Path) -> None:
+    tree(tmp_path, "outer.py", "inner/.git/HEAD", "inner/a/b.py")
+    assert project_root(str(tmp_path / "inner" / "a")) == str(tmp_path / "inner")
+    assert found(tmp_path, "outer", "inner/a/b.py") is None
+
+
+def test_no_link_leads_out_of_the_project(tmp_path: Path) -> None:
+    tree(tmp_path, "secret.py", "it/setup.py", "it/train.py")
+    (tmp_path / "it" / "model.py").symlink_to(tmp_path / "secret.py")
+    assert found(tmp_path / "it", "model", "train.py") is None
+
+
+def test_a_relative_import_does_not_leave_the_project(tmp_path: Path) -> None:
+    tree(tmp_path, "secret.py", "it/setup.py", "it/train.py")
+    assert found(tmp_path / "it", "..secret", "train.py") is None
+
+
+def test_what_cannot_be_read_is_not_followed(tmp_path: Path) -> None:
+    tree(tmp_path, "setup.py", "train.py")
+    (tmp_path / "latin.py").write_bytes(b"x = '\xff'\n")
+    (tmp_path / "long.py").write_bytes(b"#" * (MAX_FILE_BYTES + 1))
+    imports = Imports(str(tmp_path / "train.py"), str(tmp_path))
+    for name in ("latin", "long"):
+        path = imports.find(name, str(tmp_path / "train.py"))
+        assert path is not None
+        assert imports.read(path) is None

@@ -1,0 +1,133 @@
+"""Programs of several files: one call makes `after` of `fixtures/projects/NAME/before`, and both run on PyTorch."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECTS = Path(__file__).parent.parent / "fixtures" / "projects"
+NAMES = sorted(p.name for p in PROJECTS.iterdir())
+RAISES = {"two_packages": "Trying to backward through the graph a second time", "src_layout": None}
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*.py"))}
+
+
+def autodetach(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "autodetach", *args]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def trained(folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(folder / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-W", "error", "train.py"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.fixture(params=NAMES)
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    shutil.copytree(PROJECTS / request.param / "before", tmp_path / "it")
+    return request.param, tmp_path / "it"
+
+
+def test_one_call_repairs_it(project: tuple[str, Path]) -> None:
+    name, folder = project
+    ran = autodetach(folder, "fix", "--unsafe-fixes", ".")
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert contents(folder) == contents(PROJECTS / name / "after")
+    assert autodetach(folder, "check", ".").returncode == 0
+
+
+def test_the_patch_is_what_fix_does(project: tuple[str, Path]) -> None:
+    name, folder = project
+    patch = autodetach(folder, "diff", "--unsafe-fixes", ".").stdout
+    subprocess.run(["git", "apply"], cwd=folder, input=patch, text=True, check=True)
+    assert contents(folder) == contents(PROJECTS / name / "after")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pytorch_agrees(name: str) -> None:
+    before, after = trained(PROJECTS / name / "before"), trained(PROJECTS / name / "after")
+    assert after.returncode == 0, after.stderr
+    expected = RAISES[name]
+    if expected is None:
+        assert before.stdout == after.stdout
+    else:
+        assert expected in before.stderr
+
+
+def test_fault_cause_and_fix_lie_in_three_files() -> None:
+    said = autodetach(PROJECTS / "two_packages" / "before", "check", "--output-format", "json", ".").stdout
+    assert '"code": "AD302"' in said
+    text = autodetach(PROJECTS / "two_packages" / "before", "check", ".").stdout
+    assert text.startswith("models/cell.py:11:16: AD302 carried-state: ")  # where the graph is built
+    assert "engine/step.py:8: pass 2: needs the freed part again: PyTorch raises\n" in text
+    assert "   in train.py:\n     17 +         state = state.detach()\n" in text
+
+
+def test_a_file_that_was_not_asked_for_is_not_edited(tmp_path: Path) -> None:
+    shutil.copytree(PROJECTS / "src_layout" / "before", tmp_path / "it")
+    ran = autodetach(tmp_path / "it", "fix", "train.py")
+    assert ran.returncode == 1
+    assert ran.stdout.startswith("src/forecast/meter.py:9:9: AD101")
+    assert contents(tmp_path / "it") == contents(PROJECTS / "src_layout" / "before")
+
+
+def test_standard_input_is_taken_as_the_file(tmp_path: Path) -> None:
+    shutil.copytree(PROJECTS / "two_packages" / "before", tmp_path / "it")
+    folder = tmp_path / "it"
+    text = (folder / "train.py").read_text()
+    (folder / "train.py").write_text("")
+    command = [sys.executable, "-m", "autodetach", "fix", "--unsafe-fixes", "-", "--stdin-filename", "train.py"]
+    ran = subprocess.run(command, cwd=folder, input=text, capture_output=True, text=True, check=False)
+    assert ran.stdout == (PROJECTS / "two_packages" / "after" / "train.py").read_text()
+
+
+def test_no_user_code_is_run_or_imported(tmp_path: Path) -> None:
+    bomb = "import pathlib\npathlib.Path('bang').write_text('bang')\n"
+    for name in ("helpers.py", "sitecustomize.py", "conftest.py", "typing.py"):
+        (tmp_path / name).write_text(bomb)
+    (tmp_path / "train.py").write_text(
+        "import torch\nimport helpers\nfrom helpers import f\nf(torch.zeros(3)).backward()\n"
+    )
+    # Isolated, since `python -m` alone would look for every module in the current folder first.
+    command = [sys.executable, "-I", "-m", "autodetach", "check", "train.py"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert ran.returncode in (0, 1), ran.stderr
+    assert not (tmp_path / "bang").exists()
+
+
+def test_two_programs_share_a_file(tmp_path: Path) -> None:
+    """Both show the fault in the shared file; it is repaired once, and told once."""
+    (tmp_path / "engine.py").write_text(
+        "def epoch(model, optimizer, batches):\n"
+        "    total = 0\n"
+        "    for x in batches:\n"
+        "        loss = model(x).pow(2).mean()\n"
+        "        optimizer.zero_grad()\n"
+        "        loss.backward()\n"
+        "        optimizer.step()\n"
+        "        total += loss\n"
+        "    return total / len(batches)\n"
+    )
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text(
+            "import torch\n"
+            "from engine import epoch\n"
+            "model = torch.nn.Linear(3, 1)\n"
+            "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+            "batches = torch.randn(9, 4, 3)\n"
+            "for _ in range(3):\n"
+            "    print(f'{epoch(model, optimizer, batches):.3f}')\n"
+        )
+    checked = autodetach(tmp_path, "check", ".")
+    assert checked.stdout.count("AD101") == 1
+    fixed = autodetach(tmp_path, "fix", ".")
+    assert (fixed.returncode, fixed.stderr) == (0, "Found 1, fixed 1, 0 left.\n")
+    assert "        total += loss.item()\n" in (tmp_path / "engine.py").read_text()
