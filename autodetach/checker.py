@@ -142,6 +142,7 @@ class _Session:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
         self.analysis = analyse(tree)
         self._concrete: Tree | None = None
+        self._homes: dict[tuple[object, ...], int] = {}
 
     def result(self) -> CheckResult:
         problems: tuple[Problem, ...] = ()
@@ -205,8 +206,7 @@ class _Session:
     def _proven(self, suspect: Suspect, candidate: Candidate, known: set[tuple[object, ...]]) -> Fix | str:
         """The candidate as a fix, or why it is none: the edited program is run and compared."""
         from autodetach.codemods.tree import Refused
-        from autodetach.machine.run import analyse
-        from autodetach.proof import compare, new_faults
+        from autodetach.trial import Trial
 
         try:
             concrete = self._tree()
@@ -216,29 +216,37 @@ class _Session:
             return str(error)
         if not edits:
             return "nothing to edit"
-        policies = tuple(run.policy for run in self.analysis.runs)
-        if len(policies) > 1:  # most repairs that fail do so on the first path
-            early = analyse(tree, policies[:1])
-            if any(s.identity == suspect.identity for s in self._suspects(early)):
-                return "the fault is still there"
-        after = analyse(tree, policies)
-        faults = {s.identity for s in self._suspects(after)}
+        trial = Trial(self.analysis, tree)
+        home = self._home(suspect)
+        if suspect.identity in self._identities(trial.one(home)):
+            return "the fault is still there"
+        verdict = trial.verdict(home, cuts=candidate.cuts, numbers=candidate.prefers == "item")
+        if not verdict.kept:
+            return verdict.reason
+        faults = self._identities(trial.whole())
         if suspect.identity in faults:
             return "the fault is still there"
         if faults - known:
             return f"another fault comes: {faults - known}"
-        fault = new_faults(self.analysis, after, numbers=candidate.prefers == "item")
-        if fault is not None:
-            return fault
-        verdict = compare(self.analysis, after, cuts=candidate.cuts)
-        if not verdict.kept:
-            return verdict.reason
         why = candidate.doubt
         if why is None and not suspect.certain:
             why = "it rests on an assumption"
         if why is None and not verdict.equal:
             why = "gradient of earlier passes is cut off"
         return Fix(candidate.message, Applicability.SAFE if why is None else Applicability.UNSAFE, edits, why)
+
+    def _home(self, suspect: Suspect) -> int:
+        """The first path that shows the fault by itself: a repair that fails does so there."""
+        from autodetach.machine.run import Analysis
+
+        if suspect.identity not in self._homes:
+            alone = (Analysis(self.analysis.tree, [run]) for run in self.analysis.runs)
+            showing = (n for n, one in enumerate(alone) if suspect.identity in self._identities(one))
+            self._homes[suspect.identity] = next(showing, 0)
+        return self._homes[suspect.identity]
+
+    def _identities(self, analysis: Analysis) -> set[tuple[object, ...]]:
+        return {s.identity for s in self._suspects(analysis)}
 
     def _tree(self) -> Tree:
         from autodetach.codemods.tree import Tree

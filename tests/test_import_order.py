@@ -22,6 +22,7 @@ ORDER = (
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
     "machine.torch_semantics machine.graph machine.oracle machine.reach",
+    "machine.likeness",
     "machine.values",
     "machine.classes",
     "machine.events",
@@ -53,6 +54,7 @@ ORDER = (
     "rules",
     # Where the three of them meet.
     "proof",
+    "trial",
     "checker",
     # Files and settings.
     "patch globs write python2",
