@@ -240,6 +240,7 @@ class _Session:
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
         self.analysis = analyse(files.root.tree, project=files)
         self._trees: dict[str, Tree] = {}
+        self._homes: dict[tuple[object, ...], int] = {}
 
     def result(self) -> CheckResult:
         problems: tuple[Problem, ...] = ()
@@ -304,8 +305,7 @@ class _Session:
     def _proven(self, suspect: Suspect, candidate: Candidate, known: set[tuple[object, ...]]) -> _Proven | str:
         """The candidate as a fix, or why it is none: the edited program is run and compared."""
         from autodetach.codemods.tree import Refused
-        from autodetach.machine.run import analyse
-        from autodetach.proof import compare, new_faults
+        from autodetach.trial import Trial
 
         try:
             edits = self._edits(candidate)
@@ -315,24 +315,18 @@ class _Session:
             return str(error)
         if not edits:
             return "nothing to edit"
-        tree = edited.root.tree
-        policies = tuple(run.policy for run in self.analysis.runs)
-        if len(policies) > 1:  # most repairs that fail do so on the first path
-            early = analyse(tree, policies[:1], edited)
-            if any(s.identity == suspect.identity for s in self._suspects(early)):
-                return "the fault is still there"
-        after = analyse(tree, policies, edited)
-        faults = {s.identity for s in self._suspects(after)}
+        trial = Trial(self.analysis, edited)
+        home = self._home(suspect)
+        if suspect.identity in self._identities(trial.one(home)):
+            return "the fault is still there"
+        verdict = trial.verdict(home, cuts=candidate.cuts, numbers=candidate.prefers == "item")
+        if not verdict.kept:
+            return verdict.reason
+        faults = self._identities(trial.whole())
         if suspect.identity in faults:
             return "the fault is still there"
         if faults - known:
             return f"another fault comes: {faults - known}"
-        fault = new_faults(self.analysis, after, numbers=candidate.prefers == "item")
-        if fault is not None:
-            return fault
-        verdict = compare(self.analysis, after, cuts=candidate.cuts)
-        if not verdict.kept:
-            return verdict.reason
         why = candidate.doubt
         if why is None and not suspect.certain:
             why = "it rests on an assumption"
@@ -350,6 +344,19 @@ class _Session:
             module = self.files.module_at(getattr(target_of(codemod), "lineno", 0))
             found.setdefault(module.path, []).extend(codemod.edits(self._tree(module)))
         return {at: in_order(edits) for at, edits in found.items() if edits}
+
+    def _home(self, suspect: Suspect) -> int:
+        """The first path that shows the fault by itself: a repair that fails does so there."""
+        from autodetach.machine.run import Analysis
+
+        if suspect.identity not in self._homes:
+            alone = (Analysis(self.analysis.tree, [run], project=self.files) for run in self.analysis.runs)
+            showing = (n for n, one in enumerate(alone) if suspect.identity in self._identities(one))
+            self._homes[suspect.identity] = next(showing, 0)
+        return self._homes[suspect.identity]
+
+    def _identities(self, analysis: Analysis) -> set[tuple[object, ...]]:
+        return {s.identity for s in self._suspects(analysis)}
 
     def _tree(self, module: Module) -> Tree:
         from autodetach.codemods.tree import Tree

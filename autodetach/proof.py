@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, Node, between, within
+from autodetach.machine.likeness import Likeness
 from autodetach.machine.run import Analysis, Run
 from autodetach.rules.program import stable
 
@@ -27,21 +28,13 @@ class Verdict:
     reason: str = ""
 
 
-def compare(before: Analysis, after: Analysis, *, cuts: bool = False) -> Verdict:
-    """Compare what every parameter step consumes, path by path."""
-    equal = True
-    by_policy = {run.policy: run for run in after.runs}
-    for run in before.runs:
-        other = by_policy.get(run.policy)
-        if other is None or not other.finished or other.stopped_by != run.stopped_by:
-            if run.stopped_by and other is not None and other.finished:
-                continue  # the first program ended early on this path: the second may go on
-            return Verdict(False, False, "the edited program ends differently")
-        verdict = _compare_runs(run, other, cuts)
-        if not verdict.kept:
-            return verdict
-        equal = equal and verdict.equal
-    return Verdict(True, equal)
+def compare(before: Run, after: Run, *, cuts: bool = False) -> Verdict:
+    """Compare what every parameter step consumes on one path."""
+    if not after.finished or after.stopped_by != before.stopped_by:
+        if before.stopped_by and after.finished:
+            return Verdict(True, True)  # the first program ended early on this path: the second may go on
+        return Verdict(False, False, "the edited program ends differently")
+    return _compare_runs(before, after, cuts)
 
 
 def _compare_runs(before: Run, after: Run, cuts: bool) -> Verdict:
@@ -50,12 +43,15 @@ def _compare_runs(before: Run, after: Run, cuts: bool) -> Verdict:
         return Verdict(False, False, "another number of parameter steps")
     equal = True
     old_names, new_names = _leaf_names(before), _leaf_names(after)
+    likeness = Likeness(lambda n: old_names.get(n) or _name(n), lambda n: new_names.get(n) or _name(n))
     for place, steps in old.items():
         previous: Step | None = None
         if len(steps) != len(new.get(place, ())):
             continue  # gradient is looked at more or less often
         for step, other in zip(steps, new[place], strict=True):
-            verdict = _compare_steps(step, other, None if cuts else previous, old_names, new_names, cuts)
+            verdict = Verdict(True, True)
+            if not _consume_alike(step, other, likeness):
+                verdict = _compare_steps(step, other, None if cuts else previous, old_names, new_names, cuts)
             if not verdict.kept:
                 return verdict
             equal = equal and verdict.equal
@@ -86,6 +82,18 @@ def _leaf_names(run: Run) -> dict[Node, tuple[str, int]]:
             names[node] = (place, counts[place])
             counts[place] += 1
     return names
+
+
+def _consume_alike(step: Step, other: Step, likeness: Likeness) -> bool:
+    """Whether two steps consume the same gradient, told by its graphs being the same: most edits change few of them."""
+    if len(step.consumed) != len(other.consumed):
+        return False
+    for (leaf, ds), (other_leaf, other_ds) in zip(step.consumed, other.consumed, strict=True):
+        if len(ds) != len(other_ds) or not likeness.alike((leaf,), (other_leaf,)):
+            return False
+        if not all(likeness.alike(d.roots, o.roots) for d, o in zip(ds, other_ds, strict=True)):
+            return False
+    return True
 
 
 def _compare_steps(

@@ -22,6 +22,7 @@ ORDER = (
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
     "machine.torch_semantics machine.graph machine.oracle machine.reach machine.project",
+    "machine.likeness",
     "machine.values",
     "machine.classes",
     "machine.events",
@@ -54,6 +55,7 @@ ORDER = (
     "rules",
     # Where the three of them meet.
     "proof project",
+    "trial",
     "checker",
     # Files and settings.
     "patch globs write python2",

@@ -201,3 +201,12 @@ def between(root_nodes: Iterable[Node], leaf: Node, within_nodes: set[Node] | No
         if node is leaf or any(p in on_path for p in node.parents):
             on_path.add(node)
     return on_path
+
+
+def with_leaves(nodes: Iterable[Node]) -> set[Node]:
+    """Of these nodes, with all that is behind them, those through which gradient comes to a leaf."""
+    found: set[Node] = set()
+    for node in sorted(nodes, key=lambda n: n.number):
+        if node.leaf or any(p in found for p in node.parents):
+            found.add(node)
+    return found

@@ -35,10 +35,11 @@ MAX_PATHS = 24
 
 @dataclass(eq=False, slots=True)
 class Run:
-    """One path through the program, and what the machine saw on it."""
+    """One path through the program, and what the machine saw on it; `fuel` is what it was given."""
 
     policy: Policy
     machine: Machine
+    fuel: int
     finished: bool = True
     stopped_by: str = ""
     entries: list[str] = field(default_factory=list)
@@ -59,14 +60,14 @@ class Analysis:
         return [self.tree] if self.project is None else [module.tree for module in self.project.modules]
 
 
-def analyse(tree: ast.Module, policies: tuple[Policy, ...] | None = None, project: Project | None = None) -> Analysis:
-    """Run a module along its paths; with `policies`, along these only (to compare an edited program with the first).
+def analyse(tree: ast.Module, project: Project | None = None) -> Analysis:
+    """Run a module along its paths.
 
     `tree` is that of the project's root; without a project, all imports are unknown.
     """
     analysis = Analysis(tree, [], project=project)
     fuel = FUEL_PER_FILE
-    queue = list(policies) if policies is not None else [Policy()]
+    queue = [Policy()]
     seen: set[Policy] = set(queue)
     while queue:
         policy = queue.pop(0)
@@ -75,8 +76,6 @@ def analyse(tree: ast.Module, policies: tuple[Policy, ...] | None = None, projec
         analysis.runs.append(run)
         if not run.finished and len(analysis.runs) == 1:
             analysis.complete = False  # the program itself was cut short, not only a variation of it
-        if policies is not None:
-            continue
         for variant in variants(run):
             if variant not in seen and len(seen) < MAX_PATHS:
                 seen.add(variant)
@@ -119,7 +118,7 @@ def run_once(
     if watch is not None:
         observer = watch
         machine.on_pass = lambda current: observer(machine, current)  # type: ignore[method-assign]
-    run = Run(policy, machine)
+    run = Run(policy, machine, fuel)
     try:
         machine.globals.names["__name__"] = "__main__"
         machine.globals.names["__file__"] = machine.fresh("str")

@@ -43,7 +43,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, Node, Site, diverge, trail_of
+from autodetach.machine.graph import Differentiation, Node, Site, diverge, trail_of, with_leaves
 from autodetach.machine.run import Run
 from autodetach.rules.graph_outside_loop import draws_random_numbers
 from autodetach.rules.program import (
@@ -154,7 +154,8 @@ def _again(program: Program, run: Run, by: Differentiation) -> Iterator[Candidat
     step = max(
         (s.clock for s in run.machine.steps if s.clock < by.number and s.consumed and s.what != "grad"), default=0
     )
-    old = [n for n in by.walked if not n.leaf and n.number < step]
+    trained = with_leaves(by.walked)
+    old = [n for n in by.walked if n in trained and not n.leaf and n.number < step]
     for _, frame in reversed(by.trail):
         places = [_statement_in(n, frame) for n in old]
         if all(p is not None for p in places):
