@@ -323,11 +323,7 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         m.refuse(site, "assigns to an element of a tuple", "TypeError")
     if isinstance(index, Slice):
         items, exact = m.collect(value, site)
-        if index.lower is None and index.upper is None:
-            this.items[:] = items
-            this.exact = exact
-        else:
-            this.exact = False
+        _set_slice(m, this, index, items, exact, source, site)
         return
     if isinstance(index, int) and -len(this.items) <= index < len(this.items):
         this.items[index] = value
@@ -340,16 +336,37 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         m.store(this, value, source, site, "key")
 
 
+def _set_slice(
+    m: Core, this: Sequence, index: Slice, items: list[Value], exact: bool, source: ast.expr | None, site: Site
+) -> None:
+    bounds = (index.lower, index.upper, index.step)
+    whole = index.lower is None and index.upper is None
+    if not (whole or this.exact) or not all(b is None or isinstance(b, int) for b in bounds):
+        this.exact = False
+        return
+    try:
+        this.items[slice(*bounds)] = items
+    except ValueError as error:
+        if exact:
+            raise Raised("ValueError") from error
+        this.exact = False
+        return
+    this.exact = exact
+    for item in items:
+        m.store(this, item, source, site, "extend")
+
+
 def delete(m: Core, this: Value, index: Value) -> None:
     if isinstance(this, Mapping):
         this.items.pop(m.key(index), None)
     elif isinstance(this, Sequence):
         if isinstance(index, Slice):
+            bounds = (index.lower, index.upper, index.step)
             if index.lower is None and index.upper is None:
                 this.items.clear()
                 this.exact = True
-            elif index.lower is None and isinstance(index.upper, int):
-                del this.items[: index.upper]
+            elif all(b is None or isinstance(b, int) for b in bounds) and (this.exact or index.lower is None):
+                del this.items[slice(*bounds)]
         elif isinstance(index, int) and -len(this.items) <= index < len(this.items):
             del this.items[index]
 

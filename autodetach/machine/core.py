@@ -21,7 +21,7 @@ from autodetach.machine.graph import (
 )
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
 from autodetach.machine.project import Project
-from autodetach.machine.torch_semantics import Op, unpacked
+from autodetach.machine.torch_semantics import VIEWS, Op, unpacked
 from autodetach.machine.values import (
     Frame,
     Instance,
@@ -199,6 +199,9 @@ class Core:
         result = Tensor(None, shape, is_float)
         result.born = self.clock
         result.from_grad = any(t.from_grad for t in inputs if isinstance(t, Tensor))
+        if op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor):
+            result.storage = inputs[0].storage
+            result.view_of = inputs[0] if self.grad_enabled else None
         if not op.differentiable or not self.grad_enabled:
             return result
         carriers = [t for t in inputs if isinstance(t, (Tensor, Opaque)) and t.node is not None]
@@ -449,6 +452,12 @@ class Core:
     ) -> Opaque:
         return self.call_unknown(name, [this, *args], kwargs, site)
 
+    def eval(self, node: ast.expr, frame: Frame) -> Value:
+        raise NotImplementedError
+
+    def subscript(self, this: Value, index: Value, site: Site) -> Value:
+        raise NotImplementedError
+
     def binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
         """A binary operator by the name of its class in `ast`."""
         raise NotImplementedError
@@ -495,8 +504,8 @@ class Core:
         for item in items.start(exact):
             result.append(item)
             if len(result) >= bound:
-                break
-        return result, exact
+                return result, exact
+        return result, exact or items.whole
 
     # ---- loops
 

@@ -10,6 +10,7 @@ from autodetach.machine import containers, python_library, tensors
 from autodetach.machine.core import MISSING, Raised
 from autodetach.machine.events import DataRead, IndexedScalar
 from autodetach.machine.graph import Site
+from autodetach.machine.modules import is_module, part_of
 from autodetach.machine.objects import Objects
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
@@ -506,6 +507,8 @@ class Expressions(Objects):
             if raw is not MISSING:
                 return self.call(self.bind(raw, this, site), [index], {}, site)
             if "#items" in this.attrs:
+                if isinstance(index, Slice) and isinstance(this.attrs["#items"], Sequence) and is_module(this):
+                    return part_of(self, this, index)
                 return containers.subscript(self, this.attrs["#items"], index, site)
             return self.opaque("item")
         if isinstance(this, Opaque):
@@ -610,8 +613,9 @@ class Expressions(Objects):
         activation = self.activate(node, frame, exact)
         outer = self.loops
         try:
+            limit = 16 if exact else 3
             for item in items.start(exact):
-                if activation.passes >= (16 if exact else 3):
+                if activation.passes >= (8 if items.whole else limit):
                     break
                 self.spend(5)
                 self.enter_pass(activation, outer)
@@ -621,6 +625,8 @@ class Expressions(Objects):
                 ):
                     yield from self.comprehension(node, generators, frame, depth + 1)
                 self.loops = outer
+            else:
+                activation.exact = exact or items.whole
         finally:
             self.loops = outer
 

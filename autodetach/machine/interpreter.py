@@ -65,8 +65,11 @@ class Machine(Statements):
         elif isinstance(node, (ast.For, ast.AsyncFor)):
             items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
             exact = items.length is not None and items.length <= MAX_EXACT_ITEMS
+            frame.cut = frame.cut or not (exact or items.whole)
             for count, item in enumerate(items.start(exact)):
-                if not exact and count >= MAX_PASSES:
+                frame.cut = frame.cut or not (exact or items.whole)
+                if not exact and count >= (MAX_EXACT_ITEMS if items.whole else MAX_PASSES):
+                    frame.cut = True
                     break
                 self.assign(node.target, item, frame)
                 for value in self._cut_off(self._generate_block(node.body, frame), self.tick(), 0 if exact else count):
@@ -89,6 +92,8 @@ class Machine(Statements):
                             return
                         break
                     yield value
+            else:
+                frame.cut = True
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             leaves = []
             for item in node.items:
@@ -99,7 +104,7 @@ class Machine(Statements):
                 yield from self._generate_block(node.body, frame)
             finally:
                 for leave in reversed(leaves):
-                    leave()
+                    leave(None)
         elif isinstance(node, ast.Try):
             yield from self._generate_block(node.body, frame)
             yield from self._generate_block(node.finalbody, frame)
@@ -127,8 +132,10 @@ class Machine(Statements):
             items = self.items_of(self.eval(value.value, frame), Site(value, frame.qualname))
             for count, item in enumerate(items.start(False)):
                 if count >= MAX_EXACT_ITEMS:
+                    frame.cut = True
                     break
                 yield item
+            frame.cut = frame.cut or (items.length is None and not items.whole)
         elif isinstance(value, ast.Yield):
             yield None if value.value is None else self.eval(value.value, frame)
             if isinstance(node, ast.Assign):

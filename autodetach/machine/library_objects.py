@@ -82,6 +82,8 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
     if part.startswith("nn.") or short.endswith(MODULE_BASES):
         if name == "training":
             return True
+        if name in ("module", "_orig_mod") and is_module(this):
+            return this  # what DataParallel and torch.compile wrap is taken for what they make
         if name in MODULE_METHODS:
             return Native(name, lambda args, kwargs, s: module_method(m, this, name, args, kwargs, s), this)
         if name == "forward":
@@ -206,6 +208,12 @@ def distribution(m: Core, path: str, args: list[Value], kwargs: dict[str, Value]
     made = Instance(External(path), m.serial(), m.clock)
     made.attrs["#inputs"] = Sequence("tuple", [*args, *kwargs.values()], m.clock)
     return made
+
+
+def of_distributions(m: Core, name: str, args: list[Value], site: Site) -> Value:
+    """`kl_divergence(p, q)`: a function of what the distributions were given."""
+    held = [a.attrs.get("#inputs", a) if isinstance(a, Instance) else a for a in args]
+    return m.derive(name, Op(Saved.OPAQUE), tensors.flatten(held), site)
 
 
 def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> Value:

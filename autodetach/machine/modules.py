@@ -7,15 +7,17 @@ from collections.abc import Iterator
 from autodetach.machine import tensors
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
-from autodetach.machine.torch_semantics import MODULES, Module, unpacked
+from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, unpacked
 from autodetach.machine.values import (
     Class,
     External,
     Instance,
     Iterable,
     Mapping,
+    Native,
     Opaque,
     Sequence,
+    Slice,
     Tensor,
     Value,
     graph_in,
@@ -27,7 +29,7 @@ MODULE_METHODS = frozenset(
     parameters named_parameters children named_children modules named_modules train eval to cuda cpu float double half
     bfloat16 type apply share_memory zero_grad requires_grad_ state_dict load_state_dict register_buffer
     register_parameter add_module register_module register_forward_hook register_forward_pre_hook register_backward_hook
-    register_full_backward_hook buffers named_buffers get_parameter get_submodule extra_repr
+    register_full_backward_hook buffers named_buffers get_parameter get_buffer get_submodule extra_repr
     """.split()
 )
 RECURRENT = {"rnn", "lstm", "cell", "lstmcell"}
@@ -105,22 +107,48 @@ def build_module(m: Core, name: str, args: list[Value], kwargs: dict[str, Value]
     if spec.params or (name.startswith("InstanceNorm") and kwargs.get("affine") is True):
         affine = kwargs.get("affine", kwargs.get("elementwise_affine", True))
         if affine is not False:
-            this.attrs["weight"] = _leaf(m, site, _weight_shape(name, args, kwargs))
+            weights, biases = _parameter_names(name)
+            for key in weights:
+                this.attrs[key] = _leaf(m, site, _weight_shape(name, args, kwargs))
             if kwargs.get("bias", True) is not False and name not in ("Embedding", "EmbeddingBag", "PReLU"):
-                this.attrs["bias"] = _leaf(m, site, _bias_shape(name, args, kwargs))
+                for key in biases:
+                    this.attrs[key] = _leaf(m, site, _bias_shape(name, args, kwargs))
+    at = MODULE_INPLACE_AT.get(name)
+    if at is not None and len(args) > at:
+        this.attrs["inplace"] = args[at]
     for key, value in zip(_signature(name), args, strict=False):
         this.attrs.setdefault(key, value)
     for key, value in kwargs.items():
         this.attrs.setdefault(key, value)
     if "BatchNorm" in name or "InstanceNorm" in name:
         for buffer in ("running_mean", "running_var"):
-            this.attrs[buffer] = tensors.plain(None, True)
+            set_buffer(m, this, buffer, tensors.plain(None, True))
         this.attrs["eps"] = m.fresh("number")
         this.attrs.setdefault("momentum", m.fresh("number"))
     return this
 
 
+def _parameter_names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The weights and the biases of a module, of one layer."""
+    if name in ("RNN", "LSTM", "GRU"):
+        return ("weight_ih_l0", "weight_hh_l0"), ("bias_ih_l0", "bias_hh_l0")
+    if name in ("RNNCell", "LSTMCell", "GRUCell"):
+        return ("weight_ih", "weight_hh"), ("bias_ih", "bias_hh")
+    if name == "MultiheadAttention":
+        return ("in_proj_weight",), ("in_proj_bias",)
+    return ("weight",), ("bias",)
+
+
+def set_buffer(m: Core, this: Instance, name: str, value: Value) -> None:
+    this.attrs[name] = value
+    names = this.attrs.setdefault("#buffers", Sequence("list", [], m.clock))
+    if name not in names.items:
+        names.items.append(name)
+
+
 def _signature(name: str) -> tuple[str, ...]:
+    if "Dropout" in name:
+        return ("p",)
     if name == "Linear":
         return ("in_features", "out_features")
     if name.startswith("Conv"):
@@ -156,12 +184,24 @@ def _contents(m: Core, name: str, args: list[Value], site: Site) -> Value:
         return Mapping(m.clock, exact=not args)
     if name == "Sequential":
         if len(args) == 1 and isinstance(args[0], Mapping):
-            return Sequence("list", [v for _, v in args[0].items.values()], m.clock)
+            return Sequence("list", [v for _, v in args[0].items.values()], m.clock, args[0].exact)
         return Sequence("list", list(args), m.clock)
     if not args:
         return Sequence("list", [], m.clock)
     items, exact = m.collect(args[0], site)
     return Sequence("list", items, m.clock, exact)
+
+
+def part_of(m: Core, this: Instance, index: Slice) -> Instance:
+    """`model[:2]` of a Sequential or a ModuleList: one of the same class."""
+    part = Instance(this.cls, m.serial(), m.clock)
+    part.open = this.open
+    bounds = (index.lower, index.upper, index.step)
+    held = this.attrs["#items"]
+    known = all(b is None or isinstance(b, int) for b in bounds) and index.step != 0
+    items = held.items[slice(*bounds)] if known else list(held.items)
+    part.attrs["#items"] = Sequence("list", items, m.clock, held.exact and known)
+    return part
 
 
 # ---- calls
@@ -181,12 +221,29 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         m.random_nodes.append(site)
     if name.startswith("Dropout") and (this.attrs.get("p") == 0 or this.attrs.get("training", True) is False):
         return args[0] if args else None
+    if this.attrs.get("inplace") is True and name in MODULE_INPLACE_AT and args and isinstance(args[0], Tensor):
+        function = {"LeakyReLU": "leaky_relu", "AlphaDropout": "alpha_dropout"}.get(name, name.lower())
+        return tensors.in_place(m, args[0], function + "_", [], site)
     inputs = [v for v in tensors.flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
     weights = list(parameters_of(this))
     shape = _result_shape(this, spec, name, args)
     result = run_module(m, name, spec, inputs, weights, site, shape)
     result.is_float = True
-    return _packed(m, spec, result, args, this)
+    value = _packed(m, spec, result, args, this)
+    if args and is_packed(args[0]) and isinstance(value, Sequence):
+        value.items[0] = packed_sequence(m, result)
+    return value
+
+
+def packed_sequence(m: Core, data: Tensor) -> Sequence:
+    """A `PackedSequence`: a named tuple whose data have history."""
+    packed = Sequence("tuple", [data, tensors.plain(None, False), None, None], m.clock)
+    packed.attrs.update(data=data, batch_sizes=packed.items[1], sorted_indices=None, unsorted_indices=None)
+    return packed
+
+
+def is_packed(value: Value) -> bool:
+    return isinstance(value, Sequence) and "batch_sizes" in value.attrs
 
 
 def _builtin_names(cls: Class | External) -> Iterator[str]:
@@ -324,10 +381,8 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
         for p in parameters_of(this):
             tensors.set_requires_grad(m, p, args[0] if args else True, site)
         return this
-    if name in ("parameters", "named_parameters", "children", "named_children", "modules", "named_modules"):
+    if name in LISTINGS:
         return _listing(m, this, name)
-    if name in ("buffers", "named_buffers"):
-        return Iterable(lambda exact: iter([]), None, name)
     if name == "apply" and args:
         for module in list(modules_of(this)):
             m.call(args[0], [module], {}, site)
@@ -335,32 +390,104 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         key = args[0] if args else kwargs.get("name")
         value = args[1] if len(args) > 1 else kwargs.get("tensor", kwargs.get("param", kwargs.get("module")))
-        if isinstance(key, str):
+        if isinstance(key, str) and name == "register_buffer":
+            set_buffer(m, this, key, value)
+        elif isinstance(key, str):
             this.attrs[key] = value
         return None
     if name in ("register_forward_hook", "register_forward_pre_hook") and args:
         kind = "#hooks" if name == "register_forward_hook" else "#prehooks"
         hooks = this.attrs.setdefault(kind, Sequence("list", [], m.clock))
         hooks.items.append(args[0])
-        return m.opaque("handle")
+        return _handle(m, hooks, args[0])
     if name.startswith("register_"):
         return m.opaque("handle")
     if name == "state_dict":
+        return state_dict(m, this)
+    if name == "load_state_dict":
+        for _, tensor in named_tensors(this):
+            m.change_in_place(tensor, site)
         return m.opaque(name)
-    if name in ("load_state_dict", "extra_repr"):
-        return m.opaque(name)
-    if name in ("get_parameter", "get_submodule"):
-        return m.opaque(name)
-    return this
+    if name in ("get_parameter", "get_buffer", "get_submodule") and args:
+        found: list[tuple[str, Value]] = [*named_tensors(this), *named_modules(this)]
+        return next((v for key, v in found if key == args[0]), None) or m.opaque(name)
+    return m.opaque(name) if name == "extra_repr" else this
+
+
+def _handle(m: Core, hooks: Sequence, hook: Value) -> Instance:
+    """What `register_forward_hook` returns."""
+    handle = Instance(External("torch.utils.hooks.RemovableHandle"), m.serial(), m.clock)
+
+    def remove(args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
+        if hook in hooks.items:
+            hooks.items.remove(hook)
+
+    handle.attrs["remove"] = Native("remove", remove)
+    return handle
+
+
+def state_dict(m: Core, this: Instance) -> Mapping:
+    """By name: the data of parameters and buffers, sharing memory with them."""
+    result = Mapping(m.clock, exact=all(_is_whole(module) for module in modules_of(this)))
+    for name, tensor in named_tensors(this):
+        result.items[m.key(name)] = (name, tensors.plain(tensor.shape, tensor.is_float, tensor.storage))
+    return result
+
+
+def _is_whole(module: Instance) -> bool:
+    """Whether all tensors that a module holds are known."""
+    items = module.attrs.get("#items")
+    spec = next((MODULES[n] for n in _builtin_names(module.cls) if n in MODULES), None)
+    plain = spec is None or (spec.result != "attention" and not spec.random)
+    return not module.open and plain and (items is None or items.exact)
+
+
+LISTINGS = frozenset(
+    """
+    parameters named_parameters buffers named_buffers children named_children modules named_modules
+    """.split()
+)
+
+
+def named_modules(this: Instance, prefix: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Instance]]:
+    seen = set() if seen is None else seen
+    if id(this) in seen:
+        return
+    seen.add(id(this))
+    yield prefix, this
+    for name, child in children_of(this):
+        yield from named_modules(child, f"{prefix}.{name}" if prefix else name, seen)
+
+
+def named_tensors(this: Instance) -> Iterator[tuple[str, Tensor]]:
+    """Parameters and buffers by name, each once."""
+    seen: set[int] = set()
+    for prefix, module in named_modules(this):
+        for name, value in _own_tensors(module):
+            if id(value) not in seen:
+                seen.add(id(value))
+                yield f"{prefix}.{name}" if prefix else name, value
+
+
+def _own_tensors(module: Instance) -> Iterator[tuple[str, Tensor]]:
+    held: list[tuple[str, Value]] = list(module.attrs.items())
+    items = module.attrs.get("#items")
+    if isinstance(items, Sequence):
+        held += [(str(i), v) for i, v in enumerate(items.items)]
+    elif isinstance(items, Mapping):
+        held += [(str(k), v) for k, v in items.items.values()]
+    buffers = module.attrs["#buffers"].items if "#buffers" in module.attrs else []
+    for name, value in held:
+        if isinstance(value, Tensor) and (value.parameter or name in buffers):
+            yield name, value
 
 
 def _listing(m: Core, this: Instance, name: str) -> Iterable:
     def make(exact: bool) -> Iterator[Value]:
-        if name == "parameters":
-            yield from parameters_of(this)
-        elif name == "named_parameters":
-            for i, p in enumerate(parameters_of(this)):
-                yield Sequence("tuple", [_name_of(this, p) or f"parameter{i}", p], m.clock)
+        if name.endswith(("parameters", "buffers")):
+            for key, tensor in named_tensors(this):
+                if tensor.parameter is name.endswith("parameters"):
+                    yield Sequence("tuple", [key, tensor], m.clock) if name.startswith("named") else tensor
         elif name == "children":
             yield from (child for _, child in children_of(this))
         elif name == "named_children":
@@ -369,12 +496,8 @@ def _listing(m: Core, this: Instance, name: str) -> Iterable:
         elif name == "modules":
             yield from modules_of(this)
         else:
-            for i, module in enumerate(modules_of(this)):
-                yield Sequence("tuple", [f"module{i}", module], m.clock)
+            for key, module in named_modules(this):
+                yield Sequence("tuple", [key, module], m.clock)
 
     count = sum(1 for _ in make(True))
     return Iterable(make, count, name)
-
-
-def _name_of(this: Instance, parameter: Tensor) -> str | None:
-    return next((name for name, value in this.attrs.items() if value is parameter), None)

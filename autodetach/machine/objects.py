@@ -5,7 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import containers, library_objects, python_library, tensors, torch_library, unknown
+from autodetach.machine import (
+    containers,
+    functional,
+    library_objects,
+    python_library,
+    tensors,
+    torch_library,
+    unknown,
+)
 from autodetach.machine.classes import decorate, library_bases, linear_order
 from autodetach.machine.core import MAX_DEPTH, MAX_RECURSION, MISSING, Core
 from autodetach.machine.graph import Site
@@ -232,6 +240,8 @@ class Objects(Core):
                 return inner.attrs[name]
             if name in ("__name__", "__qualname__"):
                 return inner.name
+        if isinstance(inner, Native) and name in inner.attrs:
+            return inner.attrs[name]
         if isinstance(inner, Native) and name == "__name__":
             return inner.name
         if name == "__self__" and isinstance(value, Method):
@@ -256,7 +266,7 @@ class Objects(Core):
             value.frame.names[name] = new
         elif isinstance(value, Tensor):
             tensors.set_attribute(self, value, name, new, site)
-        elif isinstance(value, (Opaque, Function)):
+        elif isinstance(value, (Opaque, Function, Native)):
             value.attrs[name] = new
         elif isinstance(value, Method) and isinstance(value.function, Function):
             value.function.attrs[name] = new
@@ -307,7 +317,7 @@ class Objects(Core):
     def call_external(self, function: External, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if function.path.startswith("builtins."):
             return python_library.call_builtin(self, function.name, args, kwargs, site)
-        known = python_library.FUNCTIONS.get(function.path)
+        known = python_library.FUNCTIONS.get(function.path) or functional.FUNCTIONS.get(function.path)
         if known is not None:
             return known(self, args, kwargs, site)
         return torch_library.call(self, function.path, args, kwargs, site)
@@ -337,7 +347,9 @@ class Objects(Core):
         frame = Frame(function.frame, function.qualname, function)
         self.bind_arguments(function, frame, args, kwargs, site)
         if function.is_generator:
-            return Iterable(lambda exact: self._generator(function, frame), None, function.name, once=True)
+            made = Iterable(lambda exact: self._generator(function, frame), None, function.name, once=True)
+            made.frame = frame
+            return made
         mode = self.grad_enabled
         if function.grad_mode is not None:
             self.grad_enabled = bool(function.grad_mode)
@@ -403,14 +415,18 @@ class Objects(Core):
             library_objects.initialise(self, this, args, kwargs, site)
         return this
 
-    def _fill_fields(self, this: Instance, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
+    def fields_of(self, cls: Class) -> list[tuple[str, Value, bool]]:
+        """The fields of a dataclass or NamedTuple, those of its bases first."""
         fields: list[tuple[str, Value, bool]] = []
         for c in reversed(linear_order(cls)):
             if isinstance(c, Class):
                 own = c.dataclass_fields if c.dataclass_fields is not None else annotated_fields(c)
                 names = {f[0] for f in own}
                 fields = [f for f in fields if f[0] not in names] + own
-        for i, (name, default, factory) in enumerate(fields):
+        return fields
+
+    def _fill_fields(self, this: Instance, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
+        for i, (name, default, factory) in enumerate(self.fields_of(cls)):
             if i < len(args):
                 this.attrs[name] = args[i]
             elif name in kwargs:

@@ -254,7 +254,7 @@ def _isinstance(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site
         return m.fresh("bool")
     value, classes = args[0], args[1]
     options = classes.items if isinstance(classes, Sequence) else [classes]
-    verdicts = [_is_instance(value, c) for c in options]
+    verdicts = [is_instance(value, c) for c in options]
     if any(v is True for v in verdicts):
         return True
     if all(v is False for v in verdicts):
@@ -262,7 +262,8 @@ def _isinstance(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site
     return m.sym(("isinstance", m.key(value), tuple(m.key(c) for c in options)), "bool")
 
 
-def _is_instance(value: Value, cls: Value) -> bool | None:
+def is_instance(value: Value, cls: Value) -> bool | None:
+    """Whether `isinstance(value, cls)`, None where that is not known."""
     if isinstance(value, (Opaque, Sym)) and not is_number(value):
         return None
     if isinstance(cls, Class):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, python_library, tensors
-from autodetach.machine.classes import decorate
+from autodetach.machine.classes import decorate, linear_order
 from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MISSING, Raised
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.graph import Activation, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.modules import is_module
 from autodetach.machine.objects import annotated_fields, is_named_tuple
+from autodetach.machine.patterns import matches
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import (
     Class,
@@ -38,7 +40,7 @@ from autodetach.machine.values import (
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 CATCH_ALL = ("Exception", "BaseException")
 LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
-MAX_EXACT_ITEMS = 6
+MAX_EXACT_ITEMS = 8
 BOUNDED = 16
 """A loop of so few passes over something in view is bounded by its structure: over layers, classes, gates."""
 TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -241,6 +243,8 @@ class Statements(Imports):
     def _decorated(self, decorator: Value, node: ast.expr, value: Value, frame: Frame) -> Value:
         site = Site(node, frame.qualname)
         if isinstance(decorator, GradMode) and isinstance(value, Function):
+            if decorator.previous:  # `set_grad_enabled` has switched when it was called
+                self.grad_enabled = bool(decorator.previous.pop())
             return decorate(decorator, value)
         if isinstance(decorator, (External, Opaque)) and isinstance(value, Function) and says_inference(decorator.name):
             return decorate(GradMode(False), value)
@@ -260,6 +264,8 @@ class Statements(Imports):
                 return value
             if name in ("lru_cache", "cache"):
                 return python_library.memoised(self, value)
+            if decorator.path == "functools.singledispatch":
+                return self.call(decorator, [value], {}, site)
             return value
         if isinstance(decorator, Native) and decorator.name == "setter":
             return decorator.call([value], {}, site)
@@ -331,26 +337,12 @@ class Statements(Imports):
         subject = self.eval(node.subject, frame)
         for case in node.cases:
             site = self.site(case.pattern, frame)
-            matched = self._matches(case.pattern, subject, frame, site)
+            matched = matches(self, case.pattern, subject, frame, site)
             if case.guard is not None and self.truth(matched, site):
                 matched = self.eval(case.guard, frame)
             if self.truth(matched, site, default=case is node.cases[0]):
                 return self.block(case.body, frame)
         return None
-
-    def _matches(self, pattern: ast.pattern, subject: Value, frame: Frame, site: Site) -> Value:
-        if isinstance(pattern, ast.MatchAs):
-            inner = True if pattern.pattern is None else self._matches(pattern.pattern, subject, frame, site)
-            if pattern.name is not None:
-                self.store_name(pattern.name, subject, frame)
-            return inner
-        if isinstance(pattern, ast.MatchValue):
-            return self.compare("Eq", subject, self.eval(pattern.value, frame), site)
-        if isinstance(pattern, ast.MatchSingleton):
-            return self.compare("Is", subject, pattern.value, site)
-        for name in (n.name for n in ast.walk(pattern) if isinstance(n, (ast.MatchAs, ast.MatchStar)) and n.name):
-            self.store_name(name, self.opaque(name), frame)
-        return self.fresh("bool")
 
     # ---- loops
 
@@ -364,7 +356,7 @@ class Statements(Imports):
         outer = self.loops
         try:
             for item in items.start(exact):
-                if not exact and activation.passes >= MAX_PASSES:
+                if not exact and activation.passes >= (MAX_EXACT_ITEMS if items.whole else MAX_PASSES):
                     break
                 if isinstance(item, Instance) and is_module(item):
                     activation.bounded = True
@@ -435,12 +427,13 @@ class Statements(Imports):
             if signal is None:
                 signal = self.block(node.orelse, frame)
         except Raised as error:
-            handler = next((h for h in node.handlers if handles(h, error.name)), None)
+            handler = next((h for h in node.handlers if handles(h, error.name, error.value)), None)
             if handler is None:
                 self.block(node.finalbody, frame)
                 raise
             if handler.name is not None:
-                self.store_name(handler.name, self.opaque(handler.name), frame)
+                known = isinstance(error.value, Instance)
+                self.store_name(handler.name, error.value if known else self.opaque(handler.name), frame)
             signal = self.block(handler.body, frame)
         return self.block(node.finalbody, frame) or signal
 
@@ -482,24 +475,32 @@ class Statements(Imports):
         context = self.eval(item.context_expr, frame)
         site = self.site(item.context_expr, frame)
         expects = isinstance(item.context_expr, ast.Call) and mentions_runtime_error(item.context_expr)
+        suppresses = isinstance(item.context_expr, ast.Call) and "suppress" in ast.dump(item.context_expr.func)
         leave = self.enter(context, item, frame, site)
-        if expects:
+        expecting = expects or (
+            isinstance(context, Instance) and may_swallow(self.class_attribute(context.cls, "__exit__"))
+        )
+        if expecting:
             self.expecting.append(True)
         try:
-            return self._with(node, at + 1, frame)
-        except Raised:
-            if expects or (isinstance(item.context_expr, ast.Call) and "suppress" in ast.dump(item.context_expr.func)):
+            signal = self._with(node, at + 1, frame)
+        except Raised as error:
+            if leave(error) or expects or suppresses:
                 return None
             raise
         finally:
-            if expects:
+            if expecting:
                 self.expecting.pop()
-            leave()
+        leave(None)
+        return signal
 
-    def enter(self, context: Value, item: ast.withitem, frame: Frame, site: Site) -> Callable[[], object]:
-        """Enter a context, bind its name; returns what leaves it."""
+    def enter(self, context: Value, item: ast.withitem, frame: Frame, site: Site) -> Callable[[Raised | None], bool]:
+        """Enter a context, bind its name; returns what leaves it, which says whether it swallows the exception."""
         entered: Value = context
-        leave: Callable[[], object] = lambda: None  # noqa: E731
+
+        def leave(error: Raised | None) -> bool:
+            return False
+
         if isinstance(context, External):
             mode = grad_mode_of(context.path)
             if mode is not None:
@@ -511,28 +512,43 @@ class Statements(Imports):
             enabled = context.enabled
             self.grad_enabled = enabled if isinstance(enabled, bool) else self.truth(enabled, site)
 
-            def restore() -> None:
+            def restore(error: Raised | None) -> bool:
                 self.grad_enabled = before
+                return False
 
             leave = restore
         elif isinstance(context, Opaque) and context.name == "ExitStack":
             outer_mode = self.grad_enabled
 
-            def unwind() -> None:
+            def unwind(error: Raised | None) -> bool:
                 self.grad_enabled = outer_mode
+                return False
 
             leave = unwind
         elif isinstance(context, Iterable) and context.once:
             running = context.start(False)
             entered = next(running, None)
-            leave = lambda: next(running, None)  # noqa: E731
+
+            def go_on(error: Raised | None) -> bool:
+                next(running, None)
+                return False
+
+            leave = go_on
         elif isinstance(context, Instance):
             enter = self.class_attribute(context.cls, "__enter__")
             exit_ = self.class_attribute(context.cls, "__exit__")
             if enter is not MISSING:
                 entered = self.call(self.bind(enter, context, site), [], {}, site)
             if exit_ is not MISSING:
-                leave = lambda: self.call(self.bind(exit_, context, site), [None, None, None], {}, site)  # noqa: E731
+
+                def finish(error: Raised | None) -> bool:
+                    of: list[Value] = [None, None, None]
+                    if error is not None:
+                        value = self.opaque("error") if error.value is None else error.value
+                        of = [External("builtins." + error.name), value, self.opaque("traceback")]
+                    return self.known_truth(self.call(self.bind(exit_, context, site), of, {}, site), site) is True
+
+                leave = finish
         if item.optional_vars is not None:
             self.assign(item.optional_vars, entered, frame)
         return leave
@@ -623,6 +639,16 @@ def is_report(statement: ast.stmt) -> bool:
     return name in python_library.REPORTS
 
 
+def may_swallow(exit_: Value) -> bool:
+    """Whether an `__exit__` can return anything but None and False."""
+    return isinstance(exit_, Function) and any(
+        isinstance(n, ast.Return)
+        and n.value is not None
+        and not (isinstance(n.value, ast.Constant) and not n.value.value)
+        for n in ast.walk(exit_.node)
+    )
+
+
 def mentions_runtime_error(call: ast.Call) -> bool:
     """`pytest.raises(RuntimeError)`, `self.assertRaises(RuntimeError)`, `assertRaisesRegex(...)`."""
     name = (
@@ -642,9 +668,19 @@ def expects_runtime_error(node: ast.stmt) -> bool:
     return any(handles(h, "RuntimeError") for h in node.handlers)
 
 
-def handles(handler: ast.ExceptHandler, name: str) -> bool:
+def handles(handler: ast.ExceptHandler, name: str, value: Value = None) -> bool:
+    """Whether a handler catches an exception of a class, by the names of the class and its bases."""
     if handler.type is None:
         return True
-    names = [n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)]
-    names += [n.attr for n in ast.walk(handler.type) if isinstance(n, ast.Attribute)]
-    return name in names or any(c in names for c in CATCH_ALL)
+    names = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)}
+    names |= {n.attr for n in ast.walk(handler.type) if isinstance(n, ast.Attribute)}
+    kinds = {name, *CATCH_ALL}
+    known = getattr(builtins, name, None)
+    if isinstance(known, type):
+        kinds |= {base.__name__ for base in known.__mro__}
+    if isinstance(value, Instance):
+        for base in linear_order(value.cls) if isinstance(value.cls, Class) else []:
+            kinds.add(base.name)
+            known = getattr(builtins, base.name, None) if isinstance(base, External) else None
+            kinds |= {c.__name__ for c in known.__mro__} if isinstance(known, type) else set()
+    return bool(names & kinds)

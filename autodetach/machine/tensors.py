@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.events import DataRead, NonLeafGrad
-from autodetach.machine.graph import Site, Storage
+from autodetach.machine.graph import Node, Site, Storage
 from autodetach.machine.torch_semantics import (
     EFFECTS,
+    INPLACE_AT,
     INPLACE_EXCEPTIONS,
     NUMBER_METHODS,
     OPERATORS,
@@ -207,6 +209,16 @@ def _backward(m: Core, t: Tensor, args: list[Value], kwargs: dict[str, Value], s
     differentiate_call(m, [t], args[1:], kwargs, call, site, root)
 
 
+def unbound(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`torch.Tensor.backward(loss)`: a method that is looked up in its class."""
+    call = site.node
+    if name == "backward" and isinstance(call, ast.Call):
+        root = call.args[0] if call.args else None
+        differentiate_call(m, args[:1], args[2:], kwargs, call, site, root, "wrapper")
+        return None
+    return m.call_method(args[0], name, args[1:], kwargs, site)
+
+
 def differentiate_call(
     m: Core,
     roots: list[Value],
@@ -254,6 +266,8 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
         return in_place(m, args[0], name, [*args[1:], *kwargs.values()], site)
     if kwargs.get("training", True) is False and "dropout" in name and args:
         return args[0]
+    if asks_in_place(name, args, kwargs) and isinstance(args[0], Tensor):
+        return in_place(m, args[0], name + "_", args[1:], site)
     inputs = flatten([*args, *kwargs.values()])
     if name in RANDOM:
         m.random_nodes.append(site)
@@ -397,19 +411,18 @@ def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> 
         version = t.storage.version
         node = None
         if not replaces or carriers:
-            made = m.derive(base, lookup(base if base != "__setitem__" else "add"), inputs or [t], site, t.shape)
+            row = replace(lookup(name), view=False)
+            made = m.derive(base, row, inputs or [t], site, t.shape)
             node = made.node
         m.change_in_place(t, site)
         if node is not None:
-            # What the node saved of the tensor itself was a copy: the change is its own.
-            node.saved = tuple((s, v if s is not t.storage else version + 1) for s, v in node.saved)
+            # What the node saved of the tensor itself was a copy, or is what the change left: the change is its own.
+            own = (t.storage, made.storage)
+            node.saved = tuple((t.storage, version + 1) if s in own else (s, v) for s, v in node.saved)
         t.node = node
         t.is_float = True
-        base_tensor = t.view_of
-        while base_tensor is not None:
-            if base_tensor.node is None or not base_tensor.node.leaf:
-                base_tensor.node = node
-            base_tensor = base_tensor.view_of
+        if t.view_of is not None:
+            _write_through(m, t, node, site)
         return t
     m.change_in_place(t, site)
     owner = t.grad_of or (t.data_of.grad_of if t.data_of is not None else None)
@@ -423,11 +436,35 @@ def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> 
     return t
 
 
+def _write_through(m: Core, t: Tensor, node: Node | None, site: Site) -> None:
+    """A view was written to: it and its bases have the history of what they held and of what was written."""
+    chain = [t]
+    while (base := chain[-1].view_of) is not None:
+        chain.append(base)
+    root = chain[-1]
+    if root.node is not None and root.node.leaf:
+        m.type_fault(site, "changes a view of a leaf that requires grad in place", "leaf")
+        return
+    parents = tuple(dict.fromkeys(n for n in (root.node, node) if n is not None))
+    # The node that stands for the copy cannot be walked twice, whatever was written.
+    copied = m.new_node("copy_slices", site, parents, tuple(chain), saves=True) if parents else None
+    for view in chain:
+        view.node = copied
+
+
+def asks_in_place(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
+    """`F.relu(x, inplace=True)`."""
+    at = INPLACE_AT.get(name)
+    return at is not None and bool(args) and kwargs.get("inplace", args[at] if len(args) > at else False) is True
+
+
 def augmented(m: Core, op: str, old: Tensor, right: Value, site: Site) -> Value:
     """`t += x`: in place."""
     if right is None:
         m.refuse(site, "computes with None", "TypeError")
     name = OPERATORS.get(op, "add")
+    if name == "matmul":
+        return operator(m, name, old, right, site)  # there is no `__imatmul__`
     return in_place(m, old, name + "_", [right], site)
 
 

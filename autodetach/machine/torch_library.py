@@ -9,7 +9,7 @@ from autodetach.machine import tensors
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site, ancestors
-from autodetach.machine.library_objects import distribution, of_torch
+from autodetach.machine.library_objects import distribution, of_distributions, of_torch
 from autodetach.machine.modules import (
     build_module,
     is_module,
@@ -78,8 +78,12 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
         return handler(m, args, kwargs, site)
     if name in GRAD_MODES:
         return make_grad_mode(m, name, args, kwargs)
-    if part.startswith(("nn.init.",)):
-        return args[0] if args else None
+    if part.startswith("nn.init."):
+        if args and isinstance(args[0], Tensor) and name.endswith("_"):
+            m.change_in_place(args[0], site)
+        return args[0] if args else m.fresh("number")
+    if part.startswith("Tensor.") and args and isinstance(args[0], (Tensor, Opaque)):
+        return tensors.unbound(m, name, args, kwargs, site)
     if part.startswith("nn.utils."):
         return _nn_utils(m, name, args, site)
     if part.startswith("nn.") and name in MODULES:
@@ -88,8 +92,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
         return m.opaque(name)
     if part.startswith("optim.") and name[:1].isupper():
         return build_optimizer(m, path, args, kwargs, site)
-    if part.startswith("distributions.") and name[:1].isupper():
-        return distribution(m, path, args, kwargs)
+    if part.startswith("distributions."):
+        return distribution(m, path, args, kwargs) if name[:1].isupper() else of_distributions(m, name, args, site)
     if name in WRAPPERS and args:
         return args[0]
     if name in FACTORIES or name in TENSOR_CLASSES:

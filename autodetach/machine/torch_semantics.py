@@ -402,6 +402,31 @@ OPS: dict[str, Op] = {
     **_rows(Op(Saved.OPAQUE, Shape.SAME, view=True, inplace=True), "__setitem__ fill_diagonal_"),
 }
 
+INPLACE_AT: dict[str, int] = {
+    **dict.fromkeys(("hardsigmoid", "hardswish", "mish", "relu", "relu6", "selu", "silu"), 1),
+    **dict.fromkeys(("celu", "elu", "leaky_relu"), 2),
+    **dict.fromkeys(("alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"), 3),
+    **dict.fromkeys(("hardtanh", "threshold"), 3),
+    "rrelu": 4,
+}
+"""Where `inplace` stands among the arguments of `torch.nn.functional.NAME`, the input being 0."""
+
+MODULE_INPLACE_AT: dict[str, int] = {
+    **dict.fromkeys(("Hardsigmoid", "Hardswish", "Mish", "ReLU", "ReLU6", "SELU", "SiLU"), 0),
+    **dict.fromkeys(("CELU", "ELU", "LeakyReLU"), 1),
+    **dict.fromkeys(("AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "FeatureAlphaDropout"), 1),
+    **dict.fromkeys(("Hardtanh", "RReLU", "Threshold"), 2),
+}
+"""Where `inplace` stands among the arguments of `torch.nn.NAME`."""
+
+VIEWS: frozenset[str] = _names(
+    """
+    H T __getitem__ adjoint as_strided broadcast_to chunk diagonal expand expand_as mH mT moveaxis movedim narrow
+    permute select split squeeze swapaxes swapdims t tensor_split transpose unbind unfold unsqueeze view view_as
+    """
+)
+"""Operations whose result always shares memory with the first operand; others of `Op.view` may make a copy."""
+
 NO_DERIVATIVE: frozenset[str] = _names(
     """
     acosh_ arccosh_ arcsinh_ arctanh_ asinh_ atanh_ binomial dequantize embedding_renorm_ floor_divide geqrf heaviside

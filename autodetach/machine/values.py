@@ -137,6 +137,7 @@ class Frame:
 
     __slots__ = (
         "activations",
+        "cut",
         "declared",
         "function",
         "is_class",
@@ -161,6 +162,7 @@ class Frame:
         self.this: Value = None
         self.returns: list[Value] = []
         self.activations = 0
+        self.cut = False
 
 
 class Function:
@@ -215,7 +217,7 @@ class Method:
 class Native:
     """A callable that the machine itself implements."""
 
-    __slots__ = ("call", "name", "this")
+    __slots__ = ("attrs", "call", "name", "this")
 
     def __init__(
         self, name: str, call: Callable[[list[Value], dict[str, Value], Site], Value], this: Value = None
@@ -223,6 +225,7 @@ class Native:
         self.name = name
         self.call = call
         self.this = this
+        self.attrs: dict[str, Value] = {}
 
 
 class External:
@@ -325,9 +328,10 @@ class Iterable:
 
     `make(exact)` starts an iterator; when `exact` is false the loop stops after a few passes though the program goes
     on, and counters are widened to unknown numbers. `length` is None when unknown. `once`: an iterator, it is used up.
+    `frame` is that of a generator of the file; its `cut` says that a loop in it was cut off so far.
     """
 
-    __slots__ = ("attrs", "length", "make", "name", "once", "running")
+    __slots__ = ("attrs", "frame", "length", "make", "name", "once", "running")
 
     def __init__(
         self, make: Callable[[bool], Iterator[Value]], length: int | None = None, name: str = "", once: bool = False
@@ -337,7 +341,13 @@ class Iterable:
         self.name = name
         self.once = once
         self.running: Iterator[Value] | None = None
+        self.frame: Frame | None = None
         self.attrs: dict[str, Value] = {}
+
+    @property
+    def whole(self) -> bool:
+        """Whether it yields what the program yields, as far as it has run."""
+        return self.frame is not None and not self.frame.cut
 
     def start(self, exact: bool) -> Iterator[Value]:
         if not self.once:

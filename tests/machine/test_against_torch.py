@@ -30,31 +30,7 @@ ENGINE = "_engine_run_backward"
 Verdict = tuple[str, int] | None
 """The kind of the first error and the line of the call that raises it, or None where there is no error."""
 
-DISAGREE: dict[str, str] = {
-    # language
-    "match-takes-a-tuple-apart": "patterns of sequences bind unknown values and are taken for matched",
-    "match-with-a-star": "patterns of sequences bind unknown values and are taken for matched",
-    "match-on-classes-takes-the-same-loss": "patterns of classes bind unknown values and are taken for matched",
-    "match-guard-decides": "`case int()` is not decided by the value",
-    "nested-try": "`except LookupError` does not catch a KeyError",
-    "context-manager-swallows-the-error": "an `__exit__` that returns true does not swallow the error",
-    "singledispatch-and-overloads": "`functools.singledispatch` always calls the default",
-    "reduce-and-accumulate": "`functools.reduce` and `itertools.accumulate` are unknown",
-    "itertools-islice-and-repeat": "`itertools.islice` and `itertools.repeat` are unknown",
-    "list-methods-and-slices": "assigning to a part of a list forgets its elements",
-    "flow-decided-by-types": "a list of seven is cut off after three passes",
-    "generator-method-walks-a-tree": "a generator of four is cut off after three passes",
-    # autograd
-    "set-grad-enabled-as-a-decorator": "as a decorator, `set_grad_enabled` leaves the mode switched",
-    "backward-unbound": "`torch.Tensor.backward(loss)` does not differentiate",
-    "relu-in-place-behind-a-sigmoid": "`inplace=True` of a function is ignored",
-    "relu-module-in-place-behind-a-tanh": "`inplace=True` of a module is ignored",
-    "view-of-a-saved-tensor-zeroed": "`zero_()` on a view takes the history of its base",
-    "state-dict-loaded-before-backward": "`load_state_dict` does not change the parameters in place",
-    "weights-initialised-before-backward": "`nn.init` does not change the parameters in place",
-    "sequential-of-submodules": "a slice of a Sequential is not called as one",
-    "divergence-of-distributions": "`kl_divergence` has no history",
-}
+DISAGREE: dict[str, str] = {}
 """Programs that the machine judges otherwise than PyTorch does, and what the machine does not model."""
 
 

@@ -1,0 +1,227 @@
+"""`functools`, `itertools` and `operator`, as far as they hand tensors on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+
+from autodetach.machine.core import MISSING, Core
+from autodetach.machine.graph import Site
+from autodetach.machine.python_library import is_instance
+from autodetach.machine.values import (
+    Function,
+    Iterable,
+    Native,
+    Sequence,
+    Value,
+    is_constant,
+)
+
+Args = list[Value]
+Named = dict[str, Value]
+Handler = Callable[[Core, Args, Named, Site], Value]
+
+
+# ---- functools
+
+
+def _reduce(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    if len(args) < 2:
+        return m.opaque("reduce")
+    items, exact = m.collect(args[1], site)
+    total = args[2] if len(args) > 2 else kwargs.get("initial", MISSING)
+    for item in items:
+        total = item if total is MISSING else m.call(args[0], [total, item], {}, site)
+    if total is MISSING:
+        return m.refuse(site, "reduces nothing", "TypeError") if exact else m.opaque("reduce")
+    return m.fresh("number") if not exact and is_constant(total) else total
+
+
+def _singledispatch(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    if not args or not isinstance(args[0], Function):
+        return args[0] if args else None
+    default = args[0]
+    registered: list[tuple[Value, Value]] = []
+
+    def dispatch(values: Args, named: Named, s: Site) -> Value:
+        for cls, function in reversed(registered):
+            if values and is_instance(values[0], cls) is True:
+                return m.call(function, values, named, s)
+        return m.call(default, values, named, s)
+
+    def register(values: Args, named: Named, s: Site) -> Value:
+        first = values[0] if values else named.get("cls")
+        if len(values) > 1:
+            registered.append((first, values[1]))
+            return values[1]
+        if isinstance(first, Function):
+            arguments = [*first.node.args.posonlyargs, *first.node.args.args]
+            annotation = arguments[0].annotation if arguments else None
+            if annotation is not None:
+                registered.append((m.eval(annotation, first.frame), first))
+            return first
+
+        def decorator(functions: Args, _: Named, __: Site) -> Value:
+            registered.append((first, functions[0]))
+            return functions[0]
+
+        return Native("register", decorator)
+
+    made = Native(default.name, dispatch, default)
+    made.attrs["register"] = Native("register", register)
+    return made
+
+
+# ---- itertools
+
+
+def _listed(items: list[Value], exact: bool, name: str) -> Iterable:
+    return Iterable(lambda _: iter(items), len(items) if exact else None, name, once=True)
+
+
+def _accumulate(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    items, exact = m.collect(args[0], site)
+    function = args[1] if len(args) > 1 else kwargs.get("func")
+    totals: list[Value] = [kwargs["initial"]] if kwargs.get("initial") is not None else []
+    for item in items:
+        if not totals:
+            totals.append(item)
+        elif function is None:
+            totals.append(m.binary("Add", totals[-1], item, site))
+        else:
+            totals.append(m.call(function, [totals[-1], item], {}, site))
+    return _listed(totals, exact, "accumulate")
+
+
+def _islice(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    inner = m.items_of(args[0], site)
+    bounds = args[1:]
+    if not all(b is None or (isinstance(b, int) and b >= 0) for b in bounds):
+        return Iterable(inner.make, None, inner.name, inner.once)
+    cut = slice(*bounds)
+    start, stop, step = cut.start or 0, cut.stop, cut.step or 1
+    length = None
+    if stop is not None and (inner.length is not None or inner.name == "endless"):
+        length = len(range(start, stop if inner.length is None else min(stop, inner.length), step))
+
+    def make(exact: bool) -> Iterator[Value]:
+        yield from itertools.islice(inner.start(exact), start, stop, step)
+
+    return Iterable(make, length, "islice", once=inner.once)
+
+
+def _repeat(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    times = args[1] if len(args) > 1 else kwargs.get("times")
+    count = max(times, 0) if isinstance(times, int) else None
+    name = "endless" if times is None else "repeat"
+    return Iterable(lambda exact: itertools.repeat(args[0], 3 if count is None else count), count, name)
+
+
+def _starmap(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    inner = m.items_of(args[1], site)
+
+    def make(exact: bool) -> Iterator[Value]:
+        for item in inner.start(exact):
+            yield m.call(args[0], m.collect(item, site)[0], {}, site)
+
+    return Iterable(make, inner.length, "starmap", once=True)
+
+
+def _over_lists(name: str, function: Callable[..., Iterator[tuple[Value, ...]]]) -> Handler:
+    """A function of `itertools` that makes tuples of what is in its first argument."""
+
+    def run(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+        items, exact = m.collect(args[0], site)
+        if not all(isinstance(a, int) for a in args[1:]):
+            return m.opaque(name)
+        rows = itertools.islice(function(items, *args[1:]), 64)
+        return _listed([Sequence("tuple", list(row), m.clock) for row in rows], exact, name)
+
+    return run
+
+
+def _batched(items: list[Value], size: int) -> Iterator[tuple[Value, ...]]:
+    return (tuple(items[i : i + size]) for i in range(0, len(items), max(size, 1)))
+
+
+def _zip_longest(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    parts = [m.collect(a, site) for a in args]
+    rows = itertools.zip_longest(*(p for p, _ in parts), fillvalue=kwargs.get("fillvalue"))
+    exact = all(complete for _, complete in parts)
+    return _listed([Sequence("tuple", list(row), m.clock) for row in rows], exact, "zip_longest")
+
+
+def _while(take: bool) -> Handler:
+    def run(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+        inner = m.items_of(args[1], site)
+
+        def make(exact: bool) -> Iterator[Value]:
+            dropping = not take
+            for item in inner.start(exact):
+                if (take or dropping) and not m.truth(m.call(args[0], [item], {}, site), site):
+                    if take:
+                        return
+                    dropping = False
+                if not dropping:
+                    yield item
+
+        return Iterable(make, None, "takewhile" if take else "dropwhile", once=True)
+
+    return run
+
+
+def _tee(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    items, exact = m.collect(args[0], site, 64)
+    count = args[1] if len(args) > 1 and isinstance(args[1], int) else 2
+    return Sequence("tuple", [_listed(items, exact, "tee") for _ in range(min(count, 16))], m.clock)
+
+
+# ---- operator
+
+
+def _binary(op: str) -> Handler:
+    def run(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+        return m.binary(op, args[0], args[1], site) if len(args) == 2 else m.opaque(op)
+
+    return run
+
+
+def _itemgetter(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    def get(values: Args, named: Named, s: Site) -> Value:
+        found = [m.subscript(values[0], key, s) for key in args]
+        return found[0] if len(found) == 1 else Sequence("tuple", found, m.clock)
+
+    return Native("itemgetter", get)
+
+
+def _attrgetter(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    def get(values: Args, named: Named, s: Site) -> Value:
+        found = []
+        for path in args:
+            value = values[0]
+            for name in path.split(".") if isinstance(path, str) else []:
+                value = m.attribute(value, name, s)
+            found.append(value)
+        return found[0] if len(found) == 1 else Sequence("tuple", found, m.clock)
+
+    return Native("attrgetter", get)
+
+
+def _methodcaller(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    name, rest = args[0], args[1:]
+    return Native("methodcaller", lambda values, _, s: m.call_method(values[0], name, rest, kwargs, s))
+
+
+FUNCTIONS: dict[str, Handler] = {
+    "functools.reduce": _reduce, "functools.singledispatch": _singledispatch,
+    "itertools.accumulate": _accumulate, "itertools.islice": _islice, "itertools.repeat": _repeat,
+    "itertools.starmap": _starmap, "itertools.pairwise": _over_lists("pairwise", itertools.pairwise),
+    "itertools.combinations": _over_lists("combinations", itertools.combinations),
+    "itertools.permutations": _over_lists("permutations", itertools.permutations),
+    "itertools.batched": _over_lists("batched", _batched), "itertools.zip_longest": _zip_longest,
+    "itertools.takewhile": _while(True), "itertools.dropwhile": _while(False), "itertools.tee": _tee,
+    "operator.add": _binary("Add"), "operator.iadd": _binary("Add"), "operator.sub": _binary("Sub"),
+    "operator.mul": _binary("Mult"), "operator.truediv": _binary("Div"), "operator.matmul": _binary("MatMult"),
+    "operator.pow": _binary("Pow"), "operator.itemgetter": _itemgetter, "operator.attrgetter": _attrgetter,
+    "operator.methodcaller": _methodcaller,
+}  # fmt: skip
