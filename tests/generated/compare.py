@@ -110,7 +110,7 @@ def first_error(run: Run) -> tuple[str, int, int | None] | None:
     for stale in run.machine.stale:
         add(stale.by, "version")
     for d in run.machine.differentiations:
-        if any(f.kind == "no-history" and f.site.node is d.call for f in run.machine.type_faults) and not d.roots:
+        if any(f.kind == "no-history" and f.site.node is d.call for f in run.machine.type_faults):
             add(d, "no-history")
     return min(found)[1:] if found else None
 

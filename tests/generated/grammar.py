@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from random import Random
 
-from .parts import ACCUMULATORS, HEADER, HELPERS, LOSSES, MODELS, MIXES, STATES, Accumulator, Model, State
+from .parts import ACCUMULATORS, HEADER, HELPERS, LOSSES, MIXES, MODELS, STATES, Accumulator, Model, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,10 +373,11 @@ class Author:
         if not zeroed and self.chance(0.85):
             self.zero()
         one = losses[-1]
+        if len(losses) == 1 and self.chance(0.01):
+            self.say(f"{one}.backward(create_graph=True)")
+            return
         if len(losses) == 1:
-            plan = self.pick(
-                ["plain", "plain", "retained", "twice", "gradient", "penalty", "helper", "micro", "create"]
-            )
+            plan = self.pick(["plain", "plain", "retained", "twice", "gradient", "penalty", "helper", "micro"])
         else:
             plan = self.pick(["sum", "sum", "each", "kept", "loop", "engine", "between", "last", "stacked"])
         if self.careful() and plan in ("retained", "twice", "each", "loop", "between"):
@@ -389,8 +390,6 @@ class Author:
         elif plan == "twice":
             flag = self.pick(["retain_graph=True", ""])
             self.say(f"{one}.backward({flag})\n{one}.backward()")
-        elif plan == "create":
-            self.say(f"{one}.backward(create_graph=True)")
         elif plan == "gradient":
             target = self.leaves[0] if self.leaves else f"list({self.models[0][0]}.parameters())"
             self.say(f"grads = torch.autograd.grad({one}, {target}, allow_unused=True)")

@@ -49,7 +49,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one program did. `losses` are the roots of its backward calls, `weights` the parameters after each step.
+    """What one program did. `losses` are the roots of each backward call, `weights` the parameters after each step.
 
     `growing` are the lines of loops that hold more idle graph with every pass, `useless` the lines which retained
     graphs that nothing walked again, `again` whether graph of another pass was walked again after a step.
@@ -145,9 +145,8 @@ class _Watch:
     def walk(self, roots: Any, inputs: Any, retained: bool, backward: bool) -> None:
         tensors = [roots] if isinstance(roots, torch.Tensor) else list(roots)
         if backward:
-            for tensor in tensors:
-                self.finite = self.finite and bool(torch.isfinite(tensor).all())
-                self.losses.append(bits(tensor))
+            self.finite = self.finite and all(bool(torch.isfinite(t).all()) for t in tensors)
+            self.losses.append(b"".join(bits(t) for t in tensors))
         reached = self.reach(t.grad_fn for t in tensors if t.grad_fn is not None)
         if inputs is not None:
             wanted = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
@@ -226,12 +225,15 @@ class _Watch:
     # ---- afterwards
 
     def growing(self) -> frozenset[int]:
-        """Loops that hold idle nodes of more passes at the end than in the middle, and there than at the begin."""
+        """Loops that hold idle nodes of more passes at the end than in the middle, and there than at the begin.
+
+        A loop that is run again and again must do so every time: what one run holds may be differentiated in the end.
+        """
         last: dict[int, int] = {}
         for walk in self.walks:
             for node in walk.nodes:
                 last[node] = walk.moment
-        found = set()
+        grows: dict[int, bool] = {}
         for loop in self.loops:
             if loop.passes < TELLING or len(loop.samples) < TELLING:
                 continue
@@ -242,9 +244,9 @@ class _Watch:
                 for node in held:
                     births.setdefault(node, index)
                 counts.append(len({births[n] for n in idle}))
-            if counts[-1] > counts[len(counts) // 2] > counts[0] and counts[-1] >= 3:
-                found.add(loop.line)
-        return frozenset(found)
+            rises = counts[-1] > counts[len(counts) // 2] > counts[0] and counts[-1] >= 3
+            grows[loop.line] = rises and grows.get(loop.line, True)
+        return frozenset(line for line, always in grows.items() if always)
 
     def useless(self) -> frozenset[int]:
         useful: dict[int, bool] = {}

@@ -218,7 +218,7 @@ ACCUMULATORS: dict[str, Accumulator] = {
     "slots": Accumulator("{}", "{0}[step] = {1}", "len({0})"),
     "recent": Accumulator("deque(maxlen=2)", "{0}.append({1})", "len({0})"),
     "moving": Accumulator("None", "{0} = {1} if {0} is None else 0.9 * {0} + 0.1 * {1}", "{0}"),
-    "best": Accumulator("[]", "{0}.append({1})\n{0}[:-2] = []", "len({0})"),
+    "best": Accumulator("[]", "{0}.append({1})\ndel {0}[:-2]", "len({0})"),
     "last": Accumulator("None", "{0} = {1}", "{0}"),
     "meter": Accumulator(
         "Meter()",
