@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass
+from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.torch_semantics import OPS
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
@@ -99,7 +99,7 @@ def _chains(run: Run) -> Iterator[Growth]:
         if elements and not any(_proven(e.node) for e in elements):
             continue
         freeing = _freed_within(elements, before)
-        walked = freeing is not None
+        walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
         if not walked and not _outermost(child, activation):
             continue
         if not walked and any(n.walked_by for n in cycle):
@@ -210,6 +210,14 @@ def _freed_within(elements: tuple[Element, ...], within_pass: Pass) -> Different
     return None
 
 
+def _begins_freed(cycle: list[Node], activation: Activation) -> bool:
+    """Whether a chain that takes in nothing new begins with graph that a pass has freed: nothing can walk it."""
+    return any(
+        n.saves and n.freed_by is not None and pass_of(n.freed_by.loops, activation) is not None
+        for n in ancestors(cycle)
+    )
+
+
 def _starts_as_number(run: Run, child: Node) -> bool:
     """Whether the first link of the chain had a Python number where the later ones have the chain."""
     place = child.site.node
@@ -243,7 +251,7 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         growing = [e for e in events if e.how != "key" and pass_of(e.loops, activation) is not None]
         indices = {p.index for e in growing if (p := pass_of(e.loops, activation)) is not None}
         held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
-        if len(indices) < 2 or len(held) < 2:
+        if len(indices) < 2 or len(held) < 2 or _is_window(last.container, indices, held):
             continue
         event = next(e for e in reversed(growing) if activation.number in e.held)
         within_pass = pass_of(event.loops, activation)
@@ -270,6 +278,12 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
             used,
         )
         return
+
+
+def _is_window(container: Sequence | Mapping, indices: set[int], held: set[int]) -> bool:
+    """Whether a container holds the last few of what it took: it has dropped the first, or is full."""
+    most = container.maxlen if isinstance(container, Sequence) else None
+    return min(indices) not in held or (isinstance(most, int) and len(container.items) >= most)
 
 
 def _used_later(events: list[Stored], activation: Activation) -> bool:

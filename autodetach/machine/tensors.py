@@ -264,7 +264,7 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
     op = lookup(name)
     if op.inplace and args and isinstance(args[0], Tensor):
         return in_place(m, args[0], name, [*args[1:], *kwargs.values()], site)
-    if kwargs.get("training", True) is False and "dropout" in name and args:
+    if "dropout" in name and args and (kwargs.get("training", True) is False or _drops_nothing(args, kwargs)):
         return args[0]
     if asks_in_place(name, args, kwargs) and isinstance(args[0], Tensor):
         return in_place(m, args[0], name + "_", args[1:], site)
@@ -279,6 +279,12 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
         first.is_float if isinstance(first, Tensor) and op.differentiable else False if not op.differentiable else None
     )
     return outputs_of(m, name, op, inputs, args, kwargs, site, shape, is_float)
+
+
+def _drops_nothing(args: list[Value], kwargs: dict[str, Value]) -> bool:
+    """`dropout(x, 0.0)` is `x` itself."""
+    p = kwargs.get("p", args[1] if len(args) > 1 else None)
+    return isinstance(p, (int, float)) and p == 0
 
 
 def outputs_of(
