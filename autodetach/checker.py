@@ -28,11 +28,15 @@ MAX_NESTING = 6000
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """What to look for. `codes` are the enabled rule codes, None for all of them."""
+    """What to look for. `codes` are the enabled rule codes, None for all of them.
+
+    `alternatives`: also prove other repairs than the first, which takes longer.
+    """
 
     codes: frozenset[str] | None = None
     prefer_accumulate: Literal["item", "detach"] = "item"
     prefer_shared: Literal["retain", "sum"] = "retain"
+    alternatives: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,16 +273,20 @@ class _Session:
         return list(found.values())
 
     def _finding(self, views: list[Suspect], known: set[tuple[object, ...]]) -> Finding:
-        """One finding for a fault: the first view with a safe fix, else with an unsafe one, else the first."""
+        """One finding for a fault: the first view with a safe fix, else with an unsafe one, else the first.
+
+        Other repairs that pass, of any view, are its alternatives: safe ones first, else in the order of the rules.
+        """
         from autodetach.rules import RULES
 
-        best: tuple[Suspect, _Proven] | None = None
+        proven: list[tuple[Suspect, _Proven]] = []
         for suspect, fix in self._fixes(views, known):
-            if fix.why_unsafe is None:
-                best = suspect, fix
+            if all(fix.edits != other.edits for _, other in proven):
+                proven.append((suspect, fix))
+            if fix.why_unsafe is None and not self.options.alternatives:
                 break
-            best = best or (suspect, fix)
-        shown, chosen = best if best is not None else (views[0], None)
+        proven.sort(key=lambda one: one[1].why_unsafe is not None)
+        shown, chosen = proven[0] if proven else (views[0], None)
         path, start, end = self._span(shown.node)
         rule = next(r for r in RULES if r.code == shown.code)
         return Finding(
@@ -290,16 +298,21 @@ class _Session:
             tuple(self._step(step) for step in shown.story),
             shown.assumptions,
             None if chosen is None else chosen.fix_at(path),
-            path=path,
+            tuple(other.fix_at(path) for _, other in proven[1:]) if self.options.alternatives else (),
+            path,
         )
 
     def _fixes(self, views: list[Suspect], known: set[tuple[object, ...]]) -> Iterator[tuple[Suspect, _Proven]]:
+        found = False
         for suspect in views:
             for count, candidate in enumerate(suspect.candidates()):
                 if count >= MAX_CANDIDATES:
                     break
+                if candidate.last_resort and found:
+                    continue
                 fix = self._proven(suspect, candidate, known)
                 if isinstance(fix, _Proven):
+                    found = True
                     yield suspect, fix
 
     def _proven(self, suspect: Suspect, candidate: Candidate, known: set[tuple[object, ...]]) -> _Proven | str:

@@ -227,7 +227,10 @@ class _Run:
     def _task(self, file: FoundFile, roots: tuple[str, ...]) -> Task:
         settings = self._configuration.settings_for(os.path.dirname(file.path))
         unsafe = settings.unsafe_fixes if self._fixing else None
-        return Task(file, settings.options_for(posix(file.path)), unsafe, roots=roots, cwd=self._cwd)
+        # A person reads one repair; a program can offer several.
+        for_programs = self._request.output_format is not OutputFormat.TEXT
+        options = replace(settings.options_for(posix(file.path)), alternatives=for_programs and not self._fixing)
+        return Task(file, options, unsafe, roots=roots, cwd=self._cwd)
 
     def _is_wanted(self, finding: Finding, path: str) -> bool:
         """Whether the settings of the file in which a finding is want to hear of it."""

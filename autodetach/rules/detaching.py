@@ -151,4 +151,5 @@ def element_candidates(
             tuple(ReplaceExpression(e, "({}.detach() if torch.is_tensor({}) else {})") for e, _ in targets),
             doubt,
             "detach",
+            last_resort=True,
         )

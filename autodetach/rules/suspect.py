@@ -19,7 +19,8 @@ class Candidate:
     """A repair to be tried. `doubt` says why it is unsafe whatever the proof says; None leaves that to the proof.
 
     `prefers` names the setting that would choose it ("item", "detach", "retain", "sum"), if there is one. `cuts`: it is
-    meant to cut off gradient, so that only losing all gradient of a parameter speaks against it.
+    meant to cut off gradient, so that only losing all gradient of a parameter speaks against it. `last_resort`: of use
+    only where nothing before it passes.
     """
 
     message: str
@@ -27,6 +28,7 @@ class Candidate:
     doubt: str | None = None
     prefers: str = ""
     cuts: bool = False
+    last_resort: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)
