@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 CI = ROOT / ".ci" / "run"
 STORY = "fixtures/graph-outside-loop/weight_decay_by_hand.before.py"
+PROJECT = "fixtures/projects/two_packages/before"
 
 needs_a_shell = pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 
@@ -58,8 +59,8 @@ def patch() -> str:
     return f"```diff\n{output_of(first_command())}```"
 
 
-def story() -> str:
-    command = f"autodetach check {STORY}"
+def told(path: str) -> str:
+    command = f"autodetach check {path}"
     return f"```console\n$ {command}\n{output_of(command)}```"
 
 
@@ -74,7 +75,12 @@ def row_of(rule: Rule) -> str:
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
-GENERATED: dict[str, Callable[[], str]] = {"diff": patch, "check": story, "rules": rule_table}
+GENERATED: dict[str, Callable[[], str]] = {
+    "diff": patch,
+    "check": lambda: told(STORY),
+    "project": lambda: told(PROJECT),
+    "rules": rule_table,
+}
 
 
 def part(name: str) -> re.Pattern[str]:
