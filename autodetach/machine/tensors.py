@@ -397,14 +397,10 @@ def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> 
         if t.node is not None and t.node.leaf:
             m.type_fault(site, "changes a leaf that requires grad in place", "leaf")
             return t
-        replaces = base in ("copy", "zero", "fill", "normal", "uniform")
-        inputs: list[Value] = [] if replaces else [t]
-        inputs += others
+        # Even what replaces every value is linked to the graph of the old ones, to which it sends zeros.
+        replaces = base in ("copy", "zero", "fill", "normal", "uniform", "__setitem__")
         version = t.storage.version
-        node = None
-        if not replaces or carriers:
-            made = m.derive(base, lookup(base if base != "__setitem__" else "add"), inputs or [t], site, t.shape)
-            node = made.node
+        node = m.derive(base, lookup("add" if replaces else base), [t, *others], site, t.shape).node
         m.change_in_place(t, site)
         if node is not None:
             # What the node saved of the tensor itself was a copy: the change is its own.

@@ -243,8 +243,9 @@ class _Watch:
                 idle = [n for n in held if last.get(n, 0) < moment]
                 for node in held:
                     births.setdefault(node, index)
-                counts.append(len({births[n] for n in idle}))
-            rises = counts[-1] > counts[len(counts) // 2] > counts[0] and counts[-1] >= 3
+                counts.append((len({births[n] for n in idle}), len(held)))
+            first, middle, end = counts[0], counts[len(counts) // 2], counts[-1]
+            rises = all(a < b < c for a, b, c in zip(first, middle, end, strict=True)) and end[0] >= 3
             grows[loop.line] = rises and grows.get(loop.line, True)
         return frozenset(line for line, always in grows.items() if always)
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from autodetach.checker import CheckOptions, check
-from autodetach.machine.statements import BOUNDED
 from autodetach.source import Source
 
-from .compare import GROWING, Disagreement, Outcome
-
-COUNT = re.compile(r"(?<=range\()\d+|(?<=batches\()\d+|(?<=randn\()\d+(?=, 2, 3)")
+from .compare import GROWING, Disagreement, Outcome, longer
 
 
 def limit(source: str, outcome: Outcome, disagreement: Disagreement) -> str | None:
     """The documented limit that a disagreement is a case of, or None."""
-    if "create_graph=True" in source and disagreement.kind in ("missed growth", "missed again"):
+    if "create_graph=True" in source and disagreement.kind.endswith(("missed growth", "missed again", "grows")):
         return "backward(create_graph=True) is left alone"
     if disagreement.kind == "missed growth" and grows_if_longer(source):
         return "a loop of few passes is taken for one over layers or heads"
@@ -24,6 +19,5 @@ def limit(source: str, outcome: Outcome, disagreement: Disagreement) -> str | No
 
 def grows_if_longer(source: str) -> bool:
     """Whether growth is found once no loop is bounded by its structure (`statements.BOUNDED`)."""
-    longer = COUNT.sub(str(BOUNDED + 2), source)
-    result = check(Source.from_bytes(longer.encode(), "longer.py"), CheckOptions())
+    result = check(Source.from_bytes(longer(source).encode(), "longer.py"), CheckOptions())
     return any(f.code in GROWING for f in result.findings)

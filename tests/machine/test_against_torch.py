@@ -49,7 +49,6 @@ DISAGREE: dict[str, str] = {
     "backward-unbound": "`torch.Tensor.backward(loss)` does not differentiate",
     "relu-in-place-behind-a-sigmoid": "`inplace=True` of a function is ignored",
     "relu-module-in-place-behind-a-tanh": "`inplace=True` of a module is ignored",
-    "view-of-a-saved-tensor-zeroed": "`zero_()` on a view takes the history of its base",
     "state-dict-loaded-before-backward": "`load_state_dict` does not change the parameters in place",
     "weights-initialised-before-backward": "`nn.init` does not change the parameters in place",
     "sequential-of-submodules": "a slice of a Sequential is not called as one",
