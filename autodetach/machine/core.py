@@ -37,6 +37,8 @@ from autodetach.machine.values import (
 from autodetach.machine.values import Iterable as Iterable_
 
 MAX_PASSES = 3
+MAX_SKIPPED = 2
+"""So many passes that end early, by `continue`, are not counted; what a loop runs through must last for these too."""
 MAX_EXACT = 4
 MAX_DEPTH = 24
 MAX_RECURSION = 3
@@ -191,16 +193,17 @@ class Core:
         result = Tensor(None, shape, is_float)
         result.born = self.clock
         result.from_grad = any(t.from_grad for t in inputs if isinstance(t, Tensor))
+        if op.view and inputs and isinstance(inputs[0], Tensor):
+            result.storage = inputs[0].storage
         if not op.differentiable or not self.grad_enabled:
             return result
+        if op.view and inputs and isinstance(inputs[0], Tensor):
+            result.view_of = inputs[0]
         carriers = [t for t in inputs if isinstance(t, (Tensor, Opaque)) and t.node is not None]
         if not carriers:
             return result
         result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
         result.is_float = True
-        if op.view and isinstance(inputs[0], Tensor):
-            result.storage = inputs[0].storage
-            result.view_of = inputs[0]
         return result
 
     def _node_of(

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from autodetach.checker import CheckOptions, check
 from autodetach.source import Source
 
 from .compare import GROWING, Disagreement, Outcome, longer
+
+EPOCHS = re.compile(r"for epoch in range\(\d+\):")
 
 
 def limit(source: str, outcome: Outcome, disagreement: Disagreement) -> str | None:
@@ -14,10 +18,21 @@ def limit(source: str, outcome: Outcome, disagreement: Disagreement) -> str | No
         return "backward(create_graph=True) is left alone"
     if disagreement.kind == "missed growth" and grows_if_longer(source):
         return "a loop of few passes is taken for one over layers or heads"
+    if disagreement.kind == "missed growth" and grows_if_outermost(source):
+        return "what nothing differentiates may be unrolled by an inner loop"
     return None
 
 
 def grows_if_longer(source: str) -> bool:
     """Whether growth is found once no loop is bounded by its structure (`statements.BOUNDED`)."""
-    result = check(Source.from_bytes(longer(source).encode(), "longer.py"), CheckOptions())
+    return finds_growth(longer(source))
+
+
+def grows_if_outermost(source: str) -> bool:
+    """Whether growth is found in the inner loop if it is the only one."""
+    return finds_growth(EPOCHS.sub("if True:", longer(source)))
+
+
+def finds_growth(source: str) -> bool:
+    result = check(Source.from_bytes(source.encode(), "longer.py"), CheckOptions())
     return any(f.code in GROWING for f in result.findings)
