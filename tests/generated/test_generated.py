@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from autodetach.checker import CheckOptions, check
 from autodetach.source import Source
 
+from . import compare as compare_module
 from .compare import Outcome, compare
 from .grammar import write
 from .judge import judge
@@ -96,7 +97,7 @@ def test_the_judge_tells_a_retain_in_vain() -> None:
 def test_a_tool_that_says_nothing_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """The comparison sees what is missed."""
     quiet = check(Source.from_bytes(b"x = 1\n", "x.py"), CheckOptions())
-    monkeypatch.setattr("generated.compare.check", lambda source, options: quiet)
+    monkeypatch.setattr(compare_module, "remembered", lambda raw, options: quiet)
     assert [d.kind for d in compare(LEAKING).disagreements] == ["missed growth"]
 
 
