@@ -319,8 +319,9 @@ class Core:
             for node in sorted(ancestors(d.roots), key=lambda n: n.number):
                 if any(p in needed or p in wanted for p in node.parents):
                     needed.add(node)  # what is asked for is captured, not executed
-        came: dict[Node, Node | None] = dict.fromkeys(d.roots)
-        stack = list(d.roots)
+        roots = [r for r in d.roots if needed is None or r in needed or not is_known(r)]
+        came: dict[Node, Node | None] = dict.fromkeys(roots)
+        stack = list(roots)
         order: list[Node] = []
         while stack:
             node = stack.pop()
@@ -517,6 +518,11 @@ class Core:
         return any(not p.activation.exact and p.started > born for p in self.loops) or any(
             started > born for started, _ in self.cutoffs
         )
+
+
+def is_known(node: Node) -> bool:
+    """Whether all of a graph is known, so that what it does not lead to it certainly does not need."""
+    return not any(n.assumed or n.weak for n in ancestors([node]))
 
 
 def strengthen(node: Node) -> None:

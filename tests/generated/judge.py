@@ -51,12 +51,14 @@ class Fault:
 class Verdict:
     """What one program did. `losses` are the roots of each backward call, `weights` the parameters after each step.
 
-    `growing` are the lines of loops that hold more idle graph with every pass, `useless` the lines which retained
+    `growing` are the lines of loops that hold more idle graph with every pass, `unrolled` of those whose passes
+    are differentiated together behind them, `short` of those with too few passes to tell, `useless` the lines that kept
     graphs that nothing walked again, `again` whether graph of another pass was walked again after a step.
     """
 
     error: Fault | None
     growing: frozenset[int]
+    unrolled: frozenset[int]
     short: frozenset[int]
     useless: frozenset[int]
     again: bool
@@ -249,6 +251,18 @@ class _Watch:
             grows[loop.line] = rises and grows.get(loop.line, True)
         return frozenset(line for line, always in grows.items() if always)
 
+    def unrolled(self) -> frozenset[int]:
+        """Loops of which a later differentiation walks nodes of several passes."""
+        found = set()
+        for walk in self.walks:
+            passes: dict[int, set[int]] = {}
+            for node in walk.nodes:
+                for activation, number in self.born[node]:
+                    passes.setdefault(activation, set()).add(number)
+            still = {activation for activation, _ in walk.depth}
+            found |= {self.loops[a].line for a, numbers in passes.items() if len(numbers) > 1 and a not in still}
+        return frozenset(found)
+
     def useless(self) -> frozenset[int]:
         useful: dict[int, bool] = {}
         for index, walk in enumerate(self.walks):
@@ -425,6 +439,7 @@ def judge(source: str, *, retain: bool = False) -> Verdict:
     return Verdict(
         error,
         watch.growing(),
+        watch.unrolled(),
         frozenset(loop.line for loop in watch.loops if loop.passes < TELLING),
         watch.useless(),
         watch.again(),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import CheckOptions, check, fix
 from autodetach.source import Source
 
 from .compare import GROWING, Disagreement, Outcome, longer
+from .judge import judge
 
 EPOCHS = re.compile(r"for epoch in range\(\d+\):")
 
@@ -16,16 +17,33 @@ def limit(source: str, outcome: Outcome, disagreement: Disagreement) -> str | No
     """The documented limit that a disagreement is a case of, or None."""
     if "create_graph=True" in source and disagreement.kind.endswith(("missed growth", "missed again", "grows")):
         return "backward(create_graph=True) is left alone"
-    if disagreement.kind == "missed growth" and grows_if_longer(source):
+    if disagreement.kind == "missed growth" and outcome.verdict.growing <= outcome.verdict.unrolled:
+        return "what is differentiated in the end on some path is meant to be kept"
+    if disagreement.kind.endswith("grows") and is_repaired_if_longer(source):
+        return "a loop of few passes is taken for one over layers or heads"
+    if disagreement.kind.endswith("grows") and stays_unrolled(source):
+        return "what is differentiated in the end on some path is meant to be kept"
+    if disagreement.kind == "missed growth" and finds_growth(longer(source)):
         return "a loop of few passes is taken for one over layers or heads"
     if disagreement.kind == "missed growth" and grows_if_outermost(source):
         return "what nothing differentiates may be unrolled by an inner loop"
     return None
 
 
-def grows_if_longer(source: str) -> bool:
-    """Whether growth is found once no loop is bounded by its structure (`statements.BOUNDED`)."""
-    return finds_growth(longer(source))
+def is_repaired_if_longer(source: str) -> bool:
+    """Whether nothing is left to grow once no loop is bounded by its structure (`statements.BOUNDED`)."""
+    after = judge(fixed(longer(source)))
+    return after.error is None and not after.growing
+
+
+def stays_unrolled(source: str) -> bool:
+    """Whether the repaired program differentiates together, behind the loop, what its passes made."""
+    after = judge(fixed(source))
+    return after.error is None and after.growing <= after.unrolled
+
+
+def fixed(source: str) -> str:
+    return fix(Source.from_bytes(source.encode(), "fixed.py"), CheckOptions(), unsafe=True).source.text
 
 
 def grows_if_outermost(source: str) -> bool:
