@@ -175,7 +175,7 @@ def innocent(source: str, verdict: Verdict, finding: Finding) -> str:
     if code == "AD302" and (verdict.growing or verdict.again):
         return ""
     if code in GROWING:
-        if verdict.growing or (verdict.short and code != "AD303") or grows(source, verdict):
+        if verdict.swelling or (verdict.short and code != "AD303") or swells(source):
             return ""
         return "nothing grows"
     if code == "AD103":
@@ -193,6 +193,10 @@ def longer(source: str) -> str:
 def grows(source: str, verdict: Verdict) -> bool:
     again = judge(longer(source))
     return bool(verdict.growing if again.error is not None else again.growing)
+
+
+def swells(source: str) -> bool:
+    return bool(judge(longer(source)).swelling)
 
 
 # ---- repairs
