@@ -11,7 +11,7 @@ from typing import TypeAlias
 class Activation:
     """One execution of a loop, or of the repeated calls of an entry point; its body runs in passes."""
 
-    __slots__ = ("bounded", "exact", "frame", "in_forward", "node", "number", "passes", "started")
+    __slots__ = ("bounded", "exact", "frame", "in_forward", "node", "number", "passes", "skipped", "started")
 
     def __init__(self, number: int, node: ast.AST | None, frame: object, started: int, exact: bool) -> None:
         self.number = number
@@ -20,6 +20,7 @@ class Activation:
         self.started = started
         self.exact = exact
         self.passes = 0
+        self.skipped = 0
         self.in_forward = False
         self.bounded = False
 

@@ -251,7 +251,7 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         growing = [e for e in events if e.how != "key" and pass_of(e.loops, activation) is not None]
         indices = {p.index for e in growing if (p := pass_of(e.loops, activation)) is not None}
         held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
-        if len(indices) < 2 or len(held) < 2 or _is_window(last.container, indices, held):
+        if len(indices) < 2 or len(held) < 2 or _is_window(last.container, activation, indices, held):
             continue
         event = next(e for e in reversed(growing) if activation.number in e.held)
         within_pass = pass_of(event.loops, activation)
@@ -280,8 +280,10 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         return
 
 
-def _is_window(container: Sequence | Mapping, indices: set[int], held: set[int]) -> bool:
-    """Whether a container holds the last few of what it took: it has dropped the first, or is full."""
+def _is_window(container: Sequence | Mapping, activation: Activation, indices: set[int], held: set[int]) -> bool:
+    """Whether a container holds the last few of what it took: it has dropped the first, is cut to a length, or full."""
+    if isinstance(container, Sequence) and container.dropped > activation.started:
+        return True
     most = container.maxlen if isinstance(container, Sequence) else None
     return min(indices) not in held or (isinstance(most, int) and len(container.items) >= most)
 

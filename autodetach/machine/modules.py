@@ -276,7 +276,7 @@ def run_module(
             saved.append((t.storage, t.storage.version))
             if t in weights and spec.result in RECURRENT | {"attention"}:
                 saved.extend((w.storage, w.storage.version) for w in weights[1:])
-    if facts.result:
+    if facts.result or name == "RNNCell":  # of the recurrent ones, it alone ends with the activation
         saved.append((result.storage, 0))
     parents = tuple(dict.fromkeys(t.node for t in carriers if t.node is not None))
     result.node = m.new_node(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, tensors
 from autodetach.machine.classes import linear_order
-from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
@@ -110,7 +110,8 @@ def as_range(m: Core, *args: Value) -> Iterable:
         if exact and known:
             yield from range(start, stop, step)
             return
-        count = 3 if length is None else min(length, 3)
+        most = MAX_PASSES + MAX_SKIPPED
+        count = most if length is None else min(length, most)
         for i in range(count):
             if i == 0 and is_constant(start):
                 yield start

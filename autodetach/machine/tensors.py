@@ -411,15 +411,12 @@ def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> 
         if t.node is not None and t.node.leaf:
             m.type_fault(site, "changes a leaf that requires grad in place", "leaf")
             return t
-        replaces = base in ("copy", "zero", "fill", "normal", "uniform")
-        inputs: list[Value] = [] if replaces else [t]
-        inputs += others
+        # Even what replaces every value is linked to the graph of the old ones, to which it sends zeros.
+        replaces = base in ("copy", "zero", "fill", "normal", "uniform", "__setitem__")
         version = t.storage.version
-        node = None
-        if not replaces or carriers:
-            row = replace(lookup(name), view=False)
-            made = m.derive(base, row, inputs or [t], site, t.shape)
-            node = made.node
+        row = replace(lookup("add" if replaces else name), view=False)
+        made = m.derive(base, row, [t, *others], site, t.shape)
+        node = made.node
         m.change_in_place(t, site)
         if node is not None:
             # What the node saved of the tensor itself was a copy, or is what the change left: the change is its own.

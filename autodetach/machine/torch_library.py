@@ -241,7 +241,7 @@ def _autograd_backward(m: Core, args: list[Value], kwargs: dict[str, Value], sit
 def _roots(m: Core, value: Value, site: Site) -> list[Value]:
     if isinstance(value, (Tensor, Opaque)):
         return [value]
-    return list(graph_in(value)) or list(tensors_in(value))
+    return [*graph_in(value), *(t for t in tensors_in(value) if isinstance(t, Tensor) and t.node is None)]
 
 
 def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -101,9 +101,12 @@ class Tensor:
 
 
 class Sequence:
-    """A list, tuple, set or deque; `exact` is false once its length is no longer known."""
+    """A list, tuple, set or deque; `exact` is false once its length is no longer known.
 
-    __slots__ = ("attrs", "born", "exact", "items", "kind", "maxlen")
+    `dropped` is the time at which an item was last taken out.
+    """
+
+    __slots__ = ("attrs", "born", "dropped", "exact", "items", "kind", "maxlen")
 
     def __init__(self, kind: str, items: list[Value], born: int = 0, exact: bool = True) -> None:
         self.kind = kind
@@ -111,6 +114,7 @@ class Sequence:
         self.born = born
         self.exact = exact
         self.maxlen: Value = None
+        self.dropped = 0
         self.attrs: dict[str, Value] = {}
 
     def __repr__(self) -> str:
