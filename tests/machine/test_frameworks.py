@@ -1,4 +1,4 @@
-"""Libraries that are not installed here: what their documentation says of the graph, as expectations written by hand.
+"""Libraries that are not installed here, and threads that raise: expectations written by hand.
 
 Each program is one for which the line that raises, if any, is marked by a comment `# second`.
 """
@@ -187,6 +187,23 @@ for _ in range(2):
     optimizer.step()
 with amp.scale_loss(loss, optimizer) as scaled:
     scaled.backward()  # second
+""",
+    "threads-that-share-a-graph": """
+import threading
+
+w = torch.randn(3, requires_grad=True)
+shared = torch.tanh(w)
+
+
+def work(scale):
+    (shared * scale).sum().backward()  # second
+
+
+threads = [threading.Thread(target=work, kwargs={"scale": k}) for k in (1.0, 2.0)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
 """,
     "distributed": """
 import torch.distributed as dist
