@@ -21,7 +21,9 @@ ORDER = (
     "suppress",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
-    "machine.torch_semantics machine.graph machine.oracle machine.reach machine.project",
+    "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.reach machine.project",
+    "machine.torch_operations machine.torch_modules",
+    "machine.torch_semantics",
     "machine.likeness",
     "machine.values",
     "machine.classes",
@@ -33,6 +35,7 @@ ORDER = (
     "machine.functional",
     "machine.optimizers",
     "machine.unknown",
+    "machine.frameworks machine.transforms",
     "machine.library_objects",
     "machine.torch_library",
     "machine.objects",

@@ -557,7 +557,7 @@ def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
     return value
 
 
-def _deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+def deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     seen: dict[int, Value] = {}
 
     def copied(value: Value, depth: int) -> Value:
@@ -675,7 +675,7 @@ FUNCTIONS: dict[str, Handler] = {
     "collections.Counter": _counter, "collections.deque": _deque, "collections.namedtuple": _named_tuple,
     "functools.partial": _partial, "functools.wraps": _wraps, "functools.lru_cache": _lru_cache,
     "functools.cache": _lru_cache, "dataclasses.field": _field, "dataclasses.dataclass": _dataclass,
-    "dataclasses.replace": _dataclass_replace, "copy.copy": _copy, "copy.deepcopy": _deepcopy,
+    "dataclasses.replace": _dataclass_replace, "copy.copy": _copy, "copy.deepcopy": deepcopy,
     "itertools.chain": _chain, "itertools.chain.from_iterable": _chain_from, "itertools.count": _count,
     "itertools.cycle": _cycle, "itertools.product": _product, "numpy.array": _array_of_tensors,
     "numpy.mean": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.asarray": _array_of_tensors,

@@ -32,7 +32,14 @@ from autodetach.machine.values import (
 MODULE_EVIDENCE = frozenset(
     "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
 )
-PREPARES = frozenset("prepare setup setup_module configure".split())
+PREPARES = frozenset(
+    """
+    prepare prepare_model prepare_optimizer prepare_data_loader setup setup_module setup_dataloaders setup_optimizers
+    configure unwrap_model
+    """.split()
+)
+"""Methods of trainers that give back, wrapped, what they are given."""
+CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_norm".split())
 
 
 def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -69,6 +76,10 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return None
     if name in MODULE_EVIDENCE:
         return _module_evidence(m, this, name, site)
+    if name in CLIPS and this.node is None:
+        return tensors.plain((), True)
+    if name == "unwrap_model" and args:
+        return args[0]
     if name in PREPARES and args:
         return args[0] if len(args) == 1 else Sequence("tuple", list(args), m.clock)
     if name in ("to", "cuda", "cpu", "half", "float", "double") and (this.node is None or "#weights" in this.attrs):
