@@ -32,6 +32,7 @@ from autodetach.machine.values import (
 MODULE_EVIDENCE = frozenset(
     "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
 )
+SIZES = frozenset("size dim numel nelement ndimension".split())
 PREPARES = frozenset("prepare setup setup_module configure".split())
 
 
@@ -83,6 +84,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
             return called
     if name in ("items", "keys", "values") and not args:
         return _opaque_view(m, this, name, site)
+    if name in SIZES and not any(True for v in values for _ in graph_in(v)):
+        return m.fresh("number" if values or name != "size" else "")
     if this.node is not None and name in TENSOR_ATTRIBUTES:
         return _opaque_operation(m, this, name, args, kwargs, site)
     if "#weights" in this.attrs:
