@@ -69,6 +69,8 @@ def growths(analysis: Analysis) -> list[Growth]:
                 legitimate.add(("chain", crossing.child.site.node))
         for growth in (*_chains(run), *_stores(run)):
             key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)
+            if not (run.finished or growth.dead):
+                continue  # what comes later may differentiate it
             if growth.used or (not growth.dead and _escapes(run, growth)):
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
@@ -105,7 +107,7 @@ def _chains(run: Run) -> Iterator[Growth]:
         if not walked and any(n.walked_by for n in cycle):
             continue
         linear = all(n.op in LINEAR or n.op == "part" for n in cycle)
-        if not (walked or linear) and _unrolled(crossing):
+        if not walked and not (linear and elements) and _unrolled(crossing):
             continue
         yield Growth(
             "chain",

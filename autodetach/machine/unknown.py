@@ -91,6 +91,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if "#weights" in this.attrs:
         return m.unknown_result(name, [this.attrs["#weights"], *values], site)
     if not any(True for v in values for _ in graph_in(v)) and this.node is None:
+        if "#quiet" in this.attrs:
+            return m.quiet(name)
         held = this.attrs.get("#held")
         if isinstance(held, Sequence) and any(True for _ in graph_in(held)):
             return m.unknown_result(name, [held, *values], site)
