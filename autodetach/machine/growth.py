@@ -292,6 +292,8 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
         if len(indices) < 2 or len(held) < 2 or _is_window(last.container, indices, held):
             continue
+        if activation.bounded and _renewed(last, activation):
+            continue
         event = next(e for e in reversed(growing) if activation.number in e.held)
         within_pass = pass_of(event.loops, activation)
         assert within_pass is not None
@@ -323,6 +325,12 @@ def _is_window(container: Sequence | Mapping, indices: set[int], held: set[int])
     """Whether a container holds the last few of what it took: it has dropped the first, or is full."""
     most = container.maxlen if isinstance(container, Sequence) else None
     return min(indices) not in held or (isinstance(most, int) and len(container.items) >= most)
+
+
+def _renewed(event: Stored, activation: Activation) -> bool:
+    """Whether a container is made anew in every pass of a loop around this one: it is no larger than its few steps."""
+    around = [p for p in event.loops if p.started < activation.started]
+    return any(event.container.born > p.started for p in around)
 
 
 def _harmless(node: Node, within_pass: Pass) -> bool:

@@ -77,6 +77,8 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
         return _distribution_attribute(m, this, name, site)
     if "#optimizer" in this.attrs and name in OPTIMIZER_METHODS:
         return optimizer_method(m, this, name)
+    if name == "manual_backward":  # of Lightning alone, by whatever name its module is imported
+        return Native(name, lambda args, kwargs, s: wrapped_backward(m, this, args, kwargs, s), this)
     if short in ("GradScaler",):
         return Native(name, lambda args, kwargs, s: opaque_scaler(m, name, args, s), this)
     if part.startswith("nn.") or short.endswith(MODULE_BASES):
@@ -104,8 +106,6 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             return MISSING
         if name in ("log", "log_dict", "print", "save_hyperparameters") and this.open:
             return Native(name, lambda args, kwargs, s: None, this)
-        if name == "manual_backward":
-            return Native(name, lambda args, kwargs, s: wrapped_backward(m, this, args, kwargs, s), this)
         if name == "optimizers" and this.open:
             return Native(name, lambda args, kwargs, s: _lightning_optimizers(m, this, s), this)
     return MISSING

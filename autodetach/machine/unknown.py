@@ -156,7 +156,7 @@ def _opaque_step(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Val
     for value in [*args, *kwargs.values()]:
         if is_optimizer(value):
             return optimizer_step(m, value, [], {}, site)
-    if is_optimizer(this) or any(isinstance(a, Function) for a in args):
+    if is_optimizer(this) or any(isinstance(a, (Function, Method)) for a in (*args, *kwargs.values())):
         return optimizer_step(m, this, args, kwargs, site)
     return m.opaque("step")
 

@@ -104,6 +104,20 @@ class Model(L.LightningModule):
         optimizer.step()
         return loss
 """,
+    "list-of-one-training-step": """\
+import torch
+from somewhere import Base
+
+
+class Model(Base):
+    def training_step(self, batch, batch_idx):
+        losses = []
+        for last in (False, True):
+            loss = self.loss(self(batch))
+            losses.append(loss)
+            self.manual_backward(loss, retain_graph=not last)
+        self.log("losses", len(losses))
+""",
     "metric-of-a-library": """\
 from torch import tensor
 from torchmetrics import Metric
@@ -200,6 +214,26 @@ def evaluate(dataset):
     for x in DataLoader(dataset):
         outputs.append(model(x))
     print(len(outputs))
+""",
+    ),
+    "list-of-all-training-steps": (
+        "AD102",
+        """\
+import torch
+from somewhere import Base
+
+
+class Model(Base):
+    losses = []
+
+    def training_step(self, batch, batch_idx):
+        def closure():
+            loss = self.loss(self(batch))
+            self.manual_backward(loss)
+            self.losses.append(loss)
+            self.log("loss", loss)
+
+        self.optimizers().step(closure=closure)
 """,
     ),
     "scalar-over-a-size": (
