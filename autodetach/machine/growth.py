@@ -330,7 +330,7 @@ def _is_window(container: Sequence | Mapping, indices: set[int], held: set[int])
 def _renewed(event: Stored, activation: Activation) -> bool:
     """Whether a container is made anew in every pass of a loop around this one: it is no larger than its few steps."""
     around = [p for p in event.loops if p.started < activation.started]
-    return any(event.container.born > p.started for p in around)
+    return any(event.container.born >= p.started for p in around)
 
 
 def _harmless(node: Node, within_pass: Pass) -> bool:
