@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_ROUNDS = 24
 MAX_CANDIDATES = 10
+MAX_UNCOLLECTED = 1_000_000
+"""Objects that may be made before those that died are looked for: some hundred megabytes."""
 MAX_NESTING = 6000
 """Python frames that the machine may need for deeply nested programs; others run out of budget long before."""
 
@@ -105,18 +109,31 @@ def check(
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
     if not may_matter(source.raw):
         return CheckResult(())
-    files = Files(path or source.path, source, tree, finder, changed)
-    session = _Session(files, options)
-    if len(files.modules) > 1 and not session.analysis.complete:
-        # With all that it imports it is too much; on its own it may not be.
-        files = Files(path or source.path, source, tree)
+    with _undisturbed():
+        files = Files(path or source.path, source, tree, finder, changed)
         session = _Session(files, options)
-    result = session.result()
+        if len(files.modules) > 1 and not session.analysis.complete:
+            # With all that it imports it is too much; on its own it may not be.
+            files = Files(path or source.path, source, tree)
+            session = _Session(files, options)
+        result = session.result()
     findings: list[Finding] = []
     for at in dict.fromkeys(finding.path for finding in result.findings):
         here = files.sources[at] if at else source
         findings += visible(here, (f for f in result.findings if f.path == at))
     return replace(result, findings=tuple(findings), sources=files.sources)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Without Python's collector of cycles: it would look through a heap that grows, again and again, for nothing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def fix(
@@ -311,6 +328,8 @@ class _Session:
                 if candidate.last_resort and found:
                     continue
                 fix = self._proven(suspect, candidate, known)
+                if gc.get_count()[0] > MAX_UNCOLLECTED:
+                    gc.collect(1)
                 if isinstance(fix, _Proven):
                     found = True
                     yield suspect, fix

@@ -437,7 +437,7 @@ def items(m: Core, this: Value) -> Iterable:
                 yield this.items[-1]
                 i += 1
 
-    return Iterable(walk, len(this.items) if this.exact else None)
+    return Iterable(walk, len(this.items) if this.exact else None, short=this.exact)
 
 
 # ---- operators

@@ -139,6 +139,12 @@ class Core:
         value.born = self.clock
         return value
 
+    def quiet(self, name: str) -> Opaque:
+        """An object of a library that keeps no graph, nor do the results of its methods."""
+        value = self.opaque(name)
+        value.attrs["#quiet"] = True
+        return value
+
     def key(self, value: Value) -> Hashable:
         key = key_of(value)
         if isinstance(key, tuple) and key[0] == "i":

@@ -82,6 +82,8 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
         return optimizer_method(m, this, name)
     if path == "threading.Thread" and name in BOUND:
         return thread_method(m, this, name)
+    if name == "manual_backward":  # of Lightning alone, by whatever name its module is imported
+        return Native(name, lambda args, kwargs, s: wrapped_backward(m, this, args, kwargs, s), this)
     if short in ("GradScaler",):
         return Native(name, lambda args, kwargs, s: opaque_scaler(m, name, args, s), this)
     if part.startswith("nn.") or short.endswith(MODULE_BASES):
@@ -109,8 +111,6 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             return MISSING
         if name in ("log", "log_dict", "print", "save_hyperparameters") and this.open:
             return Native(name, lambda args, kwargs, s: None, this)
-        if name == "manual_backward":
-            return Native(name, lambda args, kwargs, s: wrapped_backward(m, this, args, kwargs, s), this)
         if name in ("toggle_optimizer", "untoggle_optimizer") and this.open:
             on = name == "toggle_optimizer"
             return Native(name, lambda args, kwargs, s: toggle(m, this, args[0] if args else None, on, s), this)

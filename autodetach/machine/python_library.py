@@ -121,7 +121,7 @@ def as_range(m: Core, *args: Value) -> Iterable:
             else:
                 yield m.fresh("number")
 
-    return Iterable(make, length, "range")
+    return Iterable(make, length, "range", short=length is None)
 
 
 def _range(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -163,7 +163,7 @@ def _enumerate(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
             index: Value = start + i if exact and isinstance(start, int) else next(numbers, m.fresh("number"))
             yield Sequence("tuple", [index, item], m.clock)
 
-    return Iterable(make, inner.length, "enumerate" if inner.name == "range" else "items")
+    return Iterable(make, inner.length, "enumerate" if inner.name == "range" else "items", short=inner.short)
 
 
 def _zip(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -176,7 +176,7 @@ def _zip(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         for items in zip(*[p.start(exact) for p in parts], strict=False):
             yield Sequence("tuple", list(items), m.clock)
 
-    return Iterable(make, length, "zip")
+    return Iterable(make, length, "zip", short=any(p.short for p in parts))
 
 
 def _map(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -203,8 +203,9 @@ def _filter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 
 
 def _reversed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    items, exact = m.collect(args[0], site)
-    return Iterable(lambda _: iter(items[::-1]), len(items) if exact else None, "reversed")
+    inner = m.items_of(args[0], site)
+    items, exact = m.collect(inner, site)
+    return Iterable(lambda _: iter(items[::-1]), len(items) if exact else None, "reversed", short=inner.short)
 
 
 def _sorted(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -396,7 +397,7 @@ def _dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
 
 def _iter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     inner = m.items_of(args[0], site)
-    return inner if inner.once else Iterable(inner.make, inner.length, inner.name, once=True)
+    return inner if inner.once else Iterable(inner.make, inner.length, inner.name, once=True, short=inner.short)
 
 
 def _next(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -353,6 +353,7 @@ class Statements(Imports):
         exact = items.length is not None and items.length <= limit
         activation = self.activate(node, frame, exact)
         activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
+        activation.short = activation.bounded or items.short
         outer = self.loops
         try:
             for item in items.start(exact):

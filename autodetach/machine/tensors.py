@@ -538,7 +538,7 @@ def items(m: Core, t: Tensor, site: Site) -> Iterable:
         for _ in range(size if exact and size is not None else 3):
             yield m.derive("select", lookup("select"), [t], site, t.shape[1:] if t.shape else None, is_float=t.is_float)
 
-    return Iterable(rows, size if size is not None and size <= 16 else None)
+    return Iterable(rows, size if size is not None and size <= 16 else None, short=True)
 
 
 # ---- shapes

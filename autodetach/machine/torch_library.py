@@ -157,7 +157,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if name in REPORTS or top in ("logging", "warnings"):
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else None
     if top in QUIET_MODULES:
-        return m.opaque(name) if name[:1].isupper() else m.fresh()
+        return m.quiet(name) if name[:1].isupper() else m.fresh()
     if name in ("tqdm", "trange", "track", "Progress", "progress_bar", "prange") and args:
         from autodetach.machine.python_library import as_range
 
