@@ -158,8 +158,9 @@ maker, judges = nn.Linear(3, 4), Judges()
 coder = nn.Linear(4, 3)
 for z in torch.randn(100, 5, 3):
     made = maker(z)
-    loss = judges.loss(made)
+    loss = judges.loss(made) + made.pow(2).mean()
     loss.backward(retain_graph=True)
+    judges.loss(made.detach()).backward()
     again = (coder(made) - z).abs().mean()
     again.backward()
 """,
@@ -172,8 +173,8 @@ for x in torch.randn(100, 5, 4):
     out = net(x)
     loss = out.mean()
     loss.backward(retain_graph=True)
-    count = 3
-    count.happens()
+    count = 0
+    count.backward()
     (out ** 2).sum().backward()
 """,
     "number-of-the-command-line": """\
