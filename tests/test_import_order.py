@@ -18,7 +18,7 @@ ORDER = (
     "autodetach",
     "source",
     "finding",
-    "suppress",
+    "suppress fingerprint",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
     "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.reach machine.project",
