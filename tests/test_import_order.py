@@ -73,8 +73,12 @@ ORDER = (
     # The command line.
     "console",
     "report",
-    "report.excerpt report.change",
+    "report.excerpt report.change report.paths report.rulebook",
+    "report.wrap",
+    "report.paragraph",
+    "report.json_",
     "report.*",
+    "output",
     "progress",
     "commands",
     "app",
