@@ -25,6 +25,8 @@ class OutputFormat(str, enum.Enum):
     RDJSON = "rdjson"
 
 
+# In a narrower terminal lines go on over its edge, which reads better than a word a line.
+MIN_WIDTH = 40
 # Programs that read these can offer a choice of repairs; a person who reads a report wants one.
 WITH_ALTERNATIVES = {OutputFormat.JSON, OutputFormat.JSON_LINES, OutputFormat.SARIF, OutputFormat.RDJSON}
 # Counts are no findings: only formats without a schema of their own can hold them.
@@ -77,6 +79,8 @@ def render(
 
     `width` is that of the terminal, None where there is none. `problems` are what kept files from being checked.
     """
+    if width is not None:
+        width = max(width, MIN_WIDTH)
     # Only the format that is asked for is loaded.
     if output_format is OutputFormat.TEXT:
         if not findings:

@@ -53,8 +53,8 @@ def _of_finding(located: Located, file: str) -> Iterator[str]:
     start = located.source.position(finding.span.start)
     name = f"{finding.code} {finding.name}, line {start.line}, column {start.character + 1}"
     yield _case(name, file, start.line)
-    yield f"      <failure message={_attribute(finding.message)} type={_attribute(finding.code)}>"
-    yield _text("\n".join(Paragraph(located).lines())) + "</failure>"
+    text = _text("\n".join(Paragraph(located).lines()))
+    yield f"      <failure message={_attribute(finding.message)} type={_attribute(finding.code)}>{text}</failure>"
     yield "    </testcase>"
 
 

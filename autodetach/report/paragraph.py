@@ -9,7 +9,7 @@ from autodetach.finding import Applicability, Finding, Fix, Severity, StoryStep
 from autodetach.report import Located
 from autodetach.report.change import ChangedLines, changed_lines
 from autodetach.report.excerpt import ELLIPSIS, MAX_COLUMNS, display, excerpt
-from autodetach.report.wrap import MIN_WIDTH, wrapped
+from autodetach.report.wrap import wrapped
 from autodetach.source import Source
 
 MAX_CHANGED_LINES = 12
@@ -114,7 +114,7 @@ class Paragraph:
         """How many columns are left for a line of source beside its gutter and the dots where it is cut."""
         if self._width is None:
             return MAX_COLUMNS
-        return min(MAX_COLUMNS, max(self._width, MIN_WIDTH) - taken - 2 * len(ELLIPSIS))
+        return min(MAX_COLUMNS, self._width - taken - 2 * len(ELLIPSIS))
 
     def _safety(self, fix: Fix) -> str:
         return self._paint(fix.applicability.value, _CYAN)

@@ -6,7 +6,6 @@ import re
 
 from autodetach.report.excerpt import display_width
 
-MIN_WIDTH = 40
 _STYLE = re.compile("\x1b\\[[0-9;]*m")
 
 
@@ -14,7 +13,6 @@ def wrapped(text: str, width: int | None, indent: int) -> list[str]:
     """The text in lines of at most `width` columns, those behind the first indented; words are kept whole."""
     if width is None:
         return [text]
-    width = max(width, MIN_WIDTH)
     head = text[: len(text) - len(text.lstrip(" "))]
     lines: list[str] = []
     line, used = head, len(head)
