@@ -29,9 +29,14 @@ def width_of(stream: TextIO) -> int | None:
     """How many columns the terminal behind `stream` has (COLUMNS decides, if set); None if there is no terminal."""
     if not stream.isatty():
         return None
-    import shutil
-
-    return shutil.get_terminal_size().columns
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        # A terminal that does not know its width says 0.
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except OSError:
+        return None
 
 
 def say(text: str) -> None:

@@ -53,7 +53,8 @@ def obstacle(path: str) -> str | None:
     target = os.path.realpath(path)
     folder = os.path.dirname(target)
     if not os.path.isdir(folder):
-        return f"there is no folder {os.path.dirname(path)}" if not os.path.exists(folder) else "not in a folder"
+        shown = os.path.dirname(path) or folder
+        return f"{shown} is no folder" if os.path.exists(folder) else f"there is no folder {shown}"
     if os.path.isdir(target) or path.endswith(os.sep):
         return "this is a folder"
     if not os.access(target if os.path.exists(target) and not os.path.isfile(target) else folder, os.W_OK):
