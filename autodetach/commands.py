@@ -11,6 +11,7 @@ from autodetach.config import ConfigError, Configuration, Overrides, posix
 from autodetach.console import printable, put, put_bytes, say
 from autodetach.files import (
     NOTEBOOK_SUFFIX,
+    SUFFIX,
     FoundFile,
     ReadError,
     find_files,
@@ -167,6 +168,7 @@ class _Run:
     def go(self) -> None:
         """Do the work. Raises UsageError and ConfigError."""
         tasks = self._tasks()
+        self._spare_sources(tasks)
         self.file_count = len(tasks)
         jobs = self._request.jobs or _cpu_count()
         settled = settle(tasks, tracked(run(tasks, jobs), len(tasks)))
@@ -219,6 +221,15 @@ class _Run:
         self._report(found.problems)
         roots = tuple(os.path.abspath(os.path.join(self._cwd, path)) for path in paths)
         return [self._task(file, roots) for file in found.files]
+
+    def _spare_sources(self, tasks: Iterable[Task]) -> None:
+        """Raise UsageError if the results would take the place of a source."""
+        file = self._request.output_file
+        if file is None:
+            return
+        sources = {os.path.realpath(task.file.path) for task in tasks}
+        if file.endswith((SUFFIX, NOTEBOOK_SUFFIX)) or os.path.realpath(file) in sources:
+            raise UsageError(f"--output-file {file}: findings or patches go there, and this is a source")
 
     def _task_of_stdin(self) -> list[Task]:
         name = self._request.stdin_filename

@@ -412,6 +412,18 @@ def test_a_file_that_cannot_be_written_is_told_before_any_work(run: Runner, name
     assert Path("a.py").read_text() == "LEAK\n"
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_results_never_take_the_place_of_a_source(run: Runner, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("script").write_text("LEAK\n")
+    Path("link").symlink_to("script")
+    for paths, file in ((("script",), "script"), (("script",), "link"), (("-",), "fixed.py"), (("-",), "new.ipynb")):
+        stdin(monkeypatch, b"LEAK\n")
+        message = f"error: --output-file {file}: findings or patches go there, and this is a source\n"
+        assert run(name, Request(paths=paths, output_file=file)) == (TROUBLE, "", message)
+    assert Path("script").read_text() == "LEAK\n"
+    assert sorted(os.listdir()) == ["link", "script"]
+
+
 def test_a_file_that_cannot_be_written_at_the_end(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("a.py").write_text("LEAK\n")
 
