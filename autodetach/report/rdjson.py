@@ -1,13 +1,14 @@
 """Findings in the diagnostic format of reviewdog, which makes suggestions of a review out of fixes.
 
-Columns count from 1 in bytes of UTF-8, and a range ends before its end. A suggestion is one range of one file: edits of
-a fix become one that spans them, and a fix that needs edits in another file is told, but not suggested.
+Columns count from 1 in bytes of UTF-8, and a range ends before its end. A suggestion is one range of the file of the
+finding, so edits of a fix become one that spans them; it has no text of its own, so the message tells what it is. A fix
+that needs edits in another file is told, but not suggested; where that is the first, no other one is suggested.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autodetach.finding import Fix, Severity
@@ -34,16 +35,17 @@ def _diagnostic(located: Located, paths: Paths, urls: dict[str, str]) -> dict[st
     finding, source = located.finding, located.source
     code = {"value": finding.code} | ({"url": urls[finding.code]} if finding.code in urls else {})
     fixes = [fix for fix in (finding.fix, *finding.alternatives) if fix is not None]
+    suggested = [fix for fix in fixes if not fix.elsewhere] if fixes and not fixes[0].elsewhere else []
     assumed = [f"assumed: {assumption}" for assumption in finding.assumptions]
     return {
-        "message": "\n".join((finding.message, *assumed, *(_told(fix) for fix in fixes))),
+        "message": "\n".join((finding.message, *assumed, *_told(fixes, suggested, located, paths))),
         "location": {
             "path": paths.name(located.path),
             "range": _range(source, finding.span.start, finding.span.end),
         },
         "severity": _SEVERITY[finding.severity],
         "code": code,
-        "suggestions": [_suggestion(source, fix) for fix in fixes if fix.edits and not fix.elsewhere],
+        "suggestions": [_suggestion(source, fix) for fix in suggested],
         "related_locations": [
             {
                 "message": step.text,
@@ -57,8 +59,11 @@ def _diagnostic(located: Located, paths: Paths, urls: dict[str, str]) -> dict[st
     }
 
 
-def _told(fix: Fix) -> str:
-    return repair(fix) + (" (in several files: run `autodetach fix`)" if fix.elsewhere else "")
+def _told(fixes: Sequence[Fix], suggested: Sequence[Fix], located: Located, paths: Paths) -> Iterator[str]:
+    for fix in fixes:
+        number = f"suggestion {suggested.index(fix) + 1}: " if fix in suggested and len(suggested) > 1 else ""
+        files = ", ".join(paths.name(located.path_of(path)) for path, _ in fix.elsewhere)
+        yield f"{number}{repair(fix)}" + (f" (edits {files})" if files else "")
 
 
 def _suggestion(source: Source, fix: Fix) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -110,10 +111,11 @@ def test_a_fix_of_several_files_is_told_but_not_suggested_by_halves() -> None:
     assert diagnostic["message"].splitlines() == [
         "`total` keeps 100% of <its> & graph",
         "assumed: `f` returns a tensor",
-        "safe fix: take the number (in several files: run `autodetach fix`)",
+        "safe fix: take the number (edits lib/helper.py)",
         "unsafe fix: cut it (why unsafe: gradients change)",
     ]
-    assert len(diagnostic["suggestions"]) == 1
+    # The second best alone would be taken for the best.
+    assert diagnostic["suggestions"] == []
     assert diagnostics_of(ALL[1])[0]["suggestions"] == []
 
 
@@ -131,11 +133,28 @@ def applied(located: Located, suggestion: dict[str, Any]) -> bytes:
     return (text[:start] + new + text[end:]).decode().encode(source.encoding)
 
 
-@pytest.mark.parametrize("located", [two_files(), latin_fix()])
+def in_one_file() -> Located:
+    """Both repairs of the sample, the first one without its edit in the other file."""
+    located = two_files()
+    first, second = fixes_of(located)
+    finding = replace(located.finding, fix=second, alternatives=(replace(first, elsewhere=()), first))
+    return replace(located, finding=finding)
+
+
+@pytest.mark.parametrize("located", [in_one_file(), latin_fix()])
 def test_suggestions_do_what_the_tool_does(located: Located) -> None:
     (diagnostic,) = diagnostics_of(located)
     expected = [fixed(located, fix)[located.path] for fix in fixes_of(located) if not fix.elsewhere]
     assert expected and [applied(located, one) for one in diagnostic["suggestions"]] == expected
+
+
+def test_the_message_says_which_suggestion_is_which() -> None:
+    (diagnostic,) = diagnostics_of(in_one_file())
+    assert diagnostic["message"].splitlines()[2:] == [
+        "suggestion 1: unsafe fix: cut it (why unsafe: gradients change)",
+        "suggestion 2: safe fix: take the number",
+        "safe fix: take the number (edits lib/helper.py)",
+    ]
 
 
 def test_real_findings() -> None:
