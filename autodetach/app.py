@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Annotated
 
 import typer
@@ -57,7 +58,26 @@ UnsafeFixes = Annotated[
         show_default=False,
     ),
 ]
-Format = Annotated[OutputFormat, typer.Option("--output-format", help="How findings are printed.")]
+Format = Annotated[
+    OutputFormat,
+    typer.Option(
+        "--output-format",
+        help="How findings are printed: for people (text, grouped), for programs (json, json-lines, rdjson), for "
+        "services (github, gitlab, sarif, junit).",
+    ),
+]
+OutputFile = Annotated[
+    str | None,
+    typer.Option("--output-file", "-o", metavar="FILE", help="Write results to this file instead of standard output."),
+]
+Statistics = Annotated[
+    bool,
+    typer.Option("--statistics", help="Print how many findings there are of each rule (text, json) instead of them."),
+]
+ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even if something is found.")]
+ExitNonZeroOnFix = Annotated[
+    bool, typer.Option("--exit-non-zero-on-fix", help="Exit with 1 if something was repaired, even if nothing is left.")
+]
 StdinFilename = Annotated[
     str | None,
     typer.Option("--stdin-filename", metavar="PATH", help="What standard input is called in messages and settings."),
@@ -91,8 +111,8 @@ def _root(
     pass
 
 
-def _add(name: str, summary: str, text: str) -> None:
-    """Add one of the commands that look at files; they take the same arguments."""
+def _add(name: str, summary: str, text: str, without: tuple[str, ...] = ()) -> None:
+    """Add one of the commands that look at files; they take the same arguments, but for some `without`."""
 
     def command(
         paths: Paths = None,
@@ -106,6 +126,10 @@ def _add(name: str, summary: str, text: str) -> None:
         jobs: Jobs = None,
         no_cache: NoCache = False,
         quiet: Quiet = False,
+        output_file: OutputFile = None,
+        statistics: Statistics = False,
+        exit_zero: ExitZero = False,
+        exit_non_zero_on_fix: ExitNonZeroOnFix = False,
     ) -> None:
         from autodetach.commands import COMMANDS, Request, exit_code_of
         from autodetach.config import Overrides
@@ -118,9 +142,17 @@ def _add(name: str, summary: str, text: str) -> None:
             config=config,
             jobs=jobs,
             quiet=quiet,
+            output_file=output_file,
+            statistics=statistics,
+            exit_zero=exit_zero,
+            exit_non_zero_on_fix=exit_non_zero_on_fix,
         )
         raise typer.Exit(exit_code_of(lambda: COMMANDS[name](request)))
 
+    # typer reads the options from the signature.
+    signature = inspect.signature(command, eval_str=True)
+    taken = [parameter for parameter in signature.parameters.values() if parameter.name not in without]
+    command.__signature__ = signature.replace(parameters=taken)  # type: ignore[attr-defined]
     app.command(name, short_help=summary, help=text)(command)
 
 
@@ -134,10 +166,13 @@ _add(
     autodetach check train.py models                 a file and a folder
     autodetach check --select AD1,AD201 .            some rules only
     autodetach check --output-format json .          for another program
+    autodetach check --output-format sarif -o autodetach.sarif
+    autodetach check --statistics                    how often each rule finds something
     autodetach check - --stdin-filename a.py < a.py  standard input
 
-    Exit code: 0 nothing found, 1 something found, 2 wrong use or a file that could not be read.
+    Exit code: 0 nothing found, 1 something found (0 with --exit-zero), 2 wrong use or a file that could not be read.
     """,
+    without=("exit_non_zero_on_fix",),
 )
 _add(
     "diff",
@@ -152,6 +187,7 @@ _add(
     The output is a patch whatever --output-format says. Exit code: 0 nothing found, 1 something found, 2 wrong use or a
     file that could not be read.
     """,
+    without=("exit_non_zero_on_fix", "statistics"),
 )
 _add(
     "fix",
@@ -164,8 +200,8 @@ _add(
     autodetach fix - < train.py > fixed.py           from standard input to standard output
 
     A fix is safe if it rests on no assumption and every parameter is updated as before, or, in a program that raised,
-    as it would have been. Exit code: 0 nothing is left, 1 something is left, 2 wrong use or a file that could not be
-    read or written.
+    as it would have been. Exit code: 0 nothing is left, 1 something is left (or, with --exit-non-zero-on-fix, was
+    repaired), 2 wrong use or a file that could not be read or written.
     """,
 )
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from autodetach.checker import Change
 from autodetach.config import ConfigError, Configuration, Overrides, posix
-from autodetach.console import printable, put, put_bytes, say, wants_colour
+from autodetach.console import printable, put, put_bytes, say
 from autodetach.files import (
     NOTEBOOK_SUFFIX,
+    SUFFIX,
     FoundFile,
     ReadError,
     find_files,
@@ -20,8 +20,9 @@ from autodetach.files import (
     relative,
 )
 from autodetach.finding import Applicability, Finding, Problem
+from autodetach.output import Output, OutputError
 from autodetach.progress import tracked
-from autodetach.report import Located, OutputFormat, render
+from autodetach.report import WITH_ALTERNATIVES, WITH_STATISTICS, Located, OutputFormat, render, render_statistics
 from autodetach.runner import Outcome, Task, internal_error, run
 from autodetach.settle import once, settle
 
@@ -48,6 +49,10 @@ class Request:
     config: str | None = None
     jobs: int | None = None
     quiet: bool = False
+    output_file: str | None = None
+    statistics: bool = False
+    exit_zero: bool = False
+    exit_non_zero_on_fix: bool = False
 
     @property
     def reads_stdin(self) -> bool:
@@ -61,10 +66,11 @@ class Request:
 
 def check(request: Request) -> int:
     """Print the findings. The exit code is CLEAN, FINDINGS, or TROUBLE if a file could not be done."""
+    output = _output(request)
     this_run = _Run(request, fixing=False)
     this_run.go()
     findings = this_run.findings()
-    _put_findings(request, findings)
+    output.write(_rendered(request, this_run, findings, output))
     if not request.quiet:
         _say_found(this_run, findings)
     return this_run.exit_code(found=bool(findings))
@@ -72,10 +78,11 @@ def check(request: Request) -> int:
 
 def diff(request: Request) -> int:
     """Print a patch with the fixes, and why on standard error. The exit code is that of `check`."""
+    output = _output(request)
     this_run = _Run(request, fixing=True)
     this_run.go()
-    if this_run.changes:
-        put_bytes(_patch(this_run.changes))
+    if this_run.changes or output.file is not None:
+        output.write_bytes(_patch(this_run.changes))
     findings = this_run.findings()
     if not request.quiet:
         for outcome in this_run.outcomes:
@@ -87,6 +94,8 @@ def diff(request: Request) -> int:
 
 def fix(request: Request) -> int:
     """Apply the fixes, in place or from standard input to standard output, and print the findings that are left."""
+    # Standard output is taken by the source where it comes from standard input.
+    output = _output(request, aside=request.reads_stdin)
     this_run = _Run(request, fixing=True)
     this_run.go()
     if this_run.stdin is not None:
@@ -95,10 +104,10 @@ def fix(request: Request) -> int:
     else:
         this_run.write()
     findings = this_run.findings()
-    _put_findings(request, findings, to_stderr=this_run.stdin is not None)
+    output.write(_rendered(request, this_run, findings, output))
     if not request.quiet:
         _say_fixed(this_run, findings, "fixed")
-    return this_run.exit_code(found=bool(findings))
+    return this_run.exit_code(found=bool(findings or (request.exit_non_zero_on_fix and this_run.applied)))
 
 
 def rule(text: str | None) -> int:
@@ -130,7 +139,7 @@ def exit_code_of(command: Callable[[], int]) -> int:
     """Run a command; what it cannot do becomes one line on standard error and TROUBLE, Ctrl-C becomes INTERRUPTED."""
     try:
         return command()
-    except (ConfigError, UsageError) as error:
+    except (ConfigError, UsageError, OutputError) as error:
         say(f"error: {printable(str(error))}")
     except OSError as error:
         say(f"error: {printable(error.strerror or str(error))}")
@@ -146,6 +155,7 @@ class _Run:
 
     def __init__(self, request: Request, *, fixing: bool) -> None:
         self.problems: list[Problem] = []
+        self.said: list[Problem] = []
         self.stdin: bytes | None = None
         self.file_count = 0
         self.outcomes: tuple[Outcome, ...] = ()
@@ -158,6 +168,7 @@ class _Run:
     def go(self) -> None:
         """Do the work. Raises UsageError and ConfigError."""
         tasks = self._tasks()
+        self._spare_sources(tasks)
         self.file_count = len(tasks)
         jobs = self._request.jobs or _cpu_count()
         settled = settle(tasks, tracked(run(tasks, jobs), len(tasks)))
@@ -199,7 +210,7 @@ class _Run:
 
     def exit_code(self, *, found: bool) -> int:
         """TROUBLE before FINDINGS before CLEAN."""
-        return TROUBLE if self.problems else FINDINGS if found else CLEAN
+        return TROUBLE if self.problems else FINDINGS if found and not self._request.exit_zero else CLEAN
 
     def _tasks(self) -> list[Task]:
         request = self._request
@@ -210,6 +221,15 @@ class _Run:
         self._report(found.problems)
         roots = tuple(os.path.abspath(os.path.join(self._cwd, path)) for path in paths)
         return [self._task(file, roots) for file in found.files]
+
+    def _spare_sources(self, tasks: Iterable[Task]) -> None:
+        """Raise UsageError if the results would take the place of a source."""
+        file = self._request.output_file
+        if file is None:
+            return
+        sources = {os.path.realpath(task.file.path) for task in tasks}
+        if file.endswith((SUFFIX, NOTEBOOK_SUFFIX)) or os.path.realpath(file) in sources:
+            raise UsageError(f"--output-file {file}: findings or patches go there, and this is a source")
 
     def _task_of_stdin(self) -> list[Task]:
         name = self._request.stdin_filename
@@ -227,9 +247,8 @@ class _Run:
     def _task(self, file: FoundFile, roots: tuple[str, ...]) -> Task:
         settings = self._configuration.settings_for(os.path.dirname(file.path))
         unsafe = settings.unsafe_fixes if self._fixing else None
-        # A person reads one repair; a program can offer several.
-        for_programs = self._request.output_format is not OutputFormat.TEXT
-        options = replace(settings.options_for(posix(file.path)), alternatives=for_programs and not self._fixing)
+        wanted = self._request.output_format in WITH_ALTERNATIVES and not self._request.statistics
+        options = replace(settings.options_for(posix(file.path)), alternatives=wanted and not self._fixing)
         return Task(file, options, unsafe, roots=roots, cwd=self._cwd)
 
     def _is_wanted(self, finding: Finding, path: str) -> bool:
@@ -243,6 +262,7 @@ class _Run:
 
     def _report(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
+            self.said.append(problem)
             if not problem.partial:
                 self.problems.append(problem)
             kind = "warning" if problem.partial else "error"
@@ -250,12 +270,21 @@ class _Run:
             say(f"{printable(problem.path)}{line}: {kind}: {printable(problem.message)}")
 
 
-def _put_findings(request: Request, findings: Sequence[Located], *, to_stderr: bool = False) -> None:
-    text = render(request.output_format, findings, colour=wants_colour(sys.stderr if to_stderr else sys.stdout))
-    if to_stderr and text:
-        say(text.removesuffix("\n"))
-    elif text:
-        put(text)
+def _output(request: Request, *, aside: bool = False) -> Output:
+    """Where the findings or the patch go. Raises UsageError and OutputError."""
+    if request.statistics and request.output_format not in WITH_STATISTICS:
+        known = ", ".join(one.value for one in WITH_STATISTICS)
+        raise UsageError(f"--statistics can be printed as {known}, not as {request.output_format.value}")
+    output = Output(request.output_file, aside)
+    output.check()
+    return output
+
+
+def _rendered(request: Request, this_run: _Run, findings: Sequence[Located], output: Output) -> str:
+    if request.statistics:
+        return render_statistics(request.output_format, findings, colour=output.colour)
+    said = this_run.said
+    return render(request.output_format, findings, colour=output.colour, width=output.width, problems=said)
 
 
 def _patch(changes: Iterable[Change]) -> bytes:

@@ -18,7 +18,7 @@ ORDER = (
     "autodetach",
     "source",
     "finding",
-    "suppress",
+    "suppress fingerprint",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
     "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.reach machine.project",
@@ -73,8 +73,12 @@ ORDER = (
     # The command line.
     "console",
     "report",
-    "report.excerpt report.change",
+    "report.excerpt report.change report.paths report.rulebook",
+    "report.wrap",
+    "report.paragraph",
+    "report.json_",
     "report.*",
+    "output",
     "progress",
     "commands",
     "app",
