@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from autodetach.checker import Change
+from autodetach.comments import Views, with_unused
 from autodetach.config import ConfigError, Configuration, Overrides, posix
 from autodetach.console import printable, put, put_bytes, say
 from autodetach.files import (
@@ -112,8 +113,7 @@ def fix(request: Request) -> int:
 
 def rule(text: str | None) -> int:
     """Print the page of one rule, or a table of all."""
-    from autodetach.rules import RULES
-    from autodetach.selection import UnknownRule, find_rule
+    from autodetach.selection import RULES, UnknownRule, find_rule
 
     if text is not None:
         try:
@@ -172,6 +172,8 @@ class _Run:
         self.file_count = len(tasks)
         jobs = self._request.jobs or _cpu_count()
         settled = settle(tasks, tracked(run(tasks, jobs), len(tasks)))
+        self.views = Views(settled.outcomes, self._configuration, self._cwd)
+        settled = with_unused(tasks, settled, self.views)
         self.outcomes, self.changes = settled.outcomes, settled.changes
         self._report(problem for outcome in self.outcomes for problem in outcome.problems)
 

@@ -63,13 +63,14 @@ ORDER = (
     "trial",
     "checker",
     # Files and settings.
-    "patch globs write python2",
+    "patch globs write python2 unused add_ignore",
     "gitignore selection",
     "config",
     "files",
     "imports",
     "runner",
     "settle",
+    "comments",
     # The command line.
     "console",
     "report",
