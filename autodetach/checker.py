@@ -71,6 +71,9 @@ class Wanted(Protocol):
         is a path as in the findings, the offset, and what the record calls it.
         """
 
+    def after(self, changes: Iterable[Change]) -> Wanted:
+        """The same where files have been changed meanwhile."""
+
 
 @dataclass(frozen=True, slots=True)
 class Change:

@@ -111,7 +111,7 @@ def _finding(source: Source, d: Directive, idle: tuple[Code, ...], by_start: dic
     else:
         words = ", ".join(f"`{code.text}`" for code in idle)
         span, what = Span(idle[0].start, idle[-1].end), f"{words} in `{text}`"
-        edits = (_without_codes(source, d, idle),)
+        edits = _without_codes(d, idle)
         message = f"remove {words} from the comment"
     return Finding(
         RULE.code,
@@ -151,15 +151,12 @@ def _fix(source: Source, message: str, edits: tuple[Edit, ...]) -> Fix | None:
     return Fix(message, Applicability.SAFE, tuple(sorted(edits, key=lambda edit: edit.start)))
 
 
-def _without_codes(source: Source, d: Directive, idle: tuple[Code, ...]) -> Edit:
-    """The codes that stay, each with the separator that stood behind it."""
+def _without_codes(d: Directive, idle: tuple[Code, ...]) -> tuple[Edit, ...]:
+    """The codes that stay are not touched, so that it is known where they are; each keeps the separator behind it."""
     codes = d.codes or ()
-    kept = [n for n, code in enumerate(codes) if code not in idle]
-    new = ""
-    for n in kept:
-        separator = source.text_of(Span(codes[n].end, codes[n + 1].start)) if n != kept[-1] else ""
-        new += codes[n].text + separator
-    return Edit(codes[0].start, codes[-1].end, new)
+    last = max(n for n, code in enumerate(codes) if code not in idle)
+    inner = (Edit(codes[n].start, codes[n + 1].start, "") for n in range(last) if codes[n] in idle)
+    return (*inner, Edit(codes[last].end, codes[-1].end, "")) if last < len(codes) - 1 else tuple(inner)
 
 
 def _without(source: Source, d: Directive) -> tuple[Edit, ...]:
