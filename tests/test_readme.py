@@ -177,7 +177,9 @@ def ci(folder: Path, failing: str = "none") -> tuple[subprocess.CompletedProcess
     shutil.copy(CI, folder / ".ci")
     programs = folder / "programs"
     programs.mkdir()
-    for name, text in (("python3", FAKE_PYTHON), ("patch", "#!/bin/sh\n")):
+    # With what the tests need from the system at hand, nothing is installed.
+    needed = dict.fromkeys(("patch", "fish", "zsh"), "#!/bin/sh\n")
+    for name, text in {"python3": FAKE_PYTHON, **needed}.items():
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     path = os.pathsep.join([str(programs), os.environ["PATH"]])
