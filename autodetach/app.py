@@ -137,7 +137,7 @@ Config = Annotated[
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", metavar="N", min=1, help="Processes at most. [default: one a processor]")
 ]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="For scripts that give it: nothing is cached.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors, and nothing else.")]
 
 
