@@ -18,7 +18,7 @@ from autodetach.source import Edit, Source, Span, compose
 MAX_FILES = 2000
 """So many files are searched for the name of a module; where there are more, nothing is said about its comments."""
 
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)\b[^\n(]*(?:\([^)]*)?", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*\"?(?:from|import)\b[^\n(]*(?:\([^)]*)?", re.MULTILINE)
 _PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 
 
@@ -87,13 +87,14 @@ def _unused(task: Task, outcome: Outcome, used: Iterable[int], views: Views) -> 
     found = unused(source, frozenset(used), codes)
     if not found or not views.are_whole(outcome.file.path):
         return ()
-    return _wanted(task, source, found)
+    return found if task.unsafe is not None else _wanted(task, source, found, ())
 
 
-def _wanted(task: Task, source: Source, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _wanted(task: Task, source: Source, found: tuple[Finding, ...], changes: tuple[Change, ...]) -> tuple[Finding, ...]:
+    """Those that are wanted in a source that is what these changes have made of the file."""
     if task.wanted is None or not found:
         return found
-    places, _ = task.wanted.sift(found, {task.file.path: source}, task.file.path)
+    places, _ = task.wanted.after(changes).sift(found, {task.file.path: source}, task.file.path)
     return tuple(found[n] for n in places)
 
 
@@ -108,23 +109,24 @@ def _without(task: Task, outcome: Outcome, used: set[int], earlier: Change | Non
     made: tuple[Edit, ...] = ()
     applied: list[Finding] = []
     left: tuple[Finding, ...] = ()
+    total = () if earlier is None else earlier.edits
     for _ in range(source.line_count + 1):
-        found = _wanted(task, source, unused(source, used, task.options.codes))
+        so_far = (Change(task.file.path, original, total, source),)
+        found = _wanted(task, source, unused(source, used, task.options.codes), so_far)
         first = next((f for f in found if f.fix is not None), None)
         left = tuple(f for f in found if f.fix is None)
         if first is None or first.fix is None:
             break
-        total = made if earlier is None else compose(earlier.edits, made, original)
         at = (offset_before(original, total, end) for end in (first.span.start, first.span.end))
         applied.append(replace(first, span=Span(*at)))
         used = {source.map_offset(first.fix.edits, mark) for mark in used}
         made = compose(made, first.fix.edits, start)
+        total = made if earlier is None else compose(earlier.edits, made, original)
         source = source.with_edits(first.fix.edits)
     if not made:
         return replace(outcome, findings=(*outcome.findings, *left)), None
     findings = tuple(_moved(finding, start, made, source) for finding in outcome.findings)
-    before = () if earlier is None else earlier.edits
-    change = Change(task.file.path, original, compose(before, made, original), source)
+    change = Change(task.file.path, original, total, source)
     outcome = replace(
         outcome,
         findings=(*findings, *left),

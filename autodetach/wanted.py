@@ -45,11 +45,11 @@ class Filter:
 
     def _known(self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str) -> dict[int, Entry]:
         """Those that the baseline records, by their place; of equal ones as many as it says, the first ones first."""
-        if self.baseline is None:
+        if self.baseline is None or not findings:
             return {}
         paths = {entry.path for entry in self.baseline.counts}
         scopes: dict[str, Scopes] = {}
-        left = Counter(self.baseline.counts)
+        seen: Counter[Entry] = Counter()
         known: dict[int, Entry] = {}
         for n, finding in enumerate(findings):
             at = finding.path or root
@@ -59,8 +59,8 @@ class Filter:
             if at not in scopes:
                 scopes[at] = Scopes(sources[at])
             entry = scopes[at].entry(name, finding.code, finding.span)
-            if left[entry] > 0:
-                left[entry] -= 1
+            seen[entry] += 1
+            if seen[entry] <= self.baseline.counts.get(entry, 0):
                 known[n] = entry
         return known
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -151,6 +152,13 @@ def test_a_file_that_could_not_be_done_makes_nothing_sure(run: Runner) -> None:
     Path("helper.py").write_text("import torch\nx = 1" + COMMENT + "\n")
     Path("train.py").write_text("import torch, helper\ndef f(:\n")
     assert run("check").places == []
+
+
+def test_standard_input_comes_back_without_unused_comments(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "# autodetach: off[AD2]\n" + LEAK
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    ran = run("fix", "-", stdin_filename="a.py")
+    assert (ran.code, ran.out, ran.err) == (CLEAN, CLEAN_PROGRAM, "Found 2, fixed 2, 0 left.\n")
 
 
 def test_comments_are_written_for_all_findings(run: Runner) -> None:
@@ -396,6 +404,19 @@ def test_fix_repairs_only_what_a_change_brings(repository: Runner) -> None:
     assert repository("fix", diff_base="main").err == "Found 1, fixed 1, 0 left.\n"
     fixed = Path("a.py").read_text()
     assert (fixed.count("+= loss\n"), fixed.count("+= 2 * loss\n")) == (2, 0)
+
+
+def test_fix_removes_only_the_comments_that_a_change_brings(repository: Runner) -> None:
+    old = "# autodetach: off[AD3]\n# autodetach: on\n" + LEAK + "x = 1" + COMMENT + "\n"
+    Path("a.py").write_text(old)
+    commit()
+    Path("a.py").write_text(old + "y = 1" + COMMENT + "\n")
+    assert since(repository) == ["a.py:18:8: AD901"]
+    assert repository("fix", diff_base="main").err == "Found 1, fixed 1, 0 left.\n"
+    assert Path("a.py").read_text() == old + "y = 1\n"
+    Path("a.py").write_text(old.replace("off[AD3]", "off[AD2]").replace("+= ", "+=  ") + "y = 1\n")
+    assert repository("fix", diff_base="main").err == "Found 2, fixed 2, 0 left.\n"
+    assert Path("a.py").read_text() == CLEAN_PROGRAM.replace("+= ", "+=  ") + "x = 1" + COMMENT + "\ny = 1\n"
 
 
 def test_a_baseline_and_a_change_together(repository: Runner) -> None:
