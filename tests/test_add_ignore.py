@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from autodetach.add_ignore import NotSilenced, ignoring
 from autodetach.finding import Finding, Severity
 from autodetach.source import Source, Span
+from autodetach.unused import unused
 
 CODES = {"LEAK": ("AD101", "accumulated-loss"), "RISK": ("AD201", "shared-graph")}
 
@@ -69,3 +72,33 @@ def test_a_reason_that_the_file_cannot_hold() -> None:
 def test_where_no_comment_can_stand() -> None:
     with pytest.raises(NotSilenced):
         with_comments("x = LEAK \\\n\n")
+
+
+STATEMENTS = (
+    "LEAK",
+    "x = LEAK; RISK",
+    "f(\n    LEAK,  # one\n    # two\n    RISK)",
+    "x = 1 + \\\n    LEAK",
+    "s = '''\n# autodetach: ignore[AD2]\n''' + LEAK",
+    "if x: LEAK",
+    "for é in RISK:\n    # a block\n    LEAK",
+    "class A:\n\tdef f(self, x=LEAK):  # noqa: E501\n\t\treturn RISK  # type: ignore[misc]",
+    "LEAK  # é #",
+    "x = '#'",
+    "",
+    "# a comment",
+)
+
+
+@given(st.lists(st.sampled_from(STATEMENTS), min_size=1, max_size=8), st.sampled_from(["\n", "\r\n"]), st.booleans())
+def test_what_is_written_is_removed_again_when_it_is_not_needed(parts: list[str], newline: str, closed: bool) -> None:
+    before = "\n".join(parts).replace("\n", newline) + (newline if closed else "")
+    after, _ = with_comments(before, "because")
+    source = Source.from_bytes(after.encode(), "x.py")
+    for _ in range(4 * len(parts) + 1):
+        found = unused(source, (), None)
+        if not found:
+            break
+        assert found[0].fix is not None
+        source = source.with_edits(found[0].fix.edits)
+    assert source.text == before
