@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from autodetach.adopt import Adoption, add_ignores, write_baseline
 from autodetach.checker import Change
+from autodetach.comments import Views, with_unused
 from autodetach.config import ConfigError, Configuration, Overrides, posix
 from autodetach.console import printable, put, put_bytes, say
 from autodetach.files import (
@@ -53,6 +55,11 @@ class Request:
     statistics: bool = False
     exit_zero: bool = False
     exit_non_zero_on_fix: bool = False
+    force_exclude: bool = False
+    diff_base: str | None = None
+    write_baseline: str | None = None
+    add_ignore: bool = False
+    reason: str | None = None
 
     @property
     def reads_stdin(self) -> bool:
@@ -70,8 +77,14 @@ def check(request: Request) -> int:
     this_run = _Run(request, fixing=False)
     this_run.go()
     findings = this_run.findings()
+    if request.write_baseline is not None:
+        say(write_baseline(request.write_baseline, os.getcwd(), findings))
+        return this_run.exit_code(found=False)
+    if request.add_ignore:
+        findings = this_run.add_ignores(findings)
     output.write(_rendered(request, this_run, findings, output))
     if not request.quiet:
+        this_run.say_known()
         _say_found(this_run, findings)
     return this_run.exit_code(found=bool(findings))
 
@@ -112,8 +125,7 @@ def fix(request: Request) -> int:
 
 def rule(text: str | None) -> int:
     """Print the page of one rule, or a table of all."""
-    from autodetach.rules import RULES
-    from autodetach.selection import UnknownRule, find_rule
+    from autodetach.selection import RULES, UnknownRule, find_rule
 
     if text is not None:
         try:
@@ -129,6 +141,29 @@ def rule(text: str | None) -> int:
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
         put("  ".join((*cells, row[3])) + "\n")
+    return CLEAN
+
+
+def config(path: str | None, request: Request) -> int:
+    """Print the settings that hold for a file or a folder, and where each comes from."""
+    from autodetach.selection import RULES
+    from autodetach.show_settings import as_json, as_text
+
+    if request.output_format not in (OutputFormat.TEXT, OutputFormat.JSON):
+        raise UsageError(f"settings can be printed as text or json, not as {request.output_format.value}")
+    cwd = os.getcwd()
+    place = os.path.abspath(os.path.join(cwd, path or "."))
+    is_folder = os.path.isdir(place)
+    # A file need not be there: an editor may ask before it is saved.
+    folder = place if is_folder else os.path.dirname(place)
+    if not os.path.isdir(folder):
+        raise UsageError(f"{path}: no such file or folder")
+    configuration = Configuration(cwd, request.overrides, request.config)
+    settings = configuration.settings_for(folder)
+    codes = settings.codes if is_folder else settings.options_for(posix(place)).codes
+    rules = [rule.code for rule in RULES if codes is None or rule.code in codes]
+    show = as_json if request.output_format is OutputFormat.JSON else as_text
+    put(show(relative(place, cwd), configuration.file_for(folder), configuration.resolved(folder), rules))
     return CLEAN
 
 
@@ -164,14 +199,18 @@ class _Run:
         self._fixing = fixing
         self._cwd = os.getcwd()
         self._configuration = Configuration(self._cwd, request.overrides, request.config)
+        self._adoption = Adoption(self._cwd, request.diff_base, uses_baseline=request.write_baseline is None)
 
     def go(self) -> None:
         """Do the work. Raises UsageError and ConfigError."""
+        _refuse_what_does_not_go_together(self._request)
         tasks = self._tasks()
         self._spare_sources(tasks)
         self.file_count = len(tasks)
         jobs = self._request.jobs or _cpu_count()
         settled = settle(tasks, tracked(run(tasks, jobs), len(tasks)))
+        self._views = Views(settled.outcomes, self._configuration, self._cwd)
+        settled = with_unused(tasks, settled, self._views)
         self.outcomes, self.changes = settled.outcomes, settled.changes
         self._report(problem for outcome in self.outcomes for problem in outcome.problems)
 
@@ -208,6 +247,27 @@ class _Run:
                 for o in self.outcomes
             )
 
+    def add_ignores(self, findings: Sequence[Located]) -> list[Located]:
+        """Write comments for the findings, and say so; those are returned that are left."""
+        asked = {outcome.file.path for outcome in self.outcomes}
+        ignored = add_ignores(findings, self._request.reason or "", lambda path: path in asked)
+        self._report(ignored.problems)
+        if not self._request.quiet and ignored.findings:
+            comments = _count(len(ignored.findings), "finding")
+            say(f"Wrote comments for {comments} in {_count(ignored.files, 'file')}.")
+        return [one for one in findings if one not in ignored.findings]
+
+    def say_known(self) -> None:
+        """Say what baselines have kept back, and what they record in vain."""
+        for line in self._adoption.known(self.outcomes):
+            say(f"Not shown: {printable(line)}.")
+        for line in self._adoption.stale(self.outcomes, self._is_judged):
+            say(f"warning: {printable(line)}")
+
+    def _is_judged(self, path: str, code: str) -> bool:
+        codes = self._configuration.settings_for(os.path.dirname(path)).options_for(posix(path)).codes
+        return (codes is None or code in codes) and self._views.are_whole(path)
+
     def exit_code(self, *, found: bool) -> int:
         """TROUBLE before FINDINGS before CLEAN."""
         return TROUBLE if self.problems else FINDINGS if found and not self._request.exit_zero else CLEAN
@@ -220,7 +280,18 @@ class _Run:
         found = find_files(paths, self._configuration, self._cwd)
         self._report(found.problems)
         roots = tuple(os.path.abspath(os.path.join(self._cwd, path)) for path in paths)
-        return [self._task(file, roots) for file in found.files]
+        files = [file for file in found.files if not (request.force_exclude and self._is_excluded(file.path))]
+        self._adoption.looks_at(file.path for file in files)
+        return [self._task(file, roots) for file in files]
+
+    def _is_excluded(self, path: str) -> bool:
+        """Whether a walk would have left out a file, or a folder above it within the current one."""
+        settings = self._configuration.settings_for(os.path.dirname(path))
+        while path not in (self._cwd, os.path.dirname(path)):
+            if settings.excludes(posix(path)):
+                return True
+            path = os.path.dirname(path)
+        return False
 
     def _spare_sources(self, tasks: Iterable[Task]) -> None:
         """Raise UsageError if the results would take the place of a source."""
@@ -249,7 +320,7 @@ class _Run:
         unsafe = settings.unsafe_fixes if self._fixing else None
         wanted = self._request.output_format in WITH_ALTERNATIVES and not self._request.statistics
         options = replace(settings.options_for(posix(file.path)), alternatives=wanted and not self._fixing)
-        return Task(file, options, unsafe, roots=roots, cwd=self._cwd)
+        return Task(file, options, unsafe, roots=roots, cwd=self._cwd, wanted=self._adoption.filter_for(settings))
 
     def _is_wanted(self, finding: Finding, path: str) -> bool:
         """Whether the settings of the file in which a finding is want to hear of it."""
@@ -268,6 +339,22 @@ class _Run:
             kind = "warning" if problem.partial else "error"
             line = "" if problem.line is None else f":{problem.line}"
             say(f"{printable(problem.path)}{line}: {kind}: {printable(problem.message)}")
+
+
+def _refuse_what_does_not_go_together(request: Request) -> None:
+    """Raises UsageError."""
+    if request.reason is not None and not request.add_ignore:
+        raise UsageError("--reason goes into the comments of --add-ignore; give both")
+    on_disk = {
+        "--write-baseline": request.write_baseline is not None,
+        "--add-ignore": request.add_ignore,
+        "--diff-base": request.diff_base is not None,
+    }
+    given = [option for option, is_given in on_disk.items() if is_given]
+    if given and request.reads_stdin:
+        raise UsageError(f"{given[0]} is about files, not about standard input")
+    if request.write_baseline is not None and len(given) > 1:
+        raise UsageError(f"{given[0]} records all findings; give it without {given[1]}")
 
 
 def _output(request: Request, *, aside: bool = False) -> Output:

@@ -113,7 +113,7 @@ def test_wrong_arguments(arguments: str, message: str) -> None:
     assert message in result.output
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS, "rule"])
+@pytest.mark.parametrize("name", ["", *COMMANDS, "rule", "config"])
 def test_help_can_be_used_without_the_readme(name: str) -> None:
     result = CliRunner().invoke(app, [*name.split(), "--help"])
     assert result.exit_code == 0

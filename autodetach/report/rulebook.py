@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from autodetach.rules import RULES, Rule
+from autodetach.rules import Rule
+from autodetach.selection import RULES
 
 _LINK = re.compile(r"https?://[^\s)>]+")
 
