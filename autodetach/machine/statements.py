@@ -41,6 +41,8 @@ BREAK, CONTINUE, RETURN = "break", "continue", "return"
 CATCH_ALL = ("Exception", "BaseException")
 LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 MAX_EXACT_ITEMS = 8
+UNROLLED = 64
+"""As many steps of a counter in a function as a network may unroll: words of a sentence, steps of a solver."""
 BOUNDED = 16
 """A loop of so few passes over something in view is bounded by its structure: over layers, classes, gates."""
 TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
@@ -353,7 +355,8 @@ class Statements(Imports):
         exact = items.length is not None and items.length <= limit
         activation = self.activate(node, frame, exact)
         activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
-        activation.short = activation.bounded or items.short
+        unrolled = items.name == "range" and frame.outer is not None and (items.length or 0) <= UNROLLED
+        activation.short = activation.bounded or items.short or unrolled
         outer = self.loops
         try:
             for item in items.start(exact):
