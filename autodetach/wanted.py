@@ -10,7 +10,7 @@ from autodetach.baseline import Baseline, Entry, Scopes
 from autodetach.changed import ChangedLines
 from autodetach.checker import Change
 from autodetach.finding import Finding
-from autodetach.source import Edit, Source
+from autodetach.source import Edit, Source, Span
 
 _BETWEEN = "\0"
 
@@ -44,12 +44,16 @@ class Filter:
         return replace(self, changed=replace(self.changed, lines=lines))
 
     def _known(self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str) -> dict[int, Entry]:
-        """Those that the baseline records, by their place; of equal ones as many as it says, the first ones first."""
+        """Those that the baseline records, by their place; of equal ones as many as it says, the first ones first.
+
+        Several of one rule at one place are told as one, and so count as one.
+        """
         if self.baseline is None or not findings:
             return {}
         paths = {entry.path for entry in self.baseline.counts}
         scopes: dict[str, Scopes] = {}
         seen: Counter[Entry] = Counter()
+        told: dict[tuple[str, str, Span], bool] = {}
         known: dict[int, Entry] = {}
         for n, finding in enumerate(findings):
             at = finding.path or root
@@ -59,8 +63,11 @@ class Filter:
             if at not in scopes:
                 scopes[at] = Scopes(sources[at])
             entry = scopes[at].entry(name, finding.code, finding.span)
-            seen[entry] += 1
-            if seen[entry] <= self.baseline.counts.get(entry, 0):
+            place = (at, finding.code, finding.span)
+            if place not in told:
+                seen[entry] += 1
+                told[place] = seen[entry] > self.baseline.counts.get(entry, 0)
+            if not told[place]:
                 known[n] = entry
         return known
 

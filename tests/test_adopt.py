@@ -215,6 +215,15 @@ def test_equal_findings_are_counted(run: Runner) -> None:
     assert run("check", overrides=with_baseline("b.json")).code == CLEAN
 
 
+def test_two_faults_at_one_place_are_one_finding(run: Runner) -> None:
+    two = LEAK.replace("total += loss", "total, other = total + loss, other + 2 * loss")
+    Path("a.py").write_text(
+        two.replace("total = 0.0", "total = other = 0.0").replace("return total", "return other, total")
+    )
+    assert run("check", write_baseline="b.json").err == "Wrote 1 finding to b.json.\n"
+    assert run("check", overrides=with_baseline("b.json")).code == CLEAN
+
+
 def test_fix_and_diff_leave_what_is_known_alone(run: Runner) -> None:
     Path("a.py").write_text(LEAK)
     run("check", write_baseline="b.json")
