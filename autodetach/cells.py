@@ -21,14 +21,12 @@ _BOM = codecs.BOM_UTF8.decode()
 
 
 class CellError(SourceError):
-    """A cell that is no Python: `message` and `line` are as in SourceError, `cell` is its number."""
+    """A cell that is no Python: `source` is its text with the magics as Python, in which `line` counts."""
 
-    def __init__(self, message: str, line: int | None, cell: int) -> None:
+    def __init__(self, message: str, line: int | None, cell: int, source: Source | None = None) -> None:
         super().__init__(message, line)
-        self.cell = cell
-
-    def __reduce__(self) -> tuple[type[CellError], tuple[str, int | None, int]]:
-        return CellError, (self.message, self.line, self.cell)
+        self.cell: int = cell
+        self.source = source
 
 
 class File(Protocol):
@@ -255,7 +253,7 @@ def _checked(text: str, number: int) -> PythonCell:
         raise CellError("half of a surrogate pair stands in the cell", line, number) from None
     except SyntaxError as error:
         line = min(error.lineno or 1, len(cell.lines))
-        raise CellError(f"syntax error: {error.msg}", line, number) from error
+        raise CellError(f"syntax error: {error.msg}", line, number, _source(cell.text, "")) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise CellError(f"cannot be parsed: {error}", None, number) from error
     return cell

@@ -10,15 +10,7 @@ from dataclasses import dataclass, field, replace
 from autodetach.checker import Change
 from autodetach.config import ConfigError, Configuration, Overrides, posix
 from autodetach.console import printable, put, put_bytes, say, wants_colour
-from autodetach.files import (
-    NOTEBOOK_SUFFIX,
-    FoundFile,
-    ReadError,
-    find_files,
-    read_stdin,
-    refuse_notebook,
-    relative,
-)
+from autodetach.files import FoundFile, ReadError, find_files, read_stdin, relative
 from autodetach.finding import Applicability, Finding, Problem
 from autodetach.progress import tracked
 from autodetach.report import Located, OutputFormat, render
@@ -81,6 +73,8 @@ def diff(request: Request) -> int:
         for outcome in this_run.outcomes:
             for finding in outcome.applied:
                 say(_reason(finding, outcome))
+        if any(part.cell is not None for change in this_run.changes for part in change.original.parts(change.edits)):
+            say("note: patches of cells are for reading, and no program can apply them: `autodetach fix` does")
         _say_fixed(this_run, findings, "would fix")
     return this_run.exit_code(found=bool(findings or this_run.applied))
 
@@ -91,7 +85,7 @@ def fix(request: Request) -> int:
     this_run.go()
     if this_run.stdin is not None:
         # Also when nothing could be fixed: whoever pipes the source through must get it back.
-        put_bytes(this_run.changes[0].source.raw if this_run.changes else this_run.stdin)
+        put_bytes(this_run.changes[0].stored if this_run.changes else this_run.stdin)
     else:
         this_run.write()
     findings = this_run.findings()
@@ -187,7 +181,7 @@ class _Run:
         failed: set[str] = set()
         for change in self.changes:
             try:
-                replace_bytes(change.path, change.original.raw, change.source.raw)
+                replace_bytes(change.path, change.original.stored, change.stored)
             except WriteError as error:
                 self._report([Problem(change.original.path, str(error))])
                 failed.add(change.path)
@@ -216,9 +210,7 @@ class _Run:
         path = os.path.abspath(os.path.join(self._cwd, name or STDIN))
         file = FoundFile(path, relative(path, self._cwd))
         try:
-            self.stdin = read_stdin()
-            if path.endswith(NOTEBOOK_SUFFIX):
-                refuse_notebook(self.stdin)
+            self.stdin = read_stdin(path)
         except ReadError as error:
             self._report([Problem(file.shown, str(error), error.line)])
             return []
@@ -262,15 +254,22 @@ def _patch(changes: Iterable[Change]) -> bytes:
     from autodetach.patch import patched_file, render_bytes
 
     ordered = sorted(changes, key=lambda change: change.original.path)
-    return render_bytes([patched_file(change.original, change.edits, _path_in_patch(change)) for change in ordered])
+    files = []
+    for change in ordered:
+        path = _path_in_patch(change)
+        for part in change.original.parts(change.edits):
+            # No file has the name of a cell, so its patch is for people, and looks it.
+            prefixes = ("a/", "b/") if part.cell is None else ("", "")
+            files.append(patched_file(part.source, part.edits, f"{path}{part.in_cell}", prefixes=prefixes))
+    return render_bytes(files)
 
 
 def _reason(finding: Finding, outcome: Outcome) -> str:
     source = outcome.sources.get(finding.path) if finding.path else outcome.original
     place = outcome.file.shown
     if source is not None:
-        position = source.position(finding.span.start)
-        place = f"{source.path}:{position.line}:{position.character + 1}"
+        start = source.place(finding.span.start)
+        place = f"{start.shown}:{start.line}:{start.column + 1}"
     head = printable(f"{place}: {finding.code} {finding.name}: {finding.message}")
     if finding.fix is None:
         return head

@@ -25,6 +25,8 @@ _CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[^\\]",
 class OtherLanguage(SourceError):
     """A notebook whose cells are in another language than Python."""
 
+    skipped = True
+
 
 @dataclass(frozen=True, slots=True)
 class Literal:

@@ -9,7 +9,7 @@ from autodetach.finding import Applicability, Finding, Fix, Severity
 from autodetach.report import Located
 from autodetach.report.change import ChangedLines, changed_lines
 from autodetach.report.excerpt import display, excerpt
-from autodetach.source import Source
+from autodetach.source import Source, Span
 
 MAX_CHANGED_LINES = 12
 
@@ -41,10 +41,10 @@ class _Paragraph:
 
     def _head(self) -> Iterator[str]:
         finding = self._finding
-        part = excerpt(self._source, finding.span)
-        column = self._source.position(finding.span.start).character + 1
+        start, end = self._source.place(finding.span.start), self._source.place(finding.span.end)
+        part = excerpt(start.source, Span(start.offset, max(start.offset, end.offset)))
         accent = _RED if finding.severity is Severity.ERROR else _YELLOW
-        place = self._paint(f"{printable(self._shown)}:{part.number}:{column}", _BOLD)
+        place = self._paint(f"{printable(self._shown)}{start.in_cell}:{start.line}:{start.column + 1}", _BOLD)
         code = self._paint(f"{finding.code} {finding.name}", accent)
         yield f"{place}: {code}: {printable(finding.message)}"
         gutter = " " * len(str(part.number))
@@ -58,18 +58,24 @@ class _Paragraph:
         steps = self._finding.story
         digits = len(str(len(steps)))
         for number, step in enumerate(steps, 1):
-            place = f"line {step.line}"
+            source = self._located.source_of(step.path)
+            at = source.place_of_line(step.line)
+            line = step.line if at.cell is None else at.line
+            place = f"line {line}" if at.cell is None else f"cell {at.cell}, line {line}"
             if self._located.is_elsewhere(step.path):
-                place = f"{printable(self._located.source_of(step.path).path)}:{step.line}"
+                place = f"{printable(source.path)}{at.in_cell}:{line}"
             yield f"   {number:{digits}}. {place}: {printable(step.text)}"
 
     def _fix(self, fix: Fix) -> Iterator[str]:
         yield f"   {self._safety(fix)} fix: {printable(fix.message)}{_reason(fix)}"
-        lines = [line for changed in changed_lines(self._source, fix.edits) for line in self._changed(changed)]
-        for path, edits in fix.elsewhere:
+        here = self._source.place(self._finding.span.start).cell
+        lines: list[str] = []
+        for path, edits in ((self._finding.path, fix.edits), *fix.elsewhere):
             source = self._located.source_of(path)
-            lines.append(f"   in {printable(source.path)}:")
-            lines += [line for changed in changed_lines(source, edits) for line in self._changed(changed)]
+            for part in source.parts(edits):
+                if source is not self._source or part.cell != here:
+                    lines.append(f"   in {printable(source.path)}{part.in_cell}:")
+                lines += [line for changed in changed_lines(part.source, part.edits) for line in self._changed(changed)]
         yield from lines[:MAX_CHANGED_LINES]
         if len(lines) > MAX_CHANGED_LINES:
             yield f"        ... and {len(lines) - MAX_CHANGED_LINES} lines more"
