@@ -16,6 +16,7 @@ from autodetach.progress import tracked
 from autodetach.report import Located, OutputFormat, render
 from autodetach.runner import Outcome, Task, internal_error, run
 from autodetach.settle import once, settle
+from autodetach.source import Edit, Part, Source
 
 CLEAN = 0
 FINDINGS = 1
@@ -258,10 +259,22 @@ def _patch(changes: Iterable[Change]) -> bytes:
     for change in ordered:
         path = _path_in_patch(change)
         for part in change.original.parts(change.edits):
-            # No file has the name of a cell, so its patch is for people, and looks it.
-            prefixes = ("a/", "b/") if part.cell is None else ("", "")
-            files.append(patched_file(part.source, part.edits, f"{path}{part.in_cell}", prefixes=prefixes))
+            if part.cell is None:
+                files.append(patched_file(part.source, part.edits, path))
+            else:
+                # No file has the name of a cell, so its patch is for people, and looks it.
+                source, edits = _with_last_newline(part)
+                files.append(patched_file(source, edits, f"{path}{part.in_cell}", prefixes=("", "")))
     return render_bytes(files)
+
+
+def _with_last_newline(part: Part) -> tuple[Source, Sequence[Edit]]:
+    """The text of a cell with the newline that cells do without, and its edits."""
+    cell, newline = part.source, part.source.newline
+    if cell.text.endswith(("\n", "\r")):
+        return cell, part.edits
+    source = Source(cell.path, cell.raw + newline.encode(), cell.text + newline, cell.encoding, newline)
+    return source, part.edits if cell.apply(part.edits) else (Edit(0, len(source.raw), ""),)
 
 
 def _reason(finding: Finding, outcome: Outcome) -> str:
