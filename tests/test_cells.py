@@ -6,7 +6,7 @@ import ast
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autodetach.cells import CellError, Cells
@@ -92,6 +92,12 @@ def test_a_fault_between_cells_is_found_and_repaired_in_its_cell() -> None:
     assert not result.remaining
 
 
+def test_what_is_said_names_cells_too() -> None:
+    texts = ["import torch\nw = torch.ones(2, requires_grad=True)\n!ls", "loss = (w * w).sum()\n\nloss.backward()"]
+    (finding,) = check(Cells.of([*texts, "loss.backward()"], "a.ipynb", (1, 3, 8)), CheckOptions()).findings
+    assert "`loss.backward()` in cell 3, line 3" in finding.message
+
+
 def test_nothing_behind_a_magic_is_edited() -> None:
     cells = Cells.of([*TEXTS[:3], "%time total = total + model(torch.ones(2)).exp().sum()", TEXTS[4]], "a.ipynb")
     for line in range(1, cells.line_count + 1):
@@ -167,16 +173,25 @@ def test_cells_survive_the_way_between_processes() -> None:
     assert copy.place(40) == cells.place(40) or copy.place(40).line == cells.place(40).line
 
 
+# How long a try takes says more about the machine than about the code.
+SLOWLY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 LINES = st.sampled_from(
     ["x = 1", "é = '€𝄞'", "%time x = 1", "!ls", "x?", "", "# c", "y = !ls", "for i in x:\n    %time f(i)\n    g(i)"]
 )
 FIRST = st.sampled_from(["", "%%time\n", "%%bash\n", "%%timeit\n", "%%odd\n", "  a = 1\n", "\n%%capture\n"])
-CELL = st.builds(lambda first, lines, newline: first + newline.join(lines), FIRST, st.lists(LINES), st.just("\n"))
+CELL = st.builds(
+    lambda first, lines, newline: first + newline.join(lines), FIRST, st.lists(LINES, max_size=5), st.just("\n")
+)
 
 
+@SLOWLY
 @given(
     st.lists(CELL, min_size=1, max_size=4),
-    st.lists(st.tuples(st.integers(0), st.integers(0, 12), st.sampled_from(["", "z", "z = 2\n", "\n", "\nz", "é\n"]))),
+    st.lists(
+        st.tuples(st.integers(0), st.integers(0, 12), st.sampled_from(["", "z", "z = 2\n", "\n", "\nz", "é\n"])),
+        max_size=8,
+    ),
     st.sampled_from(["\n", "\r\n", "\r"]),
 )
 def test_edits_of_the_program_are_edits_of_cells_or_refused(
@@ -204,6 +219,7 @@ def test_edits_of_the_program_are_edits_of_cells_or_refused(
         cells = edited
 
 
+@SLOWLY
 @given(st.lists(CELL, min_size=1, max_size=4), st.integers(0))
 def test_every_place_of_the_program_is_one_of_a_cell(texts: list[str], number: int) -> None:
     cells = Cells.of(texts, "a.ipynb")

@@ -7,7 +7,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autodetach.cells import CellError
@@ -147,6 +147,9 @@ def test_a_broken_cell_has_its_number_and_line() -> None:
     assert (caught.value.cell, caught.value.line) == (2, 2)
 
 
+# How long a try takes says more about the machine than about the code.
+SLOWLY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 TEXT = st.lists(
     st.sampled_from(["x = 1", "\n", "\r\n", '"', "\\", "\\n", "é", "𝄞", "\t", "/", "\u2028", "'", "\x0c"]), max_size=12
 ).map("".join)
@@ -159,6 +162,7 @@ def split(text: str, how: int) -> str | list[str]:
     return text.splitlines(keepends=True) if how == 1 else [text[i : i + 3] for i in range(0, len(text), 3)]
 
 
+@SLOWLY
 @given(
     st.lists(st.tuples(TEXT, st.integers(0, 2)), min_size=1, max_size=4),
     st.integers(0),
