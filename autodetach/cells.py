@@ -220,9 +220,13 @@ class Cells(Source):
         # What ends at the start of a line has not touched it; what begins at the end of one, neither.
         if whole_lines and not first.byte and tail.before:
             lines.pop()
-        elif first.byte == len(head.text.encode()) and head.behind and (not new or new.startswith(b"\n")):
+        elif first.byte == len(head.text.encode()) and head.behind and self._starts_a_line(end, new):
             lines.pop(0)
         return all(line is not None and line.kept for line in lines)
+
+    def _starts_a_line(self, end: int, new: bytes) -> bool:
+        """Whether a newline comes first in what is put in front of `end`, or, if that is nothing, behind it."""
+        return new.startswith(b"\n") if new else self.raw.startswith(b"\n", end)
 
     def _refused(self, splice: _Splice) -> ValueError:
         return ValueError(f"{self.path}: {splice} is not inside the Python of one cell")

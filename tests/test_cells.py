@@ -144,6 +144,14 @@ def test_where_lines_are_put_at_the_borders_of_cells() -> None:
         texts(b"c", "", deleted=True)
 
 
+def test_no_line_is_drawn_up_to_a_magic() -> None:
+    cells = Cells.of(["%time c = 3\n\n# d", "e"], "a.ipynb")
+    at = cells.raw.index(b"\n")
+    with pytest.raises(ValueError, match="not inside"):
+        cells.with_edits([Edit(at, at + 2, "")])
+    assert cells.with_edits([Edit(at, at + 1, "")]).texts == ("%time c = 3\n# d", "e")
+
+
 def test_two_lines_at_the_end_of_a_cell_may_go_one_by_one() -> None:
     cells = Cells.of(["a\nb\nc", "d"], "a.ipynb")
     assert cells.with_edits([Edit(2, 4, ""), Edit(4, 6, "")]).texts == ("a", "d")
@@ -208,6 +216,7 @@ def test_edits_of_the_program_are_edits_of_cells_or_refused(
         changed = [i for i, (old, now) in enumerate(zip(cells.texts, edited.texts, strict=True)) if old != now]
         assert len(changed) <= 1
         for i in changed:
+            assert not cells.texts[i].startswith(("%%bash", "%%timeit", "%%odd", " "))
             magic = [
                 line for line in cells.texts[i].splitlines() if line.lstrip().startswith(("%", "!")) or "?" in line
             ]
