@@ -34,6 +34,8 @@ def python_of(text: str) -> str:
         ("%timeit -n 3 -r1 f(x)", "f(x)"),
         ("%timeit y = f(x)", "class __timeit__: y = f(x)"),
         ("y = %timeit -o f(x)", "y = get_ipython(f(x))"),
+        ("y = %timeit -o f(x)  # c", "y = get_ipython()"),
+        ("y = %time f(x)  # c\n%time f(x)  # noqa", "y =       f(x)  # c\nf(x)  # noqa"),
         ("for i in x:\n    %time f(i)\n    !echo {i}", "for i in x:\n    f(i)\n    pass"),
         ("!ls \\\n  -l \\\n  -a\nx = 1", "pass\n\n\nx = 1"),
         ("%time f(a, \\\n  b)", "f(a, b)\n"),
