@@ -31,6 +31,8 @@ HEAVY = {
     "autodetach.notebook",
     "autodetach.patch",
     "autodetach.report.json_",
+    "autodetach.report.paragraph",
+    "autodetach.report.sarif",
     "autodetach.report.text",
     "autodetach.selection",
     "autodetach.write",

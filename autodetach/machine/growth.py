@@ -69,7 +69,7 @@ def growths(analysis: Analysis) -> list[Growth]:
                 legitimate.add(("chain", crossing.child.site.node))
         for growth in (*_chains(run), *_stores(run)):
             key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)
-            if not (run.finished or growth.dead):
+            if not (run.whole or growth.dead):
                 continue  # what comes later may differentiate it
             if growth.used or (not growth.dead and _escapes(run, growth)):
                 legitimate.add(key)

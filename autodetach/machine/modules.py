@@ -396,7 +396,12 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         key = args[0] if args else kwargs.get("name")
         value = args[1] if len(args) > 1 else kwargs.get("tensor", kwargs.get("param", kwargs.get("module")))
-        if isinstance(key, str) and name == "register_buffer":
+        items = this.attrs.get("#items")
+        if isinstance(items, Sequence) and isinstance(value, Instance):
+            items.items.append(value)
+        elif isinstance(value, Instance):
+            this.attrs[key if isinstance(key, str) else f"#child{m.serial()}"] = value
+        elif isinstance(key, str) and name == "register_buffer":
             set_buffer(m, this, key, value)
         elif isinstance(key, str):
             this.attrs[key] = value

@@ -44,6 +44,14 @@ class Run:
     stopped_by: str = ""
     entries: list[str] = field(default_factory=list)
 
+    @property
+    def whole(self) -> bool:
+        """Whether nothing cut it short: neither the budget, nor what looks like a mistake of the program.
+
+        Where Python refuses something, the mistake may be the machine's own: what comes later is not known.
+        """
+        return self.finished and not any(fault.kind == "type" for fault in self.machine.type_faults)
+
 
 @dataclass(eq=False, slots=True)
 class Analysis:

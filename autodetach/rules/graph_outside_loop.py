@@ -269,6 +269,8 @@ def _moved(
         return []
     if doubt is None and draws_random_numbers(run, ordered):
         doubt = "a moved statement draws random numbers, which it will do in every pass"
+    if doubt is None and keeps_state(program, run, ordered):
+        doubt = "a moved statement calls what keeps a state, which it will change in every pass"
     names = ", ".join(f"`{text(t)}`" for s in ordered for t in targets_of(s))
     return [Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
 
@@ -356,6 +358,25 @@ def draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
         any(site.line in lines for site in calls_of(n.chain))
         and n.site.node in {r.node for r in run.machine.random_nodes}
         for n in run.machine.nodes
+    )
+
+
+def keeps_state(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
+    """Whether a function that statements call assigns to an attribute or an element."""
+    lines = {n for s in statements for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
+    called: set[ast.AST] = set()
+    for node in run.machine.nodes:
+        sites = list(calls_of(node.chain))
+        outermost = next((i for i, site in enumerate(sites) if site.line in lines), None)
+        if outermost is not None:
+            called |= {program.scope(place) for place in (node.site.node, *(s.node for s in sites[:outermost]))}
+    return any(
+        isinstance(target, (ast.Attribute, ast.Subscript))
+        for function in called
+        if isinstance(function, ast.FunctionDef) and function.name != "__init__"
+        for statement in ast.walk(function)
+        if isinstance(statement, ast.stmt)
+        for target in targets_of(statement)
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from functools import cache
 from random import Random
@@ -11,7 +12,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import MAX_NESTING, CheckOptions, check
 from autodetach.source import Source
 
 from . import compare as compare_module
@@ -26,8 +27,10 @@ CHUNKS, CHUNK = 8, 15
 
 
 @pytest.fixture(autouse=True)
-def one_thread() -> None:
+def settled() -> None:
+    """What the tool and the judge would otherwise change while hypothesis looks on."""
     torch.set_num_threads(1)
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
 
 
 def unexplained(source: str, outcome: Outcome) -> list[str]:

@@ -138,6 +138,45 @@ def test():
         for i in range(5):
             count(i)
 """,
+    "named-modules-of-a-list": """\
+import torch
+from torch import nn
+
+
+class Judges(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.judges = nn.ModuleList()
+        for i in range(3):
+            self.judges.add_module("judge_%d" % i, nn.Linear(4, 1))
+
+    def loss(self, x):
+        return sum([(judge(x) ** 2).mean() for judge in self.judges])
+
+
+maker, judges = nn.Linear(3, 4), Judges()
+coder = nn.Linear(4, 3)
+for z in torch.randn(100, 5, 3):
+    made = maker(z)
+    loss = judges.loss(made) + made.pow(2).mean()
+    loss.backward(retain_graph=True)
+    judges.loss(made.detach()).backward()
+    again = (coder(made) - z).abs().mean()
+    again.backward()
+""",
+    "what-is-not-understood-proves-nothing": """\
+import torch
+from torch import nn
+
+net = nn.Linear(4, 1)
+for x in torch.randn(100, 5, 4):
+    out = net(x)
+    loss = out.mean()
+    loss.backward(retain_graph=True)
+    count = 0
+    count.backward()
+    (out ** 2).sum().backward()
+""",
     "number-of-the-command-line": """\
 import argparse
 import torch
