@@ -37,6 +37,12 @@ class File(Protocol):
 
     def with_edits(self, parts: Iterable[Part]) -> bytes: ...
 
+    def edited(self, parts: Iterable[Part]) -> File: ...
+
+    def edits(self, parts: Iterable[Part]) -> tuple[Edit, ...]: ...
+
+    def offset(self, index: int, character: int) -> int: ...
+
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -50,7 +56,7 @@ class _Row:
 class Cells(Source):
     """The source that the texts of code cells are together. All of `Source` counts in the joined text."""
 
-    __slots__ = ("_cell_sources", "_file", "_rows", "expected", "numbers", "texts")
+    __slots__ = ("_cell_sources", "_file", "_made_of", "_rows", "expected", "numbers", "texts")
 
     def __init__(
         self,
@@ -66,6 +72,7 @@ class Cells(Source):
         self.numbers = tuple(numbers)
         self.expected = frozenset(expected)
         self._file = file
+        self._made_of: tuple[Cells, tuple[Edit, ...]] | None = None
         self._cell_sources: dict[int, Source] = {}
         self._rows: list[_Row] = []
         joined: list[str] = []
@@ -152,16 +159,45 @@ class Cells(Source):
             raise ValueError(f"{self.path}: cell {error.cell} would be no Python") from error
         if edited.raw != self.apply(edits):
             raise ValueError(f"{self.path}: the edits change what is around them")
+        edited._made_of = (self, edits)
         return edited
+
+    @property
+    def file(self) -> Source:
+        """See `Source.file`; without a file, the joined text."""
+        kept = self._kept_in()
+        return self if kept is None else _source(kept.raw.decode("utf-8-sig"), self.path, kept.raw)
+
+    def offset_in_file(self, offset: int) -> int:
+        """See `Source.offset_in_file`."""
+        kept, place = self._kept_in(), self.place(offset)
+        if kept is None:
+            return offset
+        return kept.offset(place.index, len(place.source.raw[: place.offset].decode()))
+
+    def edits_in_file(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+        """See `Source.edits_in_file`."""
+        kept = self._kept_in()
+        return tuple(edits) if kept is None else kept.edits(self.parts(edits))
 
     @property
     def stored(self) -> bytes:
         """See `Source.stored`."""
-        return self.raw if self._file is None else self._file.raw
+        return self.file.raw
 
     def stored_with(self, edits: Iterable[Edit]) -> bytes:
         """See `Source.stored_with`."""
-        return self.apply(edits) if self._file is None else self._file.with_edits(self.parts(edits))
+        kept = self._kept_in()
+        return self.apply(edits) if kept is None else kept.with_edits(self.parts(edits))
+
+    def _kept_in(self) -> File | None:
+        if self._file is None and self._made_of is not None:
+            # Not before: most edited programs are only run, and thrown away.
+            before, edits = self._made_of
+            file = before._kept_in()
+            self._file = None if file is None else file.edited(before.parts(edits))
+            self._made_of = None
+        return self._file
 
     def _row_at(self, offset: int) -> _Row:
         return self._rows[self.position(offset).line - 1]
@@ -235,11 +271,10 @@ class Cells(Source):
 _Splice = tuple[int, int, bytes]
 
 
-def _source(text: str, path: str) -> Source:
+def _source(text: str, path: str, raw: bytes | None = None) -> Source:
     # Not `from_bytes`: what a cell declares about an encoding means nothing.
-    raw = text.encode()
     newline = NEWLINE.search(text)
-    return Source(path, raw, text, "utf-8", newline[0] if newline else "\n")
+    return Source(path, text.encode() if raw is None else raw, text, "utf-8", newline[0] if newline else "\n")
 
 
 def _checked(text: str, number: int) -> PythonCell:

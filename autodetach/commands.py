@@ -338,7 +338,8 @@ class _Run:
                 self.problems.append(problem)
             kind = "warning" if problem.partial else "error"
             line = "" if problem.line is None else f":{problem.line}"
-            say(f"{printable(problem.path)}{line}: {kind}: {printable(problem.message)}")
+            cell = "" if problem.cell is None else f":cell {problem.cell}"
+            say(f"{printable(problem.path)}{cell}{line}: {kind}: {printable(problem.message)}")
 
 
 def _refuse_what_does_not_go_together(request: Request) -> None:

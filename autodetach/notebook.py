@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autodetach.cells import Cells
-from autodetach.source import Part, SourceError
+from autodetach.source import Edit, Part, SourceError
 
 FORMAT = 4
 RAISES = "raises-exception"
@@ -68,11 +68,43 @@ class Notebook:
         text = self.raw.decode()
         pieces: list[str] = []
         copied = 0
-        for part in sorted(parts, key=lambda part: part.index):
-            cell = self.cells[part.index]
-            pieces += (text[copied : cell.start], _Rewriting(self, text, cell).source(_splices(part)))
+        for cell, source in self._rewritten(text, parts):
+            pieces += (text[copied : cell.start], source)
             copied = cell.end
         return "".join((*pieces, text[copied:])).encode()
+
+    def edited(self, parts: Iterable[Part]) -> Notebook:
+        """The notebook with edits in its cells."""
+        return scan(self.with_edits(parts))
+
+    def edits(self, parts: Iterable[Part]) -> tuple[Edit, ...]:
+        """Edits in cells as edits of the file."""
+        text = self.raw.decode()
+        found = []
+        for cell, source in self._rewritten(text, parts):
+            old = text[cell.start : cell.end]
+            head, tail = _common(old, source)
+            start = len(text[: cell.start + head].encode())
+            end = start + len(old[head : len(old) - tail].encode())
+            found.append(Edit(start, end, source[head : len(source) - tail]))
+        return tuple(found)
+
+    def offset(self, index: int, character: int) -> int:
+        """Where a character of a cell is in the file: its byte offset."""
+        cell, text = self.cells[index], self.raw.decode()
+        at = cell.start + 1
+        for literal in cell.literals:
+            inner = text[literal.start + 1 : literal.end - 1]
+            at = literal.start + 1 + _places(inner)[min(character, len(literal.value))]
+            character -= len(literal.value)
+            if character < 0:
+                break
+        return len(text[:at].encode())
+
+    def _rewritten(self, text: str, parts: Iterable[Part]) -> Iterator[tuple[CodeCell, str]]:
+        for part in sorted(parts, key=lambda part: part.index):
+            cell = self.cells[part.index]
+            yield cell, _Rewriting(self, text, cell).source(_splices(part))
 
 
 def read(raw: bytes, path: str) -> Cells:
@@ -331,7 +363,7 @@ class _Rewriting:
 
     def _old(self, origin: int, literal: Literal, start: int, end: int) -> _Chunk:
         inner = self._inner(literal)
-        places = [0, *(match.end() for match in _CHARACTER.finditer(inner))]
+        places = _places(inner)
         return _Chunk(origin, inner[places[start] : places[end]], literal.value[start:end])
 
     def _new(self, origin: int, text: str) -> _Chunk:
@@ -352,6 +384,22 @@ class _Rewriting:
         if several is not None:
             return opening, self._text[several.literals[0].end : several.literals[1].start], closing
         return opening, f",{opening}" if opening else ", ", closing
+
+
+def _places(inner: str) -> list[int]:
+    """Where in a JSON string each of its characters begins, and the last one ends."""
+    return [0, *(match.end() for match in _CHARACTER.finditer(inner))]
+
+
+def _common(old: str, new: str) -> tuple[int, int]:
+    """How many characters two texts share at their start and at their end; no newline is cut in two."""
+    limit = min(len(old), len(new))
+    head = next((i for i in range(limit) if old[i] != new[i]), limit)
+    head -= old[:head].endswith("\r")
+    limit -= head
+    tail = next((i for i in range(limit) if old[-1 - i] != new[-1 - i]), limit)
+    tail -= bool(tail) and old[len(old) - tail] == "\n"
+    return head, tail
 
 
 def _strings(chunks: Iterable[_Chunk]) -> Iterator[list[_Chunk]]:

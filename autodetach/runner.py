@@ -117,7 +117,7 @@ def _problems(error: SourceError, file: FoundFile) -> tuple[Problem, ...]:
     from autodetach.cells import CellError
     from autodetach.python2 import explained
 
-    problems = (Problem(f"{file.shown}:cell {error.cell}", error.message, error.line),)
+    problems = (Problem(file.shown, error.message, error.line, cell=error.cell),)
     return explained(problems, error.source) if isinstance(error, CellError) and error.source else problems
 
 

@@ -269,6 +269,19 @@ class Source:
         return (Part(self, tuple(edits)),)
 
     @property
+    def file(self) -> Source:
+        """The file that this is kept in, as it is."""
+        return self
+
+    def offset_in_file(self, offset: int) -> int:
+        """Where a byte is in `file`."""
+        return offset
+
+    def edits_in_file(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+        """What edits are in `file`. Raises what `splices` raises."""
+        return tuple(edits)
+
+    @property
     def stored(self) -> bytes:
         """The bytes of the file."""
         return self.raw

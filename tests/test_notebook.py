@@ -27,11 +27,15 @@ def notebook(*sources: str | list[str], **metadata: Any) -> dict[str, Any]:
 
 def edited(raw: bytes, index: int, *edits: tuple[int, int, str]) -> bytes:
     """The notebook with edits that count in the characters of a cell."""
+    return scan(raw).with_edits([_part(raw, index, *edits)])
+
+
+def _part(raw: bytes, index: int, *edits: tuple[int, int, str]) -> Part:
     file = scan(raw)
     text = file.cells[index].text
     source = Source("", text.encode(), text, "utf-8", "\n")
     counted = tuple(Edit(len(text[:start].encode()), len(text[:end].encode()), new) for start, end, new in edits)
-    return file.with_edits([Part(source, counted, file.cells[index].number, index)])
+    return Part(source, counted, file.cells[index].number, index)
 
 
 LINED = """{
@@ -73,6 +77,21 @@ def test_a_new_line_becomes_a_new_string_with_the_indentation_of_the_others(
     head, tail = LINED.split('    "a')[0], LINED.split('"c"')[1]
     want = head + source + tail if lines else head.rstrip() + "]" + tail.split("]", 1)[1]
     assert edited(LINED.encode(), 0, *edits).decode() == want
+
+
+def test_every_character_of_a_cell_has_its_place_in_the_file() -> None:
+    text = r'{"cells": [{"cell_type": "code", "source": ["é\u0061\n", "\ud83d\ude00b"]}], "nbformat": 4}'
+    raw = text.encode()
+    places = [raw[scan(raw).offset(0, number) :].decode() for number in range(6)]
+    rest = '], "nbformat": 4}'.replace("]", "]}]", 1)
+    assert places == [
+        r'é\u0061\n", "\ud83d\ude00b"' + rest,
+        r'\u0061\n", "\ud83d\ude00b"' + rest,
+        r'\n", "\ud83d\ude00b"' + rest,
+        r'\ud83d\ude00b"' + rest,
+        'b"' + rest,
+        '"' + rest,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -203,7 +222,10 @@ def test_cells_are_read_and_edited_as_nbformat_reads_them(
         pieces += (before[copied:start], new)
         copied = end
     texts[index] = "".join((*pieces, before[copied:]))
-    changed = edited(raw, index, *edits)
+    part = _part(raw, index, *edits)
+    changed = scan(raw).with_edits([part])
+    (in_file,) = scan(raw).edits([part])
+    assert raw[: in_file.start] + in_file.replacement.encode() + raw[in_file.end :] == changed
     assert _as_nbformat_reads(changed) == texts
     _assert_same_outside(raw, changed, index)
 

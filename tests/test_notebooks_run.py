@@ -140,6 +140,48 @@ def test_comments_silence_in_cells(notebook: Path) -> None:
         assert "AD301" in ran and "AD102" not in ran
 
 
+def test_services_are_told_the_lines_of_the_file(notebook: Path) -> None:
+    numbers = [
+        number
+        for number, line in enumerate(_lines(BEFORE), 1)
+        if "torch.tanh(prior" in line or "history.append" in line
+    ]
+    github = autodetach(notebook.parent, "check", "-q", "--output-format", "github", "a.ipynb").stdout.decode()
+    commands = github.splitlines()
+    assert [f",line={number},endLine={number}," in line for number, line in zip(numbers, commands, strict=True)] == [
+        True,
+        True,
+    ]
+    assert "AD301 cell 5, line 2: the graph of `guess`" in commands[0]
+    report = json.loads(autodetach(notebook.parent, "check", "--output-format", "sarif", "a.ipynb").stdout)
+    results = report["runs"][0]["results"]
+    regions = [result["locations"][0]["physicalLocation"]["region"] for result in results]
+    assert [region["startLine"] for region in regions] == numbers
+    assert [region["snippet"]["text"] for region in regions] == ["torch.tanh(prior(inputs))", "loss"]
+    replaced = [r for result in results for c in result["fixes"][0]["artifactChanges"] for r in c["replacements"]]
+    assert _replaced(BEFORE, replaced) == AFTER
+
+
+def _replaced(raw: bytes, replacements: list[dict[str, Any]]) -> bytes:
+    lines = raw.decode().splitlines(keepends=True)
+    starts = [sum(map(len, lines[:number])) for number in range(len(lines) + 1)]
+    text = raw.decode()
+    for one in sorted(replacements, key=lambda one: -int(one["deletedRegion"]["startLine"])):
+        region = one["deletedRegion"]
+        start = starts[region["startLine"] - 1] + region["startColumn"] - 1
+        end = starts[region["endLine"] - 1] + region["endColumn"] - 1
+        text = text[:start] + one.get("insertedContent", {"text": ""})["text"] + text[end:]
+    return text.encode()
+
+
+def test_a_comment_can_be_written_into_a_cell(notebook: Path) -> None:
+    ran = autodetach(notebook.parent, "check", "--select", "AD102", "--add-ignore", "--reason", "short", "a.ipynb")
+    assert notebook.read_bytes() == BEFORE.replace(
+        b"history.append(loss)", b"history.append(loss)  # autodetach: ignore[AD102] short"
+    ), ran.stderr
+    assert autodetach(notebook.parent, "check", "--select", "AD102", "a.ipynb").returncode == 0
+
+
 def test_what_a_notebook_imports_is_followed_and_repaired(tmp_path: Path) -> None:
     (tmp_path / "training.py").write_text(
         "class Meter:\n    def __init__(self):\n        self.sum = 0\n\n"
