@@ -102,11 +102,11 @@ def _chains(run: Run) -> Iterator[Growth]:
             continue
         freeing = _freed_within(elements, before)
         walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
-        if not walked and not _outermost(child, activation):
+        linear = all(n.op in LINEAR or n.op == "part" for n in cycle)
+        if not walked and not _outermost(child, activation) and not (linear and elements and _is_long(activation)):
             continue
         if not walked and any(n.walked_by for n in cycle):
             continue
-        linear = all(n.op in LINEAR or n.op == "part" for n in cycle)
         if not walked and not (linear and elements) and _unrolled(crossing):
             continue
         yield Growth(
@@ -125,6 +125,11 @@ def _chains(run: Run) -> Iterator[Growth]:
 
 def _outermost(child: Node, activation: Activation) -> bool:
     return bool(child.loops) and child.loops[0].activation is activation and activation.node is not None
+
+
+def _is_long(activation: Activation) -> bool:
+    """Whether a loop in view goes on for long enough that a sum over it fills the memory, even if it begins anew."""
+    return activation.node is not None and not activation.bounded and not activation.short
 
 
 def _unrolled(crossing: Crossing) -> bool:

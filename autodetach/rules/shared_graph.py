@@ -108,6 +108,8 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     if len({d.call for d in calls}) < len(calls):
         yield from _loop(program, event, calls, doubt)
         return
+    if repeated_behind_step(run, calls):
+        return
     repairs = [_retained(calls, doubt), *_summed(program, run, calls, doubt)]
     if "sum" in program.prefer:
         repairs.reverse()
@@ -147,6 +149,14 @@ def doubt_of(run: Run, calls: list[Differentiation]) -> str | None:
         if any(root in set(ancestors(others)) for root in d.roots):
             return "one loss contains the other, so that its gradient counts twice"
     return None
+
+
+def repeated_behind_step(run: Run, calls: list[Differentiation]) -> bool:
+    """Whether one loss is differentiated again after parameters have changed: without a new forward, to no purpose.
+
+    Sharpness-aware minimization and extragradient steps do so: they mean the loss at the new parameters.
+    """
+    return any(a.roots == b.roots and stepped_between(run, a, b) for a, b in itertools.pairwise(calls))
 
 
 def _weighted(d: Differentiation) -> bool:

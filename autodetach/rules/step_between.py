@@ -57,7 +57,7 @@ from autodetach.rules.program import (
     targets_of,
     text,
 )
-from autodetach.rules.shared_graph import doubt_of
+from autodetach.rules.shared_graph import doubt_of, repeated_behind_step
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 
@@ -125,6 +125,8 @@ def _moved(program: Program, run: Run, by: Differentiation, changed: Site) -> It
     from autodetach.codemods.set_keyword import SetKeyword
 
     calls = [d for d in run.machine.differentiations if d.loops == by.loops and _shares(d, by)] or [by]
+    if repeated_behind_step(run, calls):
+        return
     last = calls[-1]
     anchor = program.statement(last.call)
     if anchor is None:

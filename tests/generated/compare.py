@@ -207,21 +207,23 @@ def of_the_repairs(source: str, verdict: Verdict, findings: tuple[Finding, ...])
         return
     raw = Source.from_bytes(source.encode(), "generated.py")
     whole = fix(raw, CheckOptions(), unsafe=True)
-    yield from of_one_repair(verdict, whole, "")
+    yield from of_one_repair(source, verdict, whole, "")
     if any(f.fix is not None and f.fix.applicability is Applicability.SAFE for f in findings):
         safe = fix(raw, CheckOptions(), unsafe=False)
         if safe.source.raw != whole.source.raw:
-            yield from of_one_repair(verdict, safe, "safely ")
+            yield from of_one_repair(source, verdict, safe, "safely ")
         yield from of_numbers(source, verdict, safe)
 
 
-def of_one_repair(verdict: Verdict, result: FixResult, how: str) -> Iterator[Disagreement]:
+def of_one_repair(source: str, verdict: Verdict, result: FixResult, how: str) -> Iterator[Disagreement]:
     after = judge(result.source.text)
     applied = ",".join(sorted({f.code for f in result.applied}))
     error = verdict.error
     if after.error is not None and (error is None or not result.remaining):
-        if error is not None and error.kind == after.error.kind == "no-history":
-            return
+        if error is not None and after.error.kind == "no-history":
+            first = judge(source, retain=True).error
+            if first is not None and first.kind == "no-history":
+                return  # a fault of the program that stood behind the one which is repaired
         yield Disagreement(f"{how}fixed {applied} raises {after.error.kind}", f"{after.error}")
     elif after.error is None and not result.remaining:
         if after.growing and grows(result.source.text, after):

@@ -7,7 +7,7 @@ import re
 from autodetach.checker import CheckOptions, check, fix
 from autodetach.source import Source
 
-from .compare import GROWING, Disagreement, Outcome, longer
+from .compare import GROWING, Disagreement, Outcome, compare, longer
 from .judge import judge
 
 EPOCHS = re.compile(r"for epoch in range\(\d+\):")
@@ -17,6 +17,8 @@ def limit(source: str, outcome: Outcome, disagreement: Disagreement) -> str | No
     """The documented limit that a disagreement is a case of, or None."""
     if "create_graph=True" in source and disagreement.kind.endswith(("missed growth", "missed again", "grows")):
         return "backward(create_graph=True) is left alone"
+    if disagreement.kind in ("missed version", "missed error version") and is_seen_of_view(source, disagreement.kind):
+        return "what `reshape` returns may be a copy"
     if disagreement.kind == "missed growth" and outcome.verdict.growing <= outcome.verdict.unrolled:
         return "what is differentiated in the end on some path is meant to be kept"
     if disagreement.kind.endswith("grows") and is_repaired_if_longer(source):
@@ -28,6 +30,14 @@ def limit(source: str, outcome: Outcome, disagreement: Disagreement) -> str | No
     if disagreement.kind == "missed growth" and grows_if_outermost(source):
         return "what nothing differentiates may be unrolled by an inner loop"
     return None
+
+
+def is_seen_of_view(source: str, kind: str) -> bool:
+    """Whether the same error is seen once every `reshape` is written as the `view` that it is here."""
+    if ".reshape(" not in source:
+        return False
+    outcome = compare(source.replace(".reshape(", ".view("))
+    return outcome.fault == "version" and all(d.kind != kind for d in outcome.disagreements)
 
 
 def is_repaired_if_longer(source: str) -> bool:
