@@ -76,11 +76,12 @@ class Finding:
 class Problem:
     """Something that kept a file from being analysed whole: what, where, and what to do, in one line.
 
-    `line` counts from 1, or is None where the problem has no line. `partial`: the file was read and analysed, but not
-    along all of its paths; that is said, and is no failure.
+    `line` counts from 1, in a notebook in the cell `cell`, or is None where the problem has no line. `partial`: the
+    file was read and analysed, but not along all of its paths; that is said, and is no failure.
     """
 
     path: str
     message: str
     line: int | None = None
     partial: bool = False
+    cell: int | None = None

@@ -29,8 +29,12 @@ _LEADING_FORM_FEED = r"(?:\A|(?<=[\r\n]))[ \t\f]*\f"
 class SourceError(Exception):
     """A file that cannot be read, or written, as Python source.
 
-    `message` is one line that says what and where; `line` counts from 1, or is None where the fault has no line.
+    `message` is one line that says what and where; `line` counts from 1, or is None where the fault has no line. In a
+    notebook it counts in the cell with the number `cell`. `skipped`: the file is well, but nothing to look at.
     """
+
+    cell: int | None = None
+    skipped = False
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -66,6 +70,47 @@ class Position:
     character: int
     utf16: int
     byte: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place as people name it: `line` from 1, `column` from 0 in characters, in the notebook's cell `cell` from 1.
+
+    `source` is what people see there, the file or the text of the cell (`index` among the code cells, from 0), and
+    `offset` the byte offset in it. Where there are no cells, `cell` is None.
+    """
+
+    source: Source
+    offset: int
+    line: int
+    column: int
+    cell: int | None = None
+    index: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The name of the file, and of the cell."""
+        return f"{self.source.path}{self.in_cell}"
+
+    @property
+    def in_cell(self) -> str:
+        """What follows the name of the file."""
+        return "" if self.cell is None else f":cell {self.cell}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The edits of one text as people see it: `source` and `cell` are as in Place, `edits` count in `source`."""
+
+    source: Source
+    edits: tuple[Edit, ...]
+    cell: int | None = None
+    index: int = 0
+
+    @property
+    def in_cell(self) -> str:
+        """What follows the name of the file."""
+        return "" if self.cell is None else f":cell {self.cell}"
 
 
 class Source:
@@ -209,6 +254,41 @@ class Source:
             return Position(line, len(prefix), len(prefix), len(prefix))
         text = prefix.decode(self.encoding)
         return Position(line, len(text), len(text.encode("utf-16-le", "surrogatepass")) // 2, len(prefix))
+
+    def place(self, offset: int) -> Place:
+        """A byte offset as people name it."""
+        position = self.position(offset)
+        return Place(self, offset, position.line, position.character)
+
+    def place_of_line(self, line: int) -> Place:
+        """The start of a line as people name it; of one that is not there, the start of the nearest."""
+        return self.place(self.line_span(min(max(line, 1), self.line_count or 1)).start)
+
+    def parts(self, edits: Iterable[Edit]) -> tuple[Part, ...]:
+        """The edits as people see them. Raises what `splices` raises."""
+        return (Part(self, tuple(edits)),)
+
+    @property
+    def file(self) -> Source:
+        """The file that this is kept in, as it is."""
+        return self
+
+    def offset_in_file(self, offset: int) -> int:
+        """Where a byte is in `file`."""
+        return offset
+
+    def edits_in_file(self, edits: Iterable[Edit]) -> tuple[Edit, ...]:
+        """What edits are in `file`. Raises what `splices` raises."""
+        return tuple(edits)
+
+    @property
+    def stored(self) -> bytes:
+        """The bytes of the file."""
+        return self.raw
+
+    def stored_with(self, edits: Iterable[Edit]) -> bytes:
+        """The bytes of the file after the edits. Raises what `splices` raises."""
+        return self.apply(edits)
 
     def splices(self, edits: Iterable[Edit]) -> list[tuple[int, int, bytes]]:
         """Edits as they go into the file: (start, end, new bytes), sorted; insertions at one place keep their order.

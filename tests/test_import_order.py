@@ -17,6 +17,9 @@ PACKAGE = Path(__file__).parent.parent / "autodetach"
 ORDER = (
     "autodetach",
     "source",
+    "magics",
+    "cells",
+    "notebook",
     "finding",
     "suppress fingerprint",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.

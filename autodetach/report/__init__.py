@@ -104,8 +104,10 @@ def render(
 
 
 def _for_services(output_format: OutputFormat, findings: Sequence[Located], problems: Sequence[Problem]) -> str:
+    from autodetach.report.in_file import in_file, problem_in_file
     from autodetach.report.paths import Paths
 
+    findings, problems = [in_file(one) for one in findings], [problem_in_file(one) for one in problems]
     paths = Paths.of(os.getcwd(), os.environ.get(_CHECKOUT.get(output_format, ""), ""))
     if output_format is OutputFormat.GITHUB:
         from autodetach.report import github
