@@ -30,13 +30,15 @@ MAX_NESTING = 6000
 class CheckOptions:
     """What to look for. `codes` are the enabled rule codes, None for all of them.
 
-    `alternatives`: also prove other repairs than the first, which takes longer.
+    `alternatives`: also prove other repairs than the first, which takes longer. Without `fixes`, repairs are looked for
+    only where the finding depends on them: the findings are the same, and few of them have a fix.
     """
 
     codes: frozenset[str] | None = None
     prefer_accumulate: Literal["item", "detach"] = "item"
     prefer_shared: Literal["retain", "sum"] = "retain"
     alternatives: bool = False
+    fixes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +282,9 @@ class _Session:
         from autodetach.rules import RULES
 
         proven: list[tuple[Suspect, _Proven]] = []
-        for suspect, fix in self._fixes(views, known):
+        # Of several views, the one that can be repaired is shown; a single one is shown anyway.
+        wanted = self.options.fixes or len(views) > 1
+        for suspect, fix in self._fixes(views, known) if wanted else ():
             if all(fix.edits != other.edits for _, other in proven):
                 proven.append((suspect, fix))
             if fix.why_unsafe is None and not self.options.alternatives:
