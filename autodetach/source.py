@@ -68,6 +68,37 @@ class Position:
     byte: int
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place as people name it: `line` from 1, `column` from 0 in characters, in the notebook's cell `cell` from 1.
+
+    `source` is what people see there, the file or the text of the cell (`index` among the code cells, from 0), and
+    `offset` the byte offset in it. Where there are no cells, `cell` is None.
+    """
+
+    source: Source
+    offset: int
+    line: int
+    column: int
+    cell: int | None = None
+    index: int = 0
+
+    @property
+    def shown(self) -> str:
+        """The name of the file, and of the cell."""
+        return self.source.path if self.cell is None else f"{self.source.path}:cell {self.cell}"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The edits of one text as people see it: `source` and `cell` are as in Place, `edits` count in `source`."""
+
+    source: Source
+    edits: tuple[Edit, ...]
+    cell: int | None = None
+    index: int = 0
+
+
 class Source:
     """One source file: its raw bytes, its text, and every kind of position in it.
 
@@ -225,6 +256,28 @@ class Source:
             return Position(line, len(prefix), len(prefix), len(prefix))
         text = prefix.decode(self.encoding)
         return Position(line, len(text), len(text.encode("utf-16-le", "surrogatepass")) // 2, len(prefix))
+
+    def place(self, offset: int) -> Place:
+        """A byte offset as people name it."""
+        position = self.position(offset)
+        return Place(self, offset, position.line, position.character)
+
+    def place_of_line(self, line: int) -> Place:
+        """The start of a line as people name it."""
+        return self.place(self.line_span(line).start)
+
+    def parts(self, edits: Iterable[Edit]) -> tuple[Part, ...]:
+        """The edits as people see them. Raises what `splices` raises."""
+        return (Part(self, tuple(edits)),)
+
+    @property
+    def stored(self) -> bytes:
+        """The bytes of the file."""
+        return self.raw
+
+    def stored_with(self, edits: Iterable[Edit]) -> bytes:
+        """The bytes of the file after the edits. Raises what `splices` raises."""
+        return self.apply(edits)
 
     def splices(self, edits: Iterable[Edit]) -> list[tuple[int, int, bytes]]:
         """Edits as they go into the file: (start, end, new bytes), sorted; insertions at one place keep their order.

@@ -17,6 +17,8 @@ PACKAGE = Path(__file__).parent.parent / "autodetach"
 ORDER = (
     "autodetach",
     "source",
+    "magics",
+    "cells",
     "finding",
     "suppress",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
