@@ -124,6 +124,17 @@ def rule(text: str | None) -> int:
     return CLEAN
 
 
+def server(tcp: str | None, port: int | None) -> int:
+    """Serve an editor until it leaves."""
+    from autodetach.lsp.launch import LaunchError, address, serve
+
+    try:
+        serve(address(tcp, port))
+    except LaunchError as error:
+        raise UsageError(str(error)) from None
+    return CLEAN
+
+
 COMMANDS = {"check": check, "diff": diff, "fix": fix}
 
 

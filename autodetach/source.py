@@ -154,7 +154,7 @@ class Source:
             raw = text.encode(_declared_encoding(raw, begin))
         except UnicodeEncodeError as error:
             line = len(text[: error.start + 1].splitlines()) or 1
-            raise SourceError(f"the encoding {error.encoding} has no {ascii(text[error.start])}", line) from None
+            raise SourceError(f"the encoding {error.encoding} has no {text[error.start]!a}", line) from None
         return cls.from_bytes(raw, path)
 
     @property

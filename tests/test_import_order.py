@@ -75,6 +75,16 @@ ORDER = (
     "report.excerpt report.change",
     "report.*",
     "progress",
+    "gather",
+    # The language server.
+    "lsp",
+    "lsp.text lsp.pages lsp.work lsp.workers lsp.ignore lsp.protocol",
+    "lsp.documents",
+    "lsp.places",
+    "lsp.desk lsp.diagnostics lsp.hover",
+    "lsp.actions lsp.board",
+    "lsp.server",
+    "lsp.launch",
     "commands",
     "app",
     "cli",
@@ -101,7 +111,14 @@ FORBIDDEN = (
 )
 
 # The only places for packages that take long to load, or that one part of the program is there to hide.
-ONLY_IN = {"libcst": ("codemods.*",), "unidiff": ("patch",), "typer": ("app", "progress"), "torch": (), "numpy": ()}
+ONLY_IN = {
+    "libcst": ("codemods.*",),
+    "unidiff": ("patch",),
+    "typer": ("app", "progress"),
+    "pygls": ("lsp.*",),
+    "torch": (),
+    "numpy": (),
+}
 
 OUTSIDE_WORLD = set(
     "asyncio fileinput glob http importlib io logging multiprocessing os pathlib random shutil signal socket "

@@ -1,1 +1,1 @@
-"""The language server: the same checker behind an editor. `server` holds the conversation, the others know its parts."""
+"""The language server: the same checker behind an editor. `server` holds the conversation."""

@@ -128,11 +128,18 @@ class Desk:
             ]
         return []
 
-    async def fixed(self, path: str) -> Outcome | None:
-        """What `autodetach fix` makes of the text at a path."""
-        with self._settings() as configuration:
+    def has_elsewhere(self, root: str) -> bool:
+        """Whether the analysis of a program says something about other texts than its own."""
+        known = self._known.get(root)
+        return known is not None and any(finding.path for finding in known.outcome.findings)
+
+    async def fixed(self, path: str) -> tuple[Outcome, bool] | None:
+        """What `autodetach fix` makes of the text at a path, and whether with unsafe fixes; None if nothing."""
+        with self._settings() as configuration, contextlib.suppress(SourceError, WorkerDied):
             unsafe = configuration.settings_for(os.path.dirname(path)).unsafe_fixes
-            return await self._workers.run(look, replace(self._task(path, configuration), unsafe=unsafe))
+            before = self._documents.stamp(path)
+            outcome = await self._workers.run(look, replace(self._task(path, configuration), unsafe=unsafe))
+            return (outcome, unsafe) if before == self._documents.stamp(path) else None
         return None
 
     async def scan(self, each: Callable[[int, int, str], Awaitable[None]]) -> list[str]:

@@ -47,10 +47,6 @@ class Document:
         """The URI of a part, by its index as in `Place` and `Part`."""
         return self.uri
 
-    def index_of(self, uri: str) -> int:
-        """The other way round."""
-        return 0
-
     def version_of(self, uri: str) -> int | None:
         return self.version
 
@@ -108,16 +104,13 @@ class Notebook:
             self._source = Cells.of(texts, shown, [n + 1 for n in places])
         return self._source
 
-    def text_of(self, uri: str) -> str:
-        return self._texts[uri].text
+    def uri_of_cell(self, number: int) -> str:
+        """The URI of a cell by its number as in `CellError`."""
+        return self._cells[number - 1].document
 
     def uri_of(self, index: int) -> str:
         """The URI of a cell, by its index among the code cells."""
         return self.uris[index]
-
-    def index_of(self, uri: str) -> int:
-        """The other way round."""
-        return self.uris.index(uri)
 
     def version_of(self, uri: str) -> int | None:
         return self._versions.get(uri)

@@ -75,7 +75,9 @@ class Places:
     def line(self, path: str, source: Source, line: int) -> types.Location:
         """Where a line (from 1) of the source at `path` is."""
         place = source.place_of_line(min(max(line, 1), max(source.line_count, 1)))
-        return types.Location(self._uri(path, place.index), line_range(place.source, place.line, self.documents.encoding))
+        return types.Location(
+            self._uri(path, place.index), line_range(place.source, place.line, self.documents.encoding)
+        )
 
     def edits(self, path: str, source: Source, edits: Iterable[Edit]) -> dict[str, list[types.TextEdit]]:
         """Edits as an editor applies them, by URI. Raises what `Source.splices` raises."""
@@ -92,3 +94,12 @@ class Places:
     def _uri(self, path: str, index: int) -> str:
         opened = self.documents.at(path)
         return self.documents.uri_at(path) if opened is None else opened.uri_of(index)
+
+
+def overlap(first: types.Range, second: types.Range) -> bool:
+    """Whether two ranges touch."""
+    return _key(first.start) <= _key(second.end) and _key(second.start) <= _key(first.end)
+
+
+def _key(position: types.Position) -> tuple[int, int]:
+    return position.line, position.character

@@ -18,6 +18,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
+PRELOADED = ("autodetach.lsp.work", "autodetach.machine.run", "autodetach.rules", "autodetach.codemods.tree")
+"""What takes long to load."""
+
 
 class WorkerDied(Exception):
     """A process ended before it answered."""
@@ -31,7 +34,7 @@ class Workers:
         forks = "forkserver" in multiprocessing.get_all_start_methods()
         self._context = multiprocessing.get_context("forkserver" if forks else "spawn")
         if forks:
-            self._context.set_forkserver_preload(["autodetach.lsp.work"])
+            self._context.set_forkserver_preload(list(PRELOADED))
         self.size = size
         self._turns = asyncio.Semaphore(size)
         self._threads = ThreadPoolExecutor(2 * size + 2, thread_name_prefix="autodetach-worker")
