@@ -50,6 +50,9 @@ class Document:
     def version_of(self, uri: str) -> int | None:
         return self.version
 
+    def text_of(self, uri: str) -> str:
+        return self.text.text
+
 
 class Notebook:
     """An open notebook: its code cells of Python, in order, are one program."""
@@ -114,6 +117,10 @@ class Notebook:
 
     def version_of(self, uri: str) -> int | None:
         return self._versions.get(uri)
+
+    def text_of(self, uri: str) -> str | None:
+        text = self._texts.get(uri)
+        return None if text is None else text.text
 
     def _touch(self) -> None:
         self.revision += 1

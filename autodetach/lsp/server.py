@@ -26,6 +26,7 @@ from autodetach.report import Located
 
 FIX_ALL_COMMAND = "autodetach.fixAll"
 CHECK_WORKSPACE = "autodetach.checkWorkspace"
+SHOW_TEXT = "autodetach.text"
 WATCHED = ("**/*.py", "**/pyproject.toml", "**/.gitignore")
 MAX_PROCESSES = 4
 
@@ -379,6 +380,12 @@ def _add_commands(server: Server) -> None:
             await server.work_done_progress.create_async(token)
         await server.scan(token)
         server.refresh()
+
+    @server.command(SHOW_TEXT)
+    def text(uri: str) -> str | None:
+        """What the server takes the text to be, for tests and reports of faults."""
+        opened = server.documents.get(uri)
+        return None if opened is None else opened.text_of(uri)
 
 
 def _is_wanted(kind: str, only: Sequence[str] | None) -> bool:

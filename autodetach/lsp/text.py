@@ -58,9 +58,11 @@ def index_in(line: str, column: int, encoding: str) -> int:
     # A lone surrogate is a character of its own to whoever sent it.
     while True:
         try:
-            return len(units.decode(codec, "surrogatepass"))
+            read = units.decode(codec, "surrogatepass")
         except UnicodeDecodeError as error:
             units = units[: error.start]
+        else:
+            return len(read) if line.startswith(read) else len(read) - 1
 
 
 def column_of(text: str, encoding: str) -> int:

@@ -138,6 +138,14 @@ class Client:
             raise ServerError(answer["error"])
         return answer["result"]
 
+    def answer_or_code(self, number: int) -> int | None:
+        """None for a result, the code for an error."""
+        try:
+            self.answer(number)
+        except ServerError as error:
+            return error.code
+        return None
+
     def notify(self, method: str, params: Json) -> None:
         self._write({"jsonrpc": "2.0", "method": method, "params": params})
 

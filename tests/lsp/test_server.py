@@ -105,7 +105,7 @@ def applied(text: str, edits: list[Json]) -> str:
         starts.append(starts[-1] + len(line))
 
     def offset(at: Json) -> int:
-        return starts[at["line"]] + int(at["character"])
+        return sum((starts[at["line"]], at["character"]))
 
     for edit in sorted(edits, key=lambda e: offset(e["range"]["start"]), reverse=True):
         text = text[: offset(edit["range"]["start"])] + edit["newText"] + text[offset(edit["range"]["end"]) :]
@@ -547,7 +547,7 @@ def test_the_cells_of_a_notebook_are_one_program(project: Path, client: Client) 
 def test_a_port_of_this_machine(project: Path, tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+        port: int = free.getsockname()[1]
     command = [sys.executable, "-m", "autodetach", "server", "--tcp", f"127.0.0.1:{port}"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}).encode()
