@@ -27,6 +27,27 @@ def train(model, loader, optimizer):
 """
 
 
+def test_the_formatter_interface(tmp_path: Path) -> None:
+    """What Vim and Neovim share: a buffer goes through a command, and its errors must not go into the buffer."""
+    program = editor("nvim")
+    file = tmp_path / "train.py"
+    command = f"silent %!{sys.executable} -m autodetach fix - --stdin-filename % 2>/dev/null"
+    broken = BEFORE.replace("loss.backward()", "loss.backward(")
+    left = "# a state\n" + BEFORE.replace("mse_loss(model(x), y)", "unknown(x)").replace("torch.nn.functional.", "")
+    for text, wanted in ((BEFORE, BEFORE.replace("+= loss\n", "+= loss.item()\n")), (broken, broken), (left, left)):
+        file.write_bytes(text.encode())
+        ran = subprocess.run(
+            [program, "--clean", "--headless", "-c", command, "-c", "write", "-c", "quit", "train.py"],
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=300,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stderr.decode()
+        assert file.read_bytes().decode() == wanted
+
+
 def test_a_session(tmp_path: Path) -> None:
     program = editor("nvim")
     (tmp_path / "pyproject.toml").write_text("")
