@@ -22,8 +22,8 @@ from autodetach.runner import Outcome, Task
 from autodetach.source import Source, SourceError
 
 SHORTEST_WAIT = 0.01
-LONGEST_WAIT = 0.3
-"""Seconds for which the text has to stay as it is, between these: half of what the last analysis took."""
+LONGEST_WAIT = 0.1
+"""Seconds for which the text has to stay as it is, between these: a fifth of what the last analysis took."""
 WAIT_OF_OTHERS = 0.2
 """Seconds before what imports an edited text is looked at again."""
 
@@ -54,7 +54,7 @@ class Desk:
 
     def edited(self, path: str, *, opened: bool = False) -> None:
         """The text at a path is another one, or is open now."""
-        wait = min(max(self._took.get(path, 0.0) / 2, SHORTEST_WAIT), LONGEST_WAIT)
+        wait = min(max(self._took.get(path, 0.0) / 5, SHORTEST_WAIT), LONGEST_WAIT)
         self._begin(path, 0.0 if opened else wait)
         for root in self._importers(path):
             self._begin(root, WAIT_OF_OTHERS)
@@ -68,7 +68,8 @@ class Desk:
 
     def changed_on_disk(self, paths: Iterable[str], *, everything: bool = False) -> bool:
         """Files have changed; with `everything`, settings have, or files have come or gone. Whether it matters."""
-        changed = set(paths)
+        # What is open counts as it is in the editor.
+        changed = {path for path in paths if self._documents.at(path) is None}
         stale = {
             root for root, known in self._known.items() if everything or changed & {root, *known.outcome.imported}
         } | {opened.path for opened in self._documents if everything}

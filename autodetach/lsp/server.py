@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import uuid
 from collections.abc import Sequence
@@ -49,7 +50,6 @@ class Server(LanguageServer):
         self.board = Board(self.documents, self.desk, self.places, story=True)
         self.pulls = False
         self._published: dict[str, list[types.Diagnostic]] = {}
-        self._background: set[asyncio.Task[None]] = set()
 
     def begin(self, params: types.InitializeParams) -> None:
         """Take what the editor says about itself."""
@@ -378,7 +378,8 @@ def _add_commands(server: Server) -> None:
         if window is not None and window.work_done_progress:
             token = str(uuid.uuid4())
             await server.work_done_progress.create_async(token)
-        await server.scan(token)
+        with contextlib.suppress(asyncio.CancelledError):
+            await server.scan(token)
         server.refresh()
 
     @server.command(SHOW_TEXT)

@@ -181,7 +181,7 @@ class Client:
             if "method" not in message:
                 self._answers[message["id"]] = message
             elif "id" in message:
-                self.asked.append((message["method"], message["params"]))
+                self.asked.append((message["method"], message.get("params")))
                 self._write({"jsonrpc": "2.0", "id": message["id"], "result": ANSWERS.get(message["method"])})
             else:
                 self.notified.append((message["method"], message.get("params")))

@@ -445,6 +445,21 @@ def test_a_command_scans_for_editors_that_do_not_pull(project: Path, client: Cli
     assert [one["code"] for one in client.diagnostics(uri)] == ["AD101"]
 
 
+def test_a_scan_can_be_ended_by_its_progress(project: Path, client: Client) -> None:
+    for number in range(40):
+        write(project, f"{number}.py", HUGE)
+    client.initialize(project, capabilities={**PULLING, "window": {"workDoneProgress": True}})
+    number = client.send("workspace/diagnostic", {"previousResultIds": [], "workDoneToken": 5})
+    assert client.wait("$/progress")["value"]["kind"] == "begin"
+    client.notify("window/workDoneProgress/cancel", {"token": 5})
+    assert client.answer_or_code(number) == -32800
+    number = client.send("workspace/executeCommand", {"command": "autodetach.checkWorkspace"})
+    token = client.wait("$/progress", lambda p: p["value"]["kind"] == "begin")["token"]
+    client.notify("window/workDoneProgress/cancel", {"token": token})
+    assert client.answer_or_code(number) is None
+    assert client.stop() == 0
+
+
 def test_folders_come_and_go(project: Path, client: Client) -> None:
     other = project.parent / "other"
     uri = write(other, ".venv/a.py", LEAK)
