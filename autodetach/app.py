@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import inspect
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from autodetach import __version__
 from autodetach.report import OutputFormat
+
+if TYPE_CHECKING:
+    from autodetach.config import Overrides
 
 app = typer.Typer(
     name="autodetach",
@@ -22,14 +26,29 @@ app = typer.Typer(
     autodetach fix src               change it
     autodetach rule                  which faults are known
     autodetach server                the same in an editor
+    autodetach config                which settings hold here
 
-    Settings are read from [tool.autodetach] in the nearest pyproject.toml.
+    Each command has examples in its own --help. Settings are read from [tool.autodetach] in the nearest pyproject.toml.
     """,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["--help", "-h"], "max_content_width": 100},
 )
+
+
+def _rules(incomplete: str) -> list[tuple[str, str]]:
+    """What a shell offers for a list of rules: codes and names for its last item."""
+    from autodetach.selection import RULES
+
+    before, comma, begun = incomplete.rpartition(",")
+    known = [(word, rule.summary) for rule in RULES for word in (rule.code, rule.name)]
+    return [(f"{before}{comma}{word}", text) for word, text in known if word.lower().startswith(begun.lower())]
+
+
+def _rule_names(incomplete: str) -> list[tuple[str, str]]:
+    return [] if "," in incomplete else _rules(incomplete)
+
 
 Paths = Annotated[
     list[str] | None,
@@ -38,17 +57,47 @@ Paths = Annotated[
 Select = Annotated[
     list[str] | None,
     typer.Option(
-        "--select", metavar="RULES", help="Only these rules: codes (AD101), prefixes (AD1) or names, with commas."
+        "--select",
+        metavar="RULES",
+        help="Only these rules: codes (AD101), prefixes (AD1) or names, with commas.",
+        autocompletion=_rules,
     ),
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option("--ignore", metavar="RULES", help="Not these rules: codes, prefixes or names.")
+    list[str] | None,
+    typer.Option("--ignore", metavar="RULES", help="Not these rules: codes, prefixes or names.", autocompletion=_rules),
 ]
 Exclude = Annotated[
     list[str] | None,
     typer.Option(
         "--exclude", metavar="GLOBS", help="Files and folders that a walk leaves out, besides the configured ones."
     ),
+]
+ForceExclude = Annotated[
+    bool,
+    typer.Option("--force-exclude", help="Leave out what is excluded even where it is named, as commit hooks do."),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option("--baseline", metavar="FILE", help="Leave out the findings that this file records."),
+]
+WriteBaseline = Annotated[
+    str | None,
+    typer.Option("--write-baseline", metavar="FILE", help="Record all findings in this file, for --baseline."),
+]
+DiffBase = Annotated[
+    str | None,
+    typer.Option(
+        "--diff-base",
+        metavar="REV",
+        help="Only findings on lines changed since the branch left this git revision, uncommitted ones included.",
+    ),
+]
+AddIgnore = Annotated[
+    bool, typer.Option("--add-ignore", help="Write `# autodetach: ignore[CODE]` comments for all findings.")
+]
+Reason = Annotated[
+    str | None, typer.Option("--reason", metavar="TEXT", help="What these comments say behind the code.")
 ]
 UnsafeFixes = Annotated[
     bool | None,
@@ -58,7 +107,26 @@ UnsafeFixes = Annotated[
         show_default=False,
     ),
 ]
-Format = Annotated[OutputFormat, typer.Option("--output-format", help="How findings are printed.")]
+Format = Annotated[
+    OutputFormat,
+    typer.Option(
+        "--output-format",
+        help="How findings are printed: for people (text, grouped), for programs (json, json-lines, rdjson), for "
+        "services (github, gitlab, sarif, junit).",
+    ),
+]
+OutputFile = Annotated[
+    str | None,
+    typer.Option("--output-file", "-o", metavar="FILE", help="Write results to this file instead of standard output."),
+]
+Statistics = Annotated[
+    bool,
+    typer.Option("--statistics", help="Print how many findings there are of each rule (text, json) instead of them."),
+]
+ExitZero = Annotated[bool, typer.Option("--exit-zero", help="Exit with 0 even if something is found.")]
+ExitNonZeroOnFix = Annotated[
+    bool, typer.Option("--exit-non-zero-on-fix", help="Exit with 1 if something was repaired, even if nothing is left.")
+]
 StdinFilename = Annotated[
     str | None,
     typer.Option("--stdin-filename", metavar="PATH", help="What standard input is called in messages and settings."),
@@ -70,7 +138,7 @@ Config = Annotated[
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", metavar="N", min=1, help="Processes at most. [default: one a processor]")
 ]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the cache.")]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="For scripts that give it: nothing is cached.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors, and nothing else.")]
 
 
@@ -92,8 +160,11 @@ def _root(
     pass
 
 
-def _add(name: str, summary: str, text: str) -> None:
-    """Add one of the commands that look at files; they take the same arguments."""
+CHECK_ONLY = ("write_baseline", "add_ignore", "reason")
+
+
+def _add(name: str, summary: str, text: str, without: tuple[str, ...] = ()) -> None:
+    """Add one of the commands that look at files; they take the same arguments, but for some `without`."""
 
     def command(
         paths: Paths = None,
@@ -107,21 +178,43 @@ def _add(name: str, summary: str, text: str) -> None:
         jobs: Jobs = None,
         no_cache: NoCache = False,
         quiet: Quiet = False,
+        output_file: OutputFile = None,
+        statistics: Statistics = False,
+        exit_zero: ExitZero = False,
+        exit_non_zero_on_fix: ExitNonZeroOnFix = False,
+        force_exclude: ForceExclude = False,
+        baseline: Baseline = None,
+        diff_base: DiffBase = None,
+        write_baseline: WriteBaseline = None,
+        add_ignore: AddIgnore = False,
+        reason: Reason = None,
     ) -> None:
         from autodetach.commands import COMMANDS, Request, exit_code_of
-        from autodetach.config import Overrides
 
         request = Request(
             paths=tuple(paths or ()),
-            overrides=Overrides(_split(select) if select else None, _split(ignore), _split(exclude), unsafe_fixes),
+            overrides=_overrides(select, ignore, exclude, unsafe_fixes, baseline),
             output_format=output_format,
             stdin_filename=stdin_filename,
             config=config,
             jobs=jobs,
             quiet=quiet,
+            output_file=output_file,
+            statistics=statistics,
+            exit_zero=exit_zero,
+            exit_non_zero_on_fix=exit_non_zero_on_fix,
+            force_exclude=force_exclude,
+            diff_base=diff_base,
+            write_baseline=write_baseline,
+            add_ignore=add_ignore,
+            reason=reason,
         )
         raise typer.Exit(exit_code_of(lambda: COMMANDS[name](request)))
 
+    # typer reads the options from the signature.
+    signature = inspect.signature(command, eval_str=True)
+    taken = [parameter for parameter in signature.parameters.values() if parameter.name not in without]
+    command.__signature__ = signature.replace(parameters=taken)  # type: ignore[attr-defined]
     app.command(name, short_help=summary, help=text)(command)
 
 
@@ -135,10 +228,22 @@ _add(
     autodetach check train.py models                 a file and a folder
     autodetach check --select AD1,AD201 .            some rules only
     autodetach check --output-format json .          for another program
+    autodetach check --output-format sarif -o autodetach.sarif
+    autodetach check --statistics                    how often each rule finds something
     autodetach check - --stdin-filename a.py < a.py  standard input
+    autodetach check --write-baseline known.json     record what is there today, and from now on
+    autodetach check --baseline known.json           tell only what is new
+    autodetach check --diff-base origin/main         tell only what this branch brings
 
-    Exit code: 0 nothing found, 1 something found, 2 wrong use or a file that could not be read.
+    \b
+    Comments silence what is right as it is; those that silence nothing are reported as AD901:
+    # autodetach: ignore[AD101] why                  the statement before it; --add-ignore writes these
+    # autodetach: off[AD101] why                     from this line to `# autodetach: on`, or to the block's end
+    # autodetach: ignore-file[AD101] why             the file
+
+    Exit code: 0 nothing found, 1 something found (0 with --exit-zero), 2 wrong use or a file that could not be read.
     """,
+    without=("exit_non_zero_on_fix",),
 )
 _add(
     "diff",
@@ -153,6 +258,7 @@ _add(
     The output is a patch whatever --output-format says. Exit code: 0 nothing found, 1 something found, 2 wrong use or a
     file that could not be read.
     """,
+    without=("exit_non_zero_on_fix", "statistics", *CHECK_ONLY),
 )
 _add(
     "fix",
@@ -165,19 +271,64 @@ _add(
     autodetach fix - < train.py > fixed.py           from standard input to standard output
 
     A fix is safe if it rests on no assumption and every parameter is updated as before, or, in a program that raised,
-    as it would have been. Exit code: 0 nothing is left, 1 something is left, 2 wrong use or a file that could not be
-    read or written.
+    as it would have been. Exit code: 0 nothing is left, 1 something is left (or, with --exit-non-zero-on-fix, was
+    repaired), 2 wrong use or a file that could not be read or written.
     """,
+    without=CHECK_ONLY,
 )
+
+
+@app.command("config", short_help="Print the settings that hold, and where each comes from.")
+def _config(
+    path: Annotated[
+        str | None, typer.Argument(metavar="PATH", help="A file or a folder. [default: .]", show_default=False)
+    ] = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    exclude: Exclude = None,
+    unsafe_fixes: UnsafeFixes = None,
+    baseline: Baseline = None,
+    config: Config = None,
+    output_format: Annotated[
+        OutputFormat, typer.Option("--output-format", metavar="[text|json]", help="For a person, or for a program.")
+    ] = OutputFormat.TEXT,
+) -> None:
+    """Print the settings that hold for a file or a folder, and where each comes from: a pyproject.toml, the command
+    line, or nowhere (default).
+
+    \b
+    autodetach config                                the current folder
+    autodetach config train.py --select AD1          a file, with options of `check`
+    autodetach config --output-format json           for another program
+
+    The output can stand in a pyproject.toml as it is. Exit code: 0, or 2 for settings that cannot be used.
+    """
+    from autodetach import commands
+
+    request = commands.Request(
+        overrides=_overrides(select, ignore, exclude, unsafe_fixes, baseline),
+        config=config,
+        output_format=output_format,
+    )
+    raise typer.Exit(commands.exit_code_of(lambda: commands.config(path, request)))
 
 
 @app.command("rule", short_help="Explain a rule, or list all.")
 def _rule(
     rule: Annotated[
-        str | None, typer.Argument(metavar="CODE", help="Such as AD101, or a name.", show_default=False)
+        str | None,
+        typer.Argument(
+            metavar="CODE", help="Such as AD101, or a name.", show_default=False, autocompletion=_rule_names
+        ),
     ] = None,
 ) -> None:
-    """Explain a rule: what it does, why it is bad, an example, when its fix is safe. Without CODE, list all rules."""
+    """Explain a rule: what it does, why it is bad, an example, when its fix is safe. Without CODE, list all rules.
+
+    \b
+    autodetach rule                                  code, name and summary of each rule
+    autodetach rule AD101
+    autodetach rule accumulated-loss                 the same
+    """
     from autodetach import commands
 
     raise typer.Exit(commands.exit_code_of(lambda: commands.rule(rule)))
@@ -208,6 +359,19 @@ def _server(
     from autodetach import commands
 
     raise typer.Exit(commands.exit_code_of(lambda: commands.server(tcp, None if stdio else port)))
+
+
+def _overrides(
+    select: list[str] | None,
+    ignore: list[str] | None,
+    exclude: list[str] | None,
+    unsafe_fixes: bool | None,
+    baseline: str | None,
+) -> Overrides:
+    from autodetach.config import Overrides
+
+    chosen = _split(select) if select else None
+    return Overrides(chosen, _split(ignore), _split(exclude), unsafe_fixes, baseline)
 
 
 def _split(values: list[str] | None) -> tuple[str, ...]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
 from autodetach.project import Files, Finder, parse
 from autodetach.source import Edit, Source, Span, compose
-from autodetach.suppress import visible
+from autodetach.suppress import sift
 
 if TYPE_CHECKING:
     from autodetach.codemods.tree import Tree
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 MAX_ROUNDS = 24
 MAX_CANDIDATES = 10
+MAX_UNCOLLECTED = 1_000_000
+"""Objects that may be made before those that died are looked for: some hundred megabytes."""
 MAX_NESTING = 6000
 """Python frames that the machine may need for deeply nested programs; others run out of budget long before."""
 
@@ -45,12 +49,32 @@ class CheckOptions:
 class CheckResult:
     """Findings in the order of their places. With problems, the file was not analysed, or not whole.
 
-    `sources` are all files that were taken into account, by absolute path, the analysed one first.
+    `sources` are all files that were taken into account, by absolute path, the analysed one first. `used` says where
+    the comments stand that silence something, see `suppress.sift`, and `known` what a record knows, see `Wanted`: each
+    by file, the analysed one being the empty path.
     """
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
+    used: frozenset[tuple[str, int]] = frozenset()
+    known: frozenset[tuple[str, int, str]] = frozenset()
+
+
+class Wanted(Protocol):
+    """Which findings to tell, and to repair, of those that no comment silences; without one, all."""
+
+    def sift(
+        self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str
+    ) -> tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]:
+        """The places in `findings` of those that are wanted; of the others, those that a record knows.
+
+        `root` is the path of the analysed file among `sources`, which the findings call by the empty path. A known one
+        is a path as in the findings, the offset, and what the record calls it.
+        """
+
+    def after(self, changes: Iterable[Change]) -> Wanted:
+        """The same where files have been changed meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +103,7 @@ class FixResult:
     changes: tuple[Change, ...] = ()
     originals: Mapping[str, Source] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
+    used: frozenset[tuple[str, int]] = frozenset()
 
 
 def may_matter(raw: bytes) -> bool:
@@ -93,12 +118,27 @@ def check(
     path: str = "",
     finder: Finder | None = None,
     changed: Mapping[str, Source] | None = None,
+    wanted: Wanted | None = None,
 ) -> CheckResult:
     """All findings of a source, each with a fix if one could be proven. Errors are data: see `CheckResult.problems`.
 
     `path` is the absolute path that the source has, or would have. Imports are followed as far as `finder` finds them;
     `changed` has sources, by path, to be taken instead of what the finder reads.
     """
+    result = _checked(source, options, path, finder, changed)
+    if wanted is None:
+        return result
+    places, known = wanted.sift(result.findings, result.sources, path or source.path)
+    return replace(result, findings=tuple(result.findings[n] for n in places), known=known)
+
+
+def _checked(
+    source: Source,
+    options: CheckOptions,
+    path: str,
+    finder: Finder | None,
+    changed: Mapping[str, Source] | None,
+) -> CheckResult:
     try:
         tree = parse(source)
     except SyntaxError as error:
@@ -107,18 +147,34 @@ def check(
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
     if not may_matter(source.raw):
         return CheckResult(())
-    files = Files(path or source.path, source, tree, finder, changed)
-    session = _Session(files, options)
-    if len(files.modules) > 1 and not session.analysis.complete:
-        # With all that it imports it is too much; on its own it may not be.
-        files = Files(path or source.path, source, tree)
+    with _undisturbed():
+        files = Files(path or source.path, source, tree, finder, changed)
         session = _Session(files, options)
-    result = session.result()
+        if len(files.modules) > 1 and not session.analysis.complete:
+            # With all that it imports it is too much; on its own it may not be.
+            files = Files(path or source.path, source, tree)
+            session = _Session(files, options)
+        result = session.result()
     findings: list[Finding] = []
+    used: set[tuple[str, int]] = set()
     for at in dict.fromkeys(finding.path for finding in result.findings):
         here = files.sources[at] if at else source
-        findings += visible(here, (f for f in result.findings if f.path == at))
-    return replace(result, findings=tuple(findings), sources=files.sources)
+        sifted = sift(here, (f for f in result.findings if f.path == at))
+        findings += sifted.visible
+        used.update((at, mark) for mark in sifted.used)
+    return replace(result, findings=tuple(findings), sources=files.sources, used=frozenset(used))
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Without Python's collector of cycles: it would look through a heap that grows, again and again, for nothing."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def fix(
@@ -130,6 +186,7 @@ def fix(
     finder: Finder | None = None,
     changed: Mapping[str, Source] | None = None,
     may_edit: Callable[[str], bool] | None = None,
+    wanted: Wanted | None = None,
 ) -> FixResult:
     """Apply fixes until none is left: one at a time, since each is proven on the program as it is.
 
@@ -146,7 +203,12 @@ def fix(
         for at, found in result.sources.items():
             originals.setdefault(at, found)
             current.setdefault(at, found)
-        return result
+        if wanted is None:
+            return result
+        # What is wanted is said of the files as they were.
+        first = [_in_terms_of(finding, root, originals, edits, current) for finding in result.findings]
+        places, _ = wanted.sift(first, originals, root)
+        return replace(result, findings=tuple(result.findings[n] for n in places))
 
     result = look()
     for _ in range(MAX_ROUNDS):
@@ -169,6 +231,7 @@ def fix(
         changes,
         originals,
         current,
+        result.used,
     )
 
 
@@ -208,7 +271,7 @@ def _in_terms_of(
 
     def back(path: str, offset: int) -> int:
         at = path or root
-        return _back(originals[at], edits[at], offset) if edits.get(at) else offset
+        return offset_before(originals[at], edits[at], offset) if edits.get(at) else offset
 
     def line_back(path: str, line: int) -> int:
         now, first = current[path or root], originals[path or root]
@@ -217,11 +280,20 @@ def _in_terms_of(
         return first.position(back(path, now.line_span(line).start)).line
 
     start, end = back(finding.path, finding.span.start), back(finding.path, finding.span.end)
+
+    def fix_back(path: str, made: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        places = ((back(path, edit.start), back(path, edit.end), edit.replacement) for edit in made)
+        return tuple(Edit(first, max(first, last), text) for first, last, text in places)
+
     story = tuple(replace(step, line=line_back(step.path, step.line)) for step in finding.story)
-    return replace(finding, span=Span(start, max(start, end)), story=story)
+    fix = finding.fix
+    if fix is not None:
+        elsewhere = tuple((at, fix_back(at, made)) for at, made in fix.elsewhere)
+        fix = replace(fix, edits=fix_back(finding.path, fix.edits), elsewhere=elsewhere)
+    return replace(finding, span=Span(start, max(start, end)), story=story, fix=fix)
 
 
-def _back(first: Source, edits: tuple[Edit, ...], offset: int) -> int:
+def offset_before(first: Source, edits: tuple[Edit, ...], offset: int) -> int:
     """The byte offset in `first` of an offset in the source that `edits` make of it."""
     shift = 0
     for start, end, new in first.splices(edits):
@@ -315,6 +387,8 @@ class _Session:
                 if candidate.last_resort and found:
                     continue
                 fix = self._proven(suspect, candidate, known)
+                if gc.get_count()[0] > MAX_UNCOLLECTED:
+                    gc.collect(1)
                 if isinstance(fix, _Proven):
                     found = True
                     yield suspect, fix

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from autodetach.commands import COMMANDS, INTERRUPTED, Request, exit_code_of
 from autodetach.config import Overrides
 
-PLAIN_FLAGS = {"--no-cache", "--quiet", "-q", "--unsafe-fixes"}
+PLAIN_FLAGS = {"--force-exclude", "--no-cache", "--quiet", "-q", "--unsafe-fixes"}
 
 
 def main() -> None:
@@ -40,5 +40,6 @@ def plain_command(arguments: Sequence[str]) -> Callable[[], int] | None:
         paths=tuple(argument for argument in rest if argument not in flags),
         overrides=Overrides(unsafe_fixes=True if "--unsafe-fixes" in flags else None),
         quiet=not flags.isdisjoint({"--quiet", "-q"}),
+        force_exclude="--force-exclude" in flags,
     )
     return lambda: exit_code_of(lambda: COMMANDS[name](request))

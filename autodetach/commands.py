@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from autodetach.adopt import Adoption, add_ignores, write_baseline
 from autodetach.checker import Change
+from autodetach.comments import Views, with_unused
 from autodetach.config import ConfigError, Configuration, Overrides, posix
-from autodetach.console import printable, put, put_bytes, say, wants_colour
+from autodetach.console import printable, put, put_bytes, say
 from autodetach.files import (
     NOTEBOOK_SUFFIX,
+    SUFFIX,
     FoundFile,
     ReadError,
     find_files,
@@ -21,8 +23,9 @@ from autodetach.files import (
 )
 from autodetach.finding import Applicability, Finding, Problem
 from autodetach.gather import gather
+from autodetach.output import Output, OutputError
 from autodetach.progress import tracked
-from autodetach.report import Located, OutputFormat, render
+from autodetach.report import WITH_ALTERNATIVES, WITH_STATISTICS, Located, OutputFormat, render, render_statistics
 from autodetach.runner import Outcome, Task, internal_error, run
 from autodetach.settle import settle
 
@@ -49,6 +52,15 @@ class Request:
     config: str | None = None
     jobs: int | None = None
     quiet: bool = False
+    output_file: str | None = None
+    statistics: bool = False
+    exit_zero: bool = False
+    exit_non_zero_on_fix: bool = False
+    force_exclude: bool = False
+    diff_base: str | None = None
+    write_baseline: str | None = None
+    add_ignore: bool = False
+    reason: str | None = None
 
     @property
     def reads_stdin(self) -> bool:
@@ -62,21 +74,29 @@ class Request:
 
 def check(request: Request) -> int:
     """Print the findings. The exit code is CLEAN, FINDINGS, or TROUBLE if a file could not be done."""
+    output = _output(request)
     this_run = _Run(request, fixing=False)
     this_run.go()
     findings = this_run.findings()
-    _put_findings(request, findings)
+    if request.write_baseline is not None:
+        say(write_baseline(request.write_baseline, os.getcwd(), findings))
+        return this_run.exit_code(found=False)
+    if request.add_ignore:
+        findings = this_run.add_ignores(findings)
+    output.write(_rendered(request, this_run, findings, output))
     if not request.quiet:
+        this_run.say_known()
         _say_found(this_run, findings)
     return this_run.exit_code(found=bool(findings))
 
 
 def diff(request: Request) -> int:
     """Print a patch with the fixes, and why on standard error. The exit code is that of `check`."""
+    output = _output(request)
     this_run = _Run(request, fixing=True)
     this_run.go()
-    if this_run.changes:
-        put_bytes(_patch(this_run.changes))
+    if this_run.changes or output.file is not None:
+        output.write_bytes(_patch(this_run.changes))
     findings = this_run.findings()
     if not request.quiet:
         for outcome in this_run.outcomes:
@@ -88,6 +108,8 @@ def diff(request: Request) -> int:
 
 def fix(request: Request) -> int:
     """Apply the fixes, in place or from standard input to standard output, and print the findings that are left."""
+    # Standard output is taken by the source where it comes from standard input.
+    output = _output(request, aside=request.reads_stdin)
     this_run = _Run(request, fixing=True)
     this_run.go()
     if this_run.stdin is not None:
@@ -96,16 +118,15 @@ def fix(request: Request) -> int:
     else:
         this_run.write()
     findings = this_run.findings()
-    _put_findings(request, findings, to_stderr=this_run.stdin is not None)
+    output.write(_rendered(request, this_run, findings, output))
     if not request.quiet:
         _say_fixed(this_run, findings, "fixed")
-    return this_run.exit_code(found=bool(findings))
+    return this_run.exit_code(found=bool(findings or (request.exit_non_zero_on_fix and this_run.applied)))
 
 
 def rule(text: str | None) -> int:
     """Print the page of one rule, or a table of all."""
-    from autodetach.rules import RULES
-    from autodetach.selection import UnknownRule, find_rule
+    from autodetach.selection import RULES, UnknownRule, find_rule
 
     if text is not None:
         try:
@@ -135,6 +156,29 @@ def server(tcp: str | None, port: int | None) -> int:
     return CLEAN
 
 
+def config(path: str | None, request: Request) -> int:
+    """Print the settings that hold for a file or a folder, and where each comes from."""
+    from autodetach.selection import RULES
+    from autodetach.show_settings import as_json, as_text
+
+    if request.output_format not in (OutputFormat.TEXT, OutputFormat.JSON):
+        raise UsageError(f"settings can be printed as text or json, not as {request.output_format.value}")
+    cwd = os.getcwd()
+    place = os.path.abspath(os.path.join(cwd, path or "."))
+    is_folder = os.path.isdir(place)
+    # A file need not be there: an editor may ask before it is saved.
+    folder = place if is_folder else os.path.dirname(place)
+    if not os.path.isdir(folder):
+        raise UsageError(f"{path}: no such file or folder")
+    configuration = Configuration(cwd, request.overrides, request.config)
+    settings = configuration.settings_for(folder)
+    codes = settings.codes if is_folder else settings.options_for(posix(place)).codes
+    rules = [rule.code for rule in RULES if codes is None or rule.code in codes]
+    show = as_json if request.output_format is OutputFormat.JSON else as_text
+    put(show(relative(place, cwd), configuration.file_for(folder), configuration.resolved(folder), rules))
+    return CLEAN
+
+
 COMMANDS = {"check": check, "diff": diff, "fix": fix}
 
 
@@ -142,7 +186,7 @@ def exit_code_of(command: Callable[[], int]) -> int:
     """Run a command; what it cannot do becomes one line on standard error and TROUBLE, Ctrl-C becomes INTERRUPTED."""
     try:
         return command()
-    except (ConfigError, UsageError) as error:
+    except (ConfigError, UsageError, OutputError) as error:
         say(f"error: {printable(str(error))}")
     except OSError as error:
         say(f"error: {printable(error.strerror or str(error))}")
@@ -158,6 +202,7 @@ class _Run:
 
     def __init__(self, request: Request, *, fixing: bool) -> None:
         self.problems: list[Problem] = []
+        self.said: list[Problem] = []
         self.stdin: bytes | None = None
         self.file_count = 0
         self.outcomes: tuple[Outcome, ...] = ()
@@ -166,13 +211,18 @@ class _Run:
         self._fixing = fixing
         self._cwd = os.getcwd()
         self._configuration = Configuration(self._cwd, request.overrides, request.config)
+        self._adoption = Adoption(self._cwd, request.diff_base, uses_baseline=request.write_baseline is None)
 
     def go(self) -> None:
         """Do the work. Raises UsageError and ConfigError."""
+        _refuse_what_does_not_go_together(self._request)
         tasks = self._tasks()
+        self._spare_sources(tasks)
         self.file_count = len(tasks)
         jobs = self._request.jobs or _cpu_count()
         settled = settle(tasks, tracked(run(tasks, jobs), len(tasks)))
+        self._views = Views(settled.outcomes, self._configuration, self._cwd)
+        settled = with_unused(tasks, settled, self._views)
         self.outcomes, self.changes = settled.outcomes, settled.changes
         self._report(problem for outcome in self.outcomes for problem in outcome.problems)
 
@@ -202,9 +252,30 @@ class _Run:
                 for o in self.outcomes
             )
 
+    def add_ignores(self, findings: Sequence[Located]) -> list[Located]:
+        """Write comments for the findings, and say so; those are returned that are left."""
+        asked = {outcome.file.path for outcome in self.outcomes}
+        ignored = add_ignores(findings, self._request.reason or "", lambda path: path in asked)
+        self._report(ignored.problems)
+        if not self._request.quiet and ignored.findings:
+            comments = _count(len(ignored.findings), "finding")
+            say(f"Wrote comments for {comments} in {_count(ignored.files, 'file')}.")
+        return [one for one in findings if one not in ignored.findings]
+
+    def say_known(self) -> None:
+        """Say what baselines have kept back, and what they record in vain."""
+        for line in self._adoption.known(self.outcomes):
+            say(f"Not shown: {printable(line)}.")
+        for line in self._adoption.stale(self.outcomes, self._is_judged):
+            say(f"warning: {printable(line)}")
+
+    def _is_judged(self, path: str, code: str) -> bool:
+        codes = self._configuration.settings_for(os.path.dirname(path)).options_for(posix(path)).codes
+        return (codes is None or code in codes) and self._views.are_whole(path)
+
     def exit_code(self, *, found: bool) -> int:
         """TROUBLE before FINDINGS before CLEAN."""
-        return TROUBLE if self.problems else FINDINGS if found else CLEAN
+        return TROUBLE if self.problems else FINDINGS if found and not self._request.exit_zero else CLEAN
 
     def _tasks(self) -> list[Task]:
         request = self._request
@@ -214,7 +285,27 @@ class _Run:
         found = find_files(paths, self._configuration, self._cwd)
         self._report(found.problems)
         roots = tuple(os.path.abspath(os.path.join(self._cwd, path)) for path in paths)
-        return [self._task(file, roots) for file in found.files]
+        files = [file for file in found.files if not (request.force_exclude and self._is_excluded(file.path))]
+        self._adoption.looks_at(file.path for file in files)
+        return [self._task(file, roots) for file in files]
+
+    def _is_excluded(self, path: str) -> bool:
+        """Whether a walk would have left out a file, or a folder above it within the current one."""
+        settings = self._configuration.settings_for(os.path.dirname(path))
+        while path not in (self._cwd, os.path.dirname(path)):
+            if settings.excludes(posix(path)):
+                return True
+            path = os.path.dirname(path)
+        return False
+
+    def _spare_sources(self, tasks: Iterable[Task]) -> None:
+        """Raise UsageError if the results would take the place of a source."""
+        file = self._request.output_file
+        if file is None:
+            return
+        sources = {os.path.realpath(task.file.path) for task in tasks}
+        if file.endswith((SUFFIX, NOTEBOOK_SUFFIX)) or os.path.realpath(file) in sources:
+            raise UsageError(f"--output-file {file}: findings or patches go there, and this is a source")
 
     def _task_of_stdin(self) -> list[Task]:
         name = self._request.stdin_filename
@@ -232,13 +323,13 @@ class _Run:
     def _task(self, file: FoundFile, roots: tuple[str, ...]) -> Task:
         settings = self._configuration.settings_for(os.path.dirname(file.path))
         unsafe = settings.unsafe_fixes if self._fixing else None
-        # A person reads one repair; a program can offer several.
-        for_programs = self._request.output_format is not OutputFormat.TEXT
-        options = replace(settings.options_for(posix(file.path)), alternatives=for_programs and not self._fixing)
-        return Task(file, options, unsafe, roots=roots, cwd=self._cwd)
+        wanted = self._request.output_format in WITH_ALTERNATIVES and not self._request.statistics
+        options = replace(settings.options_for(posix(file.path)), alternatives=wanted and not self._fixing)
+        return Task(file, options, unsafe, roots=roots, cwd=self._cwd, wanted=self._adoption.filter_for(settings))
 
     def _report(self, problems: Iterable[Problem]) -> None:
         for problem in problems:
+            self.said.append(problem)
             if not problem.partial:
                 self.problems.append(problem)
             kind = "warning" if problem.partial else "error"
@@ -246,12 +337,37 @@ class _Run:
             say(f"{printable(problem.path)}{line}: {kind}: {printable(problem.message)}")
 
 
-def _put_findings(request: Request, findings: Sequence[Located], *, to_stderr: bool = False) -> None:
-    text = render(request.output_format, findings, colour=wants_colour(sys.stderr if to_stderr else sys.stdout))
-    if to_stderr and text:
-        say(text.removesuffix("\n"))
-    elif text:
-        put(text)
+def _refuse_what_does_not_go_together(request: Request) -> None:
+    """Raises UsageError."""
+    if request.reason is not None and not request.add_ignore:
+        raise UsageError("--reason goes into the comments of --add-ignore; give both")
+    on_disk = {
+        "--write-baseline": request.write_baseline is not None,
+        "--add-ignore": request.add_ignore,
+        "--diff-base": request.diff_base is not None,
+    }
+    given = [option for option, is_given in on_disk.items() if is_given]
+    if given and request.reads_stdin:
+        raise UsageError(f"{given[0]} is about files, not about standard input")
+    if request.write_baseline is not None and len(given) > 1:
+        raise UsageError(f"{given[0]} records all findings; give it without {given[1]}")
+
+
+def _output(request: Request, *, aside: bool = False) -> Output:
+    """Where the findings or the patch go. Raises UsageError and OutputError."""
+    if request.statistics and request.output_format not in WITH_STATISTICS:
+        known = ", ".join(one.value for one in WITH_STATISTICS)
+        raise UsageError(f"--statistics can be printed as {known}, not as {request.output_format.value}")
+    output = Output(request.output_file, aside)
+    output.check()
+    return output
+
+
+def _rendered(request: Request, this_run: _Run, findings: Sequence[Located], output: Output) -> str:
+    if request.statistics:
+        return render_statistics(request.output_format, findings, colour=output.colour)
+    said = this_run.said
+    return render(request.output_format, findings, colour=output.colour, width=output.width, problems=said)
 
 
 def _patch(changes: Iterable[Change]) -> bytes:

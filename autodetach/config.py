@@ -43,6 +43,7 @@ DEFAULT_EXCLUDE = (
     "site-packages",
     "venv",
 )
+DEFAULT_INCLUDE = ("*.py",)
 PREFERENCES = ("item", "detach", "retain", "sum")
 
 
@@ -58,11 +59,15 @@ class Overrides:
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     unsafe_fixes: bool | None = None
+    baseline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings for the files of one folder; `codes` is None where all rules are on."""
+    """The settings for the files of one folder; `codes` is None where all rules are on.
+
+    `include` is None where a walk takes what is Python by its name, `baseline` is an absolute path.
+    """
 
     codes: frozenset[str] | None
     exclude: tuple[PathPatterns, ...]
@@ -70,6 +75,8 @@ class Settings:
     unsafe_fixes: bool
     prefer_accumulate: Literal["item", "detach"]
     prefer_shared: Literal["retain", "sum"]
+    include: PathPatterns | None = None
+    baseline: str | None = None
 
     def excludes(self, path: str) -> bool:
         """Whether a walk leaves out the file or folder at the absolute posix `path`."""
@@ -97,6 +104,18 @@ class _Table:
     per_file_ignores: dict[str, tuple[str, ...]] = field(default_factory=dict)
     unsafe_fixes: bool = False
     prefer: tuple[str, ...] = ()
+    include: tuple[str, ...] | None = None
+    baseline: str | None = None
+    given: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A setting as it holds: its key, its value, and where that comes from; nowhere where it is the default."""
+
+    key: str
+    value: object
+    origins: tuple[str, ...]
 
 
 class Configuration:
@@ -106,15 +125,51 @@ class Configuration:
         """`config` is a file to use for all folders, its patterns relative to `cwd`. Raises ConfigError."""
         self._cwd = cwd
         self._overrides = overrides
-        self._settings: dict[str, Settings] = {}
-        self._default = self._settle(_Table(folder=posix(cwd)))
-        self._only = None if config is None else self._settle(_required_table(config, posix(cwd)))
+        self._settings: dict[str, tuple[_Table, Settings]] = {}
+        self._default = self._settled(_Table(folder=posix(cwd)))
+        self._only = None if config is None else self._settled(_required_table(config, posix(cwd)))
 
     def settings_for(self, folder: str) -> Settings:
         """The settings of the nearest pyproject.toml, at or above the absolute path `folder`, that has some.
 
         Raises ConfigError if they cannot be used.
         """
+        return self._nearest(folder)[1]
+
+    def resolved(self, folder: str) -> tuple[Resolved, ...]:
+        """Every setting that holds in a folder, and where it comes from. Raises ConfigError."""
+        table, settings = self._nearest(folder)
+        over = self._overrides
+        line = "command line"
+
+        def one(key: str, value: object, *, overridden: bool = False, added: bool = False) -> Resolved:
+            in_file = (table.file,) if key in table.given and not overridden else ()
+            return Resolved(key, value, (*in_file, line) if overridden or added else in_file)
+
+        ignore = over.ignore if over.select is not None else (*table.ignore, *over.ignore)
+        prefer = [settings.prefer_accumulate, settings.prefer_shared]
+        return (
+            one("select", list(over.select or table.select or ("ALL",)), overridden=over.select is not None),
+            one(
+                "ignore",
+                list(ignore),
+                overridden=over.select is not None and bool(over.ignore),
+                added=bool(over.ignore),
+            ),
+            one("include", list(table.include or DEFAULT_INCLUDE)),
+            one("exclude", [*table.exclude, *over.exclude], added=bool(over.exclude)),
+            one("extend-exclude", list(table.extend_exclude)),
+            one("per-file-ignores", {glob: list(codes) for glob, codes in table.per_file_ignores.items()}),
+            one("unsafe-fixes", settings.unsafe_fixes, overridden=over.unsafe_fixes is not None),
+            one("prefer", prefer),
+            one("baseline", settings.baseline, overridden=over.baseline is not None),
+        )
+
+    def file_for(self, folder: str) -> str | None:
+        """The file whose settings hold in a folder, as it is shown; None where there is none. Raises ConfigError."""
+        return self._nearest(folder)[0].file or None
+
+    def _nearest(self, folder: str) -> tuple[_Table, Settings]:
         if self._only is not None:
             return self._only
         climbed = []
@@ -123,7 +178,7 @@ class Configuration:
             table = _table_in(folder, self._cwd)
             parent = os.path.dirname(folder)
             if table is not None:
-                self._settings[folder] = self._settle(table)
+                self._settings[folder] = self._settled(table)
             elif parent == folder:
                 self._settings[folder] = self._default
             else:
@@ -131,6 +186,9 @@ class Configuration:
         settings = self._settings[folder]
         self._settings.update(dict.fromkeys(climbed, settings))
         return settings
+
+    def _settled(self, table: _Table) -> tuple[_Table, Settings]:
+        return table, self._settle(table)
 
     def _settle(self, table: _Table) -> Settings:
         overrides = self._overrides
@@ -146,7 +204,14 @@ class Configuration:
             unsafe_fixes=table.unsafe_fixes if overrides.unsafe_fixes is None else overrides.unsafe_fixes,
             prefer_accumulate="detach" if "detach" in table.prefer else "item",
             prefer_shared="sum" if "sum" in table.prefer else "retain",
+            include=None if table.include is None else PathPatterns.of(table.include, table.folder),
+            baseline=self._baseline(table),
         )
+
+    def _baseline(self, table: _Table) -> str | None:
+        if self._overrides.baseline is not None:
+            return os.path.abspath(os.path.join(self._cwd, self._overrides.baseline))
+        return table.baseline and os.path.abspath(os.path.join(table.folder, table.baseline))
 
 
 def posix(path: str) -> str:
@@ -236,7 +301,7 @@ def _checked(table: object, shown: str, folder: str) -> _Table:
             values[key.replace("-", "_")] = reader(value)
         except ValueError as error:
             fail(key, str(error))
-    return _Table(file=shown, folder=folder, **values)
+    return _Table(file=shown, folder=folder, given=tuple(table), **values)
 
 
 def _strings(value: object) -> tuple[str, ...]:
@@ -255,6 +320,14 @@ def _strings_by_glob(value: object) -> dict[str, tuple[str, ...]]:
         except ValueError as error:
             raise ValueError(f'"{glob}": {error}') from None
     return result
+
+
+def _path(value: object) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(
+            f'must be a path, such as "baseline.json", not {_toml_type(value) if value != "" else "empty"}'
+        )
+    return value
 
 
 def _boolean(value: object) -> bool:
@@ -278,11 +351,13 @@ def _preferences(value: object) -> tuple[str, ...]:
 _READERS: dict[str, Callable[[object], object]] = {
     "select": _strings,
     "ignore": _strings,
+    "include": _strings,
     "exclude": _strings,
     "extend-exclude": _strings,
     "per-file-ignores": _strings_by_glob,
     "unsafe-fixes": _boolean,
     "prefer": _preferences,
+    "baseline": _path,
 }
 
 

@@ -25,6 +25,20 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
+def width_of(stream: TextIO) -> int | None:
+    """How many columns the terminal behind `stream` has (COLUMNS decides, if set); None if there is no terminal."""
+    if not stream.isatty():
+        return None
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        # A terminal that does not know its width says 0.
+        return os.get_terminal_size(stream.fileno()).columns or None
+    except OSError:
+        return None
+
+
 def say(text: str) -> None:
     """Write lines that are for a person, not for a program, to standard error."""
     _write(sys.stderr, text.encode(sys.stderr.encoding or "utf-8", "backslashreplace") + b"\n")

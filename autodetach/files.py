@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from autodetach.config import Configuration, posix
+from autodetach.config import Configuration, Settings, posix
 from autodetach.finding import Problem
 from autodetach.gitignore import IgnoreFile, is_ignored, parse
 
@@ -177,7 +177,7 @@ class _Search:
             for inner in entries:
                 is_folder = inner.is_dir(follow_symlinks=False)
                 where = posix(inner.path)
-                if (is_folder or inner.name.endswith(SUFFIX)) and not (
+                if (is_folder or _is_included(settings, inner.name, where)) and not (
                     settings.excludes(where) or is_ignored(ignores, where, is_folder=is_folder)
                 ):
                     pending.append((inner.path, ignores, inner))
@@ -205,6 +205,10 @@ class _Search:
 
     def _shown(self, path: str) -> str:
         return relative(path, self._cwd)
+
+
+def _is_included(settings: Settings, name: str, path: str) -> bool:
+    return name.endswith(SUFFIX) if settings.include is None else settings.include.match(path)
 
 
 def relative(path: str, cwd: str) -> str:

@@ -5,15 +5,20 @@ from __future__ import annotations
 import ast
 import os
 import warnings
+import zlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Protocol
 
 from autodetach.machine.project import Module
 from autodetach.source import Source
 
 MAX_MODULES = 48
-SPARE_LINES = 1000
-"""Lines that a file may grow by while repairs are tried, without running into the numbers of the next one."""
+ROOM_OF_ROOT = 1 << 24
+ROOM = 1 << 18
+"""Line numbers that are kept for a file: more than a file that is read can have, and grow by."""
+ROOMS = ((1 << 31) - ROOM_OF_ROOT) // ROOM - 1
+MAX_KEPT_TREES = 256
 
 
 class Finder(Protocol):
@@ -41,8 +46,9 @@ class Files:
         self._finder = finder
         self._changed = changed or {}
         self._found: dict[tuple[str, str], Module | None] = {}
-        self.root = Module(path, "__main__", tree, 0, source.line_count + SPARE_LINES)
+        self.root = Module(path, "__main__", tree, 0, ROOM_OF_ROOT)
         self.modules = [self.root]
+        self._taken: set[int] = set()
         self.sources = {path: source}
         self._by_path = {path: self.root}
 
@@ -70,17 +76,25 @@ class Files:
         source = self._changed.get(path) or self._finder.read(path)
         if source is None:
             return None
-        first = self.modules[-1].last
+        first = self._room(path)
         try:
-            tree = parse(source, first)
+            tree = _tree(path, source.text, first)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None  # it is told when that file has its turn
         name, is_package = module_name(path)
-        module = Module(path, name, tree, first, first + source.line_count + SPARE_LINES, is_package)
+        module = Module(path, name, tree, first, first + ROOM, is_package)
         self._by_path[path] = module
         self.sources[path] = source
         self.modules.append(module)
         return module
+
+    def _room(self, path: str) -> int:
+        """Line numbers for a file: the same in every program, but for a rare clash, so that its tree can be kept."""
+        room = zlib.crc32(os.fsencode(path)) % ROOMS
+        while room in self._taken:
+            room = (room + 1) % ROOMS
+        self._taken.add(room)
+        return ROOM_OF_ROOT + room * ROOM
 
 
 class Edited:
@@ -119,7 +133,16 @@ def parse(source: Source, first: int = 0) -> ast.Module:
     """The tree of a source, its lines `first` ahead. Raises what `ast.parse` raises."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python thinks of the user's string escapes is not our subject
-        return ast.parse("\n" * first + source.text, source.path)
+        tree = ast.parse(source.text, source.path)
+    return ast.increment_lineno(tree, first) if first else tree
+
+
+@lru_cache(maxsize=MAX_KEPT_TREES)
+def _tree(path: str, text: str, first: int) -> ast.Module:
+    """The tree of an imported file, kept: many files of a project import the same ones."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.increment_lineno(ast.parse(text, path), first)
 
 
 def module_name(path: str) -> tuple[str, bool]:

@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from autodetach.checker import Change, CheckOptions, check, fix
+from autodetach.checker import Change, CheckOptions, Wanted, check, fix
 from autodetach.files import FoundFile, ReadError, read_bytes
 from autodetach.finding import Finding, Problem
 from autodetach.imports import Imports
 from autodetach.source import Edit, Source, SourceError
+from autodetach.suppress import may_name_rules
 
 # Starting a process costs as much as checking several files.
 MIN_FILES_FOR_POOL = 16
@@ -34,6 +35,7 @@ class Task:
     forbidden: frozenset[str] = frozenset()
     changed: Mapping[str, Source] = field(default_factory=dict)
     cwd: str = ""
+    wanted: Wanted | None = None
 
     def may_edit(self, path: str) -> bool:
         """Whether another file, by its absolute path, may be edited."""
@@ -47,8 +49,9 @@ class Outcome:
     """What became of a task. Nothing is written: that is the business of the caller.
 
     `findings` are those left: they count in `source`, which is the fixed one if there are edits. `applied` and `edits`
-    count in `original`. Both sources are None where there is neither a finding nor an edit. `elsewhere` are changes of
-    imported files, `sources` those of them that findings speak of, by absolute path, and `imported` all that were read.
+    count in `original`. Both sources are None where there is neither a finding nor an edit, nor a comment that may
+    silence one. `elsewhere` are changes of imported files, `sources` those of them that findings speak of, by absolute
+    path, and `imported` all that were read. `used` and `known` are as in `CheckResult`.
     """
 
     file: FoundFile
@@ -61,6 +64,8 @@ class Outcome:
     elsewhere: tuple[Change, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
     imported: tuple[str, ...] = ()
+    used: frozenset[tuple[str, int]] = frozenset()
+    known: frozenset[tuple[str, int, str]] = frozenset()
 
     def source_of(self, path: str) -> Source | None:
         """The source in which what a finding says of `path` counts; of the analysed file where it is empty."""
@@ -109,14 +114,17 @@ def internal_error(error: Exception) -> str:
 
 def _checked(task: Task, source: Source) -> Outcome:
     path = task.file.path
-    result = check(source, task.options, path=path, finder=Imports(path, task.cwd), changed=task.changed)
+    finder = Imports(path, task.cwd)
+    result = check(source, task.options, path=path, finder=finder, changed=task.changed, wanted=task.wanted)
     return Outcome(
         task.file,
         result.findings,
         result.problems,
-        source if result.findings else None,
+        source if result.findings or may_name_rules(source.raw) else None,
         sources=_spoken_of(result.findings, result.sources),
         imported=tuple(at for at in result.sources if at != path),
+        used=result.used,
+        known=result.known,
     )
 
 
@@ -130,10 +138,11 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
         finder=Imports(path, task.cwd),
         changed=task.changed,
         may_edit=task.may_edit,
+        wanted=task.wanted,
     )
     imported = tuple(at for at in result.sources if at != path)
-    if not (result.remaining or result.changes or result.edits):
-        return Outcome(task.file, problems=result.problems, imported=imported)
+    if not (result.remaining or result.changes or result.edits or may_name_rules(source.raw)):
+        return Outcome(task.file, problems=result.problems, imported=imported, used=result.used)
     return Outcome(
         task.file,
         result.remaining,
@@ -145,6 +154,7 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
         tuple(change for change in result.changes if change.path != path),
         _spoken_of((*result.remaining, *result.applied), result.sources),
         imported,
+        result.used,
     )
 
 

@@ -6,7 +6,11 @@ import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from autodetach.rules import RULES, Rule
+from autodetach import rules, unused
+from autodetach.rules import Rule
+
+# All that can be chosen: the rules for programs, and the one for the comments that silence them.
+RULES: tuple[Rule, ...] = (*rules.RULES, unused.RULE)
 
 
 class UnknownRule(Exception):

@@ -62,7 +62,8 @@ class _State:
     def anew(self, number: int, task: Task, before: Outcome) -> Outcome:
         forbidden = frozenset(c.path for c in before.elsewhere if c.path not in self._asked)
         changed = {path: change.source for path, change in self.changes.items()}
-        after = run_one(replace(task, changed=changed, forbidden=task.forbidden | forbidden))
+        wanted = None if task.wanted is None else task.wanted.after(self.changes.values())
+        after = run_one(replace(task, changed=changed, forbidden=task.forbidden | forbidden, wanted=wanted))
         applied = (*before.applied, *after.applied) if number in self._seen else after.applied
         return replace(after, applied=applied)
 

@@ -1,4 +1,4 @@
-"""Replacing the bytes of a file so that a crash, or somebody else's edit in between, loses nothing."""
+"""Writing the bytes of a file so that a crash, or somebody else's edit in between, loses nothing."""
 
 from __future__ import annotations
 
@@ -29,6 +29,55 @@ def replace_bytes(path: str, analysed: bytes, new: bytes) -> None:
         _replace(target, status, analysed, new)
     except OSError as error:
         raise WriteError(f"cannot write: {error.strerror or error}") from error
+
+
+def write_result(path: str, result: bytes) -> None:
+    """Make `result` the content of the file at `path`, atomically, whether there is one or not.
+
+    Of a symbolic link the target is written; what is no ordinary file (a pipe, /dev/stdout) is written into. Raises
+    WriteError, and only that.
+    """
+    try:
+        target = os.path.realpath(path)
+        if os.path.exists(target) and not os.path.isfile(target):
+            with open(target, "wb") as file:
+                file.write(result)
+        else:
+            _put_in_place(target, result)
+    except OSError as error:
+        raise WriteError(f"cannot write: {(error.strerror or str(error)).lower()}") from error
+
+
+def obstacle(path: str) -> str | None:
+    """What will keep `write_result` from writing to `path`, as far as that can be told beforehand, in one clause."""
+    target = os.path.realpath(path)
+    folder = os.path.dirname(target)
+    if not os.path.isdir(folder):
+        shown = os.path.dirname(path) or folder
+        return f"{shown} is no folder" if os.path.exists(folder) else f"there is no folder {shown}"
+    if os.path.isdir(target) or path.endswith(os.sep):
+        return "this is a folder"
+    if not os.access(target if os.path.exists(target) and not os.path.isfile(target) else folder, os.W_OK):
+        return "no permission to write there"
+    return None
+
+
+def _put_in_place(target: str, result: bytes) -> None:
+    temporary = os.path.join(os.path.dirname(target), f".autodetach-{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    # Not by `tempfile`, whose files only their owner may read: a report is as readable as any new file.
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        with open(handle, "wb") as file:
+            file.write(result)
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(target):
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
 
 
 def _replace(target: str, status: os.stat_result, analysed: bytes, new: bytes) -> None:

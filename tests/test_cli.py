@@ -55,6 +55,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Request]]:
         ("--stdin-filename a.py -", Request(paths=("-",), stdin_filename="a.py")),
         ("--config x.toml -j 3 --no-cache -q", Request(config="x.toml", jobs=3, quiet=True)),
         ("--quiet --jobs 1 -- -odd.py", Request(paths=("-odd.py",), jobs=1, quiet=True)),
+        ("--output-format json-lines", Request(output_format=OutputFormat.JSON_LINES)),
+        ("--output-file a.sarif --exit-zero", Request(output_file="a.sarif", exit_zero=True)),
+        ("-o a", Request(output_file="a")),
     ],
 )
 @pytest.mark.parametrize("name", COMMANDS)
@@ -97,7 +100,7 @@ def test_all_other_calls_are_read_by_typer(arguments: str) -> None:
     [
         ("chek", "No such command 'chek'"),
         ("check --selct AD1", "No such option: --selct"),
-        ("check --output-format xml", "'xml' is not one of 'text', 'json'"),
+        ("check --output-format xml", "'xml' is not one of 'text', 'grouped', 'json'"),
         ("check -j 0", "Invalid value for '--jobs' / '-j'"),
         ("check -j many", "Invalid value for '--jobs' / '-j'"),
         ("check --config", "--config"),
@@ -110,7 +113,7 @@ def test_wrong_arguments(arguments: str, message: str) -> None:
     assert message in result.output
 
 
-@pytest.mark.parametrize("name", ["", *COMMANDS, "rule"])
+@pytest.mark.parametrize("name", ["", *COMMANDS, "rule", "config"])
 def test_help_can_be_used_without_the_readme(name: str) -> None:
     result = CliRunner().invoke(app, [*name.split(), "--help"])
     assert result.exit_code == 0
@@ -252,3 +255,17 @@ def test_many_files_give_the_same_output_whatever_the_number_of_processes(tmp_pa
         assert b"29.py" in one.stdout
         assert one.stderr.count(b": error: ") == 10
         assert (one.stdout, one.stderr) == (two.stdout, two.stderr)
+
+
+def test_options_of_some_commands(asked: list[tuple[str, Request]]) -> None:
+    runner = CliRunner()
+    for option, request, names in (
+        ("--statistics", Request(statistics=True), {"check", "fix"}),
+        ("--exit-non-zero-on-fix", Request(exit_non_zero_on_fix=True), {"fix"}),
+    ):
+        for name in COMMANDS:
+            asked.clear()
+            ran = runner.invoke(app, [name, option])
+            assert asked == ([(name, request)] if name in names else [])
+            assert (f"No such option: {option}" in ran.output) is (name not in names)
+            assert (option in runner.invoke(app, [name, "--help"]).output) is (name in names)

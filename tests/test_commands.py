@@ -374,3 +374,145 @@ def test_a_folder_that_is_gone(run: Runner, tmp_path: Path) -> None:
         assert run("check") == (TROUBLE, "", "error: No such file or directory\n")
     finally:
         os.chdir(tmp_path)
+
+
+def test_results_go_to_a_file(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    Path("a.py").write_text("x = LEAK\n")
+    text = run("check", Request(output_file="out"))
+    assert text == (FINDINGS, "", "Found 1 finding in 1 file; `autodetach fix` repairs 1.\n")
+    assert Path("out").read_text().startswith("a.py:1:5: AD101 accumulated-loss: `LEAK` keeps its graph\n")
+    run("check", Request(output_file="out", output_format=JSON))
+    assert json.loads(Path("out").read_text())[0]["code"] == "AD101"
+    assert run("diff", Request(output_file="out")).out == ""
+    assert Path("out").read_text() == "--- a/a.py\n+++ b/a.py\n@@ -1,1 +1,1 @@\n-x = LEAK\n+x = DONE\n"
+    assert run("fix", Request(output_file="out"))[:2] == (CLEAN, "")
+    assert (Path("out").read_text(), Path("a.py").read_text()) == ("", "x = DONE\n")
+    assert run("diff", Request(output_file="new"))[:2] == (CLEAN, "")
+    assert Path("new").read_bytes() == b""
+
+
+def test_standard_input_and_a_file_for_what_is_left(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    stdin(monkeypatch, b"LEAK\nSTUCK\n")
+    ran = run("fix", Request(paths=("-",), output_file="left"))
+    assert ran == (FINDINGS, "DONE\nSTUCK\n", "Found 2, fixed 1, 1 left.\n")
+    assert Path("left").read_text().startswith("-:2:1: AD102")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_file_that_cannot_be_written_is_told_before_any_work(run: Runner, name: str) -> None:
+    Path("a.py").write_text("LEAK\n")
+    file = os.path.join("gone", "out")
+    assert run(name, Request(output_file=file)) == (
+        TROUBLE,
+        "",
+        f"error: --output-file {file}: there is no folder gone\n",
+    )
+    assert run(name, Request(output_file="")).err == "error: --output-file : a name is missing\n"
+    assert Path("a.py").read_text() == "LEAK\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_results_never_take_the_place_of_a_source(run: Runner, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("script").write_text("LEAK\n")
+    Path("link").symlink_to("script")
+    for paths, file in ((("script",), "script"), (("script",), "link"), (("-",), "fixed.py"), (("-",), "new.ipynb")):
+        stdin(monkeypatch, b"LEAK\n")
+        message = f"error: --output-file {file}: findings or patches go there, and this is a source\n"
+        assert run(name, Request(paths=paths, output_file=file)) == (TROUBLE, "", message)
+    assert Path("script").read_text() == "LEAK\n"
+    assert sorted(os.listdir()) == ["link", "script"]
+
+
+def test_a_file_that_cannot_be_written_at_the_end(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("a.py").write_text("LEAK\n")
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    ran = run("check", Request(output_file="out"))
+    assert ran == (TROUBLE, "", "error: --output-file out: cannot write: no space left on device\n")
+    assert sorted(os.listdir()) == ["a.py"]
+
+
+def test_statistics(run: Runner) -> None:
+    Path("a.py").write_text("LEAK\nLEAK\nSTUCK\nRISK\n")
+    ran = run("check", Request(statistics=True))
+    assert ran.code == FINDINGS
+    assert ran.out.splitlines() == [
+        "2  AD101  [*] accumulated-loss",
+        "1  AD102  [ ] stored-graph",
+        "1  AD201  [ ] walked-twice",
+        "[*] `autodetach fix` repairs all",
+    ]
+    counted = json.loads(run("check", Request(statistics=True, output_format=JSON)).out)
+    assert counted[0] == {
+        "code": "AD101",
+        "name": "accumulated-loss",
+        "count": 2,
+        "fixable": True,
+        "fixable_count": 2,
+        "unsafe_fixable_count": 0,
+    }
+    assert [(one["count"], one["fixable_count"], one["unsafe_fixable_count"]) for one in counted[1:]] == [
+        (1, 0, 0),
+        (1, 0, 1),
+    ]
+    lines = run("check", Request(statistics=True, output_format=OutputFormat.JSON_LINES)).out.splitlines()
+    assert [json.loads(line) for line in lines] == counted
+    assert run("fix", Request(statistics=True)).out.splitlines() == [
+        "1  AD102  [ ] stored-graph",
+        "1  AD201  [ ] walked-twice",
+    ]
+
+
+def test_statistics_of_nothing(run: Runner) -> None:
+    Path("a.py").write_text("x = 1\n")
+    assert run("check", Request(statistics=True))[:2] == (CLEAN, "")
+    assert run("check", Request(statistics=True, output_format=JSON)).out == "[]\n"
+
+
+def test_statistics_are_refused_where_a_schema_has_no_place_for_them(run: Runner) -> None:
+    message = "error: --statistics can be printed as text, grouped, json, json-lines, not as sarif\n"
+    assert run("check", Request(statistics=True, output_format=OutputFormat.SARIF)) == (TROUBLE, "", message)
+
+
+def test_exit_zero(run: Runner) -> None:
+    Path("a.py").write_text("STUCK\n")
+    for name in COMMANDS:
+        assert run(name, Request(exit_zero=True)).code == CLEAN
+        assert run(name, Request(exit_zero=True, paths=("gone.py", "a.py"))).code == TROUBLE
+
+
+@pytest.mark.parametrize(("text", "code"), [("LEAK\n", FINDINGS), ("STUCK\n", FINDINGS), ("x = 1\n", CLEAN)])
+def test_exit_non_zero_on_fix(run: Runner, text: str, code: int) -> None:
+    Path("a.py").write_text(text)
+    assert run("fix", Request(exit_non_zero_on_fix=True)).code == code
+    Path("a.py").write_text(text)
+    assert run("fix", Request(exit_non_zero_on_fix=True, exit_zero=True)).code == CLEAN
+
+
+@pytest.mark.parametrize("output_format", OutputFormat)
+def test_every_format_has_a_file_that_cannot_be_read_beside_findings(run: Runner, output_format: OutputFormat) -> None:
+    Path("a.py").write_text("LEAK\n")
+    Path("b.py").write_text("(\n")
+    ran = run("check", Request(output_format=output_format))
+    assert (ran.code, "b.py:1: error: syntax error" in ran.err, "AD101" in ran.out) == (TROUBLE, True, True)
+
+
+def test_services_get_paths_from_the_top_of_the_checkout(
+    run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("sub").mkdir()
+    Path("sub/a.py").write_text("LEAK\n")
+    monkeypatch.chdir("sub")
+    monkeypatch.delenv("CI_PROJECT_DIR", raising=False)
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    assert ",file=sub/a.py," in run("check", Request(output_format=OutputFormat.GITHUB)).out
+    assert '"uri": "sub/a.py"' in run("check", Request(output_format=OutputFormat.SARIF)).out
+    assert '"path": "a.py"' in run("check", Request(output_format=OutputFormat.GITLAB)).out
+    monkeypatch.setenv("CI_PROJECT_DIR", str(tmp_path))
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "other"))
+    assert '"path": "sub/a.py"' in run("check", Request(output_format=OutputFormat.GITLAB)).out
+    assert ",file=a.py," in run("check", Request(output_format=OutputFormat.GITHUB)).out

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from autodetach.console import printable, put_bytes, say, wants_colour
+from autodetach.console import printable, put_bytes, say, wants_colour, width_of
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,30 @@ def test_wants_colour(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert wants_colour(stream) is expected
+
+
+def test_width_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    assert (width_of(Terminal()), width_of(io.StringIO())) == (70, None)
+    for nonsense in ("0", "-3", "wide", ""):
+        monkeypatch.setenv("COLUMNS", nonsense)
+        assert width_of(Terminal()) is None  # it has no file number to ask
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize(("columns", "expected"), [(57, 57), (0, None)])
+def test_width_of_a_real_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, expected: int | None) -> None:
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    monkeypatch.delenv("COLUMNS", raising=False)
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    with open(slave, "w") as terminal:
+        assert width_of(terminal) == expected
+    os.close(master)
 
 
 def test_bytes_stay_bytes_and_lines_go_to_standard_error(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 CI = ROOT / ".ci" / "run"
 STORY = "fixtures/graph-outside-loop/weight_decay_by_hand.before.py"
+PROJECT = "fixtures/projects/two_packages/before"
 
 needs_a_shell = pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
 
@@ -58,8 +59,8 @@ def patch() -> str:
     return f"```diff\n{output_of(first_command())}```"
 
 
-def story() -> str:
-    command = f"autodetach check {STORY}"
+def told(path: str) -> str:
+    command = f"autodetach check {path}"
     return f"```console\n$ {command}\n{output_of(command)}```"
 
 
@@ -74,7 +75,12 @@ def row_of(rule: Rule) -> str:
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
-GENERATED: dict[str, Callable[[], str]] = {"diff": patch, "check": story, "rules": rule_table}
+GENERATED: dict[str, Callable[[], str]] = {
+    "diff": patch,
+    "check": lambda: told(STORY),
+    "project": lambda: told(PROJECT),
+    "rules": rule_table,
+}
 
 
 def part(name: str) -> re.Pattern[str]:
@@ -99,7 +105,7 @@ def commands() -> list[str]:
 
 
 def test_there_are_commands_of_every_kind() -> None:
-    assert {command.split()[1] for command in commands()} == {"check", "diff", "fix", "rule"}
+    assert {command.split()[1] for command in commands()} >= {"check", "diff", "fix", "rule"}
     assert any("git apply" in command for command in commands())
     assert any("--stdin-filename" in command for command in commands())
 
@@ -171,7 +177,9 @@ def ci(folder: Path, failing: str = "none") -> tuple[subprocess.CompletedProcess
     shutil.copy(CI, folder / ".ci")
     programs = folder / "programs"
     programs.mkdir()
-    for name, text in (("python3", FAKE_PYTHON), ("patch", "#!/bin/sh\n")):
+    # With what the tests need from the system at hand, nothing is installed.
+    needed = dict.fromkeys(("patch", "fish", "zsh"), "#!/bin/sh\n")
+    for name, text in {"python3": FAKE_PYTHON, **needed}.items():
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     path = os.pathsep.join([str(programs), os.environ["PATH"]])

@@ -28,6 +28,8 @@ HEAVY = {
     "autodetach.codemods",
     "autodetach.patch",
     "autodetach.report.json_",
+    "autodetach.report.paragraph",
+    "autodetach.report.sarif",
     "autodetach.report.text",
     "autodetach.selection",
     "autodetach.write",

@@ -6,7 +6,7 @@ import pytest
 
 from autodetach.finding import Finding, Severity
 from autodetach.source import Source, Span
-from autodetach.suppress import visible
+from autodetach.suppress import sift, visible
 
 
 def finding_at(source: Source, text: bytes) -> Finding:
@@ -104,3 +104,51 @@ def test_nothing_is_tokenised_without_a_marker(monkeypatch: pytest.MonkeyPatch) 
     assert is_visible("total += loss  # a comment\n")
     with pytest.raises(AssertionError, match="tokenised"):
         is_visible("total += loss  # noqa\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("# autodetach: ignore-file\ntotal\n", False),
+        ("# autodetach: ignore-file[AD101] a demonstration\ntotal\n", False),
+        ("total\n# autodetach: ignore-file[AD1]\n", False),
+        ("# autodetach: ignore-file[AD2]\ntotal\n", True),
+        ("# autodetach: ignore-files\ntotal\n", True),
+        ("x = 1  # autodetach: ignore-file\ntotal\n", True),
+        ("'''\n# autodetach: ignore-file\n'''\ntotal\n", True),
+        ("# autodetach: off\ntotal\n", False),
+        ("# autodetach: off\nx\n# autodetach: on\ntotal\n", True),
+        ("# autodetach: off\ntotal\n# autodetach: on\n", False),
+        ("total\n# autodetach: off\n", True),
+        ("# autodetach: off[AD101] why\nx\n\ntotal\n", False),
+        ("# autodetach: off[AD2]\ntotal\n", True),
+        ("x  # autodetach: off\ntotal\n", True),
+        ("# autodetach: off\nx  # autodetach: on\ntotal\n", False),
+        ("def f():\n    # autodetach: off\n    x\ntotal\n", True),
+        ("def f():\n    # autodetach: off\n    x\n\n    total\n", False),
+        ("def f():\n    # autodetach: off\n    if x:\n        y\n    total\nz\n", False),
+        ("def f():\n\t# autodetach: off\n\tx\n# a comment at the left ends no block\n\ttotal\n", False),
+        ("# autodetach: off\n# autodetach: off[AD2]\n# autodetach: on\ntotal\n", False),
+        ("# autodetach: off\n# autodetach: off[AD2]\n# autodetach: on\n# autodetach: on\ntotal\n", True),
+        ("f(\n    # autodetach: off\n    total,\n    # autodetach: on\n)\n", False),
+    ],
+)
+def test_files_and_blocks(code: str, expected: bool) -> None:
+    assert is_visible(code, "total") is expected
+
+
+@pytest.mark.parametrize(
+    ("code", "needed"),
+    [
+        ("total  # noqa: AD1, AD101\n", "AD1, AD101"),
+        ("total  # noqa  # autodetach: ignore[AD101]\n", "AD101]"),
+        ("total  # autodetach: ignore  # noqa: AD101\n", "AD101\n"),
+        ("# autodetach: ignore-file\n# autodetach: off\ntotal  # autodetach: ignore\n", "# autodetach: ignore\n"),
+        ("# autodetach: ignore-file[AD101]\n# autodetach: off\ntotal\n", "# autodetach: off"),
+        ("é = total  # é # autodetach: ignore[AD3, accumulated-loss] é\n", "accumulated-loss"),
+    ],
+)
+def test_of_several_comments_the_closest_and_most_exact_is_needed(code: str, needed: str) -> None:
+    source = Source.from_bytes(code.encode(), "x.py")
+    sifted = sift(source, [finding_at(source, b"total")])
+    assert sifted.used == {source.raw.index(needed.encode())}

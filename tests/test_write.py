@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.write import WriteError, replace_bytes
+from autodetach.write import WriteError, obstacle, replace_bytes, write_result
 
 
 @pytest.fixture
@@ -92,3 +92,54 @@ def test_a_change_at_the_last_moment_is_seen(file: Path, monkeypatch: pytest.Mon
     with pytest.raises(WriteError, match="changed on disk"):
         replace_bytes(str(file), b"old\r\n", b"new")
     assert file.read_bytes() == b"theirs"
+
+
+def test_a_result_is_written_as_any_new_file(tmp_path: Path) -> None:
+    beside = tmp_path / "beside"
+    beside.touch()
+    path = tmp_path / "result.json"
+    write_result(str(path), b"[]\n")
+    assert path.read_bytes() == b"[]\n"
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(beside.stat().st_mode)
+    assert sorted(os.listdir(tmp_path)) == ["beside", "result.json"]
+
+
+def test_a_result_takes_the_place_of_another(file: Path, tmp_path: Path) -> None:
+    file.chmod(0o600)
+    link = tmp_path / "link"
+    link.symlink_to("a.py")
+    write_result(str(link), b"new")
+    assert (os.readlink(link), file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == ("a.py", b"new", 0o600)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_a_pipe_is_written_into(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    assert obstacle(str(path)) is None
+    write_result(str(path), b"result")
+    assert os.read(reader, 100) == b"result"
+    os.close(reader)
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+def test_half_a_result_is_none(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(WriteError, match="cannot write: no space left on device"):
+        write_result(str(file), b"new")
+    assert file.read_bytes() == b"old\r\n"
+    assert os.listdir(file.parent) == ["a.py"]
+
+
+def test_what_stands_in_the_way_of_a_result(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    gone = os.path.join("gone", "deep")
+    assert obstacle(os.path.join(gone, "x.json")) == f"there is no folder {gone}"
+    assert obstacle(os.path.join("a.py", "x.json")) == "a.py is no folder"
+    assert obstacle(".") == "this is a folder"
+    assert obstacle("new" + os.sep) is not None
+    assert (obstacle("x.json"), obstacle("a.py"), obstacle(str(tmp_path / "x.json"))) == (None, None, None)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
+from autodetach.add_ignore import NotSilenced, ignoring
 from autodetach.finding import Applicability, Fix
 from autodetach.lsp.documents import Documents
-from autodetach.lsp.ignore import ignoring
 from autodetach.lsp.places import Places
 from autodetach.report import Located
 from autodetach.runner import Outcome
@@ -63,9 +63,13 @@ class Actions:
     def _others(self, located: Located, diagnostic: types.Diagnostic) -> list[types.CodeAction]:
         finding = located.finding
         actions = []
-        edits = ignoring(located.source, finding)
-        edit = self._workspace_edit({located.path: (located.source, edits)}) if edits else None
-        if edit is not None:
+        try:
+            edits = ignoring(located.source, [finding])
+        except NotSilenced:
+            edits = ()
+        edit = self._workspace_edit({located.path: (located.source, edits)})
+        # A comment on a comment that nobody needs is no help: that finding has a fix.
+        if edits and edit is not None and finding.code != "AD901":
             actions.append(
                 types.CodeAction(
                     f"{finding.code}: ignore on this line",

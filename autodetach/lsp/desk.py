@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from autodetach.adopt import Adoption
 from autodetach.config import ConfigError, Configuration, Overrides, posix
 from autodetach.files import FoundFile, find_files, left_out, relative
 from autodetach.finding import Problem
@@ -255,8 +256,9 @@ class Desk:
             except SourceError:
                 if opened.path == path:
                     raise
-        options = configuration.settings_for(os.path.dirname(path)).options_for(posix(path))
-        return Task(self._file(path), options, changed=changed, cwd=self._documents.root_of(path))
+        settings, cwd = configuration.settings_for(os.path.dirname(path)), self._documents.root_of(path)
+        known = Adoption(cwd, None, uses_baseline=True).filter_for(settings)
+        return Task(self._file(path), settings.options_for(posix(path)), changed=changed, cwd=cwd, wanted=known)
 
     def _importers(self, path: str) -> list[str]:
         return [root for root, known in self._known.items() if root != path and path in known.outcome.imported]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from autodetach.comments import Views, with_unused
+from autodetach.config import Configuration, Overrides
 from autodetach.imports import holds_python
 from autodetach.runner import Outcome, Task, run_one
+from autodetach.settle import settle
 
 
 def look(task: Task) -> Outcome:
-    """Do a task on the files as they are now."""
+    """Do a task on the files as they are now, as the command line does if it is given that file. Raises ConfigError."""
     holds_python.cache_clear()
-    return run_one(task)
+    settled = settle([task], [run_one(task)])
+    views = Views(settled.outcomes, Configuration(task.cwd, Overrides()), task.cwd)
+    return with_unused([task], settled, views).outcomes[0]

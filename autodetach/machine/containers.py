@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.values import (
     Instance,
@@ -109,6 +109,7 @@ def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Si
         _extend(m, this, args[0], _element(site, 0), site)
         return None
     if name in ("pop", "popleft"):
+        this.dropped = m.clock
         if not this.items:
             if this.exact and not m.widening:
                 raise Raised("IndexError")
@@ -360,6 +361,7 @@ def delete(m: Core, this: Value, index: Value) -> None:
     if isinstance(this, Mapping):
         this.items.pop(m.key(index), None)
     elif isinstance(this, Sequence):
+        this.dropped = m.clock
         if isinstance(index, Slice):
             bounds = (index.lower, index.upper, index.step)
             if index.lower is None and index.upper is None:
@@ -431,11 +433,11 @@ def items(m: Core, this: Value) -> Iterable:
             yield this.items[i]
             i += 1
         if not exact and not this.exact and this.items:
-            while i < 3:
+            while i < MAX_PASSES + MAX_SKIPPED:
                 yield this.items[-1]
                 i += 1
 
-    return Iterable(walk, len(this.items) if this.exact else None)
+    return Iterable(walk, len(this.items) if this.exact else None, short=this.exact)
 
 
 # ---- operators

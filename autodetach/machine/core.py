@@ -39,6 +39,8 @@ from autodetach.machine.values import (
 from autodetach.machine.values import Iterable as Iterable_
 
 MAX_PASSES = 3
+MAX_SKIPPED = 2
+"""So many passes that end early, by `continue`, are not counted; what a loop runs through must last for these too."""
 MAX_EXACT = 4
 MAX_DEPTH = 24
 MAX_RECURSION = 3
@@ -137,6 +139,12 @@ class Core:
         value.born = self.clock
         return value
 
+    def quiet(self, name: str) -> Opaque:
+        """An object of a library that keeps no graph, nor do the results of its methods."""
+        value = self.opaque(name)
+        value.attrs["#quiet"] = True
+        return value
+
     def key(self, value: Value) -> Hashable:
         key = key_of(value)
         if isinstance(key, tuple) and key[0] == "i":
@@ -199,19 +207,18 @@ class Core:
         result = Tensor(None, shape, is_float)
         result.born = self.clock
         result.from_grad = any(t.from_grad for t in inputs if isinstance(t, Tensor))
-        if op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor):
+        shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
+        if shares:
             result.storage = inputs[0].storage
-            result.view_of = inputs[0] if self.grad_enabled else None
         if not op.differentiable or not self.grad_enabled:
             return result
+        if shares:
+            result.view_of = inputs[0]
         carriers = [t for t in inputs if isinstance(t, (Tensor, Opaque)) and t.node is not None]
         if not carriers:
             return result
         result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
         result.is_float = True
-        if op.view and isinstance(inputs[0], Tensor):
-            result.storage = inputs[0].storage
-            result.view_of = inputs[0]
         return result
 
     def _node_of(
@@ -327,8 +334,9 @@ class Core:
             for node in sorted(ancestors(d.roots), key=lambda n: n.number):
                 if any(p in needed or p in wanted for p in node.parents):
                     needed.add(node)  # what is asked for is captured, not executed
-        came: dict[Node, Node | None] = dict.fromkeys(d.roots)
-        stack = list(d.roots)
+        roots = [r for r in d.roots if needed is None or r in needed or not is_known(r)]
+        came: dict[Node, Node | None] = dict.fromkeys(roots)
+        stack = list(roots)
         order: list[Node] = []
         while stack:
             node = stack.pop()
@@ -535,6 +543,11 @@ class Core:
         return any(not p.activation.exact and p.started > born for p in self.loops) or any(
             started > born for started, _ in self.cutoffs
         )
+
+
+def is_known(node: Node) -> bool:
+    """Whether all of a graph is known, so that what it does not lead to it certainly does not need."""
+    return not any(n.assumed or n.weak for n in ancestors([node]))
 
 
 def strengthen(node: Node) -> None:

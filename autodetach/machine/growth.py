@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autodetach.machine.events import Stored
+from autodetach.machine.events import Crossing, Stored
 from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.torch_semantics import OPS
-from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value
 
 LINEAR = frozenset(
     "add sub mul div lerp maximum minimum neg true_divide addcmul addcdiv rsub clone stack cat __setitem__".split()
@@ -69,6 +69,8 @@ def growths(analysis: Analysis) -> list[Growth]:
                 legitimate.add(("chain", crossing.child.site.node))
         for growth in (*_chains(run), *_stores(run)):
             key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)
+            if not (run.whole or growth.dead):
+                continue  # what comes later may differentiate it
             if growth.used or (not growth.dead and _escapes(run, growth)):
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
@@ -83,7 +85,7 @@ def _chains(run: Run) -> Iterator[Growth]:
     done: set[tuple[Activation, ast.AST]] = set()
     for crossing in run.machine.crossings:
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
-        if activation.in_forward or child.weak:
+        if activation.in_forward or child.weak or parent.leaf:
             continue
         key = (activation, child.site.node)
         if key in done:
@@ -96,13 +98,16 @@ def _chains(run: Run) -> Iterator[Growth]:
             continue
         done.add(key)
         elements = tuple(_elements(cycle, before))
-        if elements and not any(_proven(e.node) for e in elements):
+        if not any(_proven(n) for n in ([e.node for e in elements] or cycle)):
             continue
         freeing = _freed_within(elements, before)
         walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
         if not walked and not _outermost(child, activation):
             continue
         if not walked and any(n.walked_by for n in cycle):
+            continue
+        linear = all(n.op in LINEAR or n.op == "part" for n in cycle)
+        if not walked and not (linear and elements) and _unrolled(crossing):
             continue
         yield Growth(
             "chain",
@@ -112,7 +117,7 @@ def _chains(run: Run) -> Iterator[Growth]:
             elements,
             walked,
             freeing,
-            all(n.op in LINEAR or n.op == "part" for n in cycle),
+            linear,
             not any(n.assumed for n in cycle) and not any(e.node.assumed and not e.node.leaf for e in elements),
             _starts_as_number(run, child),
         )
@@ -120,6 +125,40 @@ def _chains(run: Run) -> Iterator[Growth]:
 
 def _outermost(child: Node, activation: Activation) -> bool:
     return bool(child.loops) and child.loops[0].activation is activation and activation.node is not None
+
+
+def _unrolled(crossing: Crossing) -> bool:
+    """Whether a local state runs through the steps of a sequence, as when a trained network decodes.
+
+    Its graph dies with the name. What goes on for long, or keeps its state in an object, is another matter.
+    """
+    activation = crossing.activation
+    if isinstance(activation.node, ast.While):
+        frame = activation.frame
+        if not isinstance(frame, Frame) or frame.outer is None or _endless(activation.node):
+            return False
+    elif not activation.short:
+        return False
+    return not isinstance(_carried(crossing), ast.Attribute)
+
+
+def _endless(loop: ast.While) -> bool:
+    """`while True` that nothing in it leaves."""
+    leaving = (ast.Break, ast.Return)
+    return isinstance(loop.test, ast.Constant) and not any(isinstance(n, leaving) for n in ast.walk(loop))
+
+
+def _carried(crossing: Crossing) -> ast.expr | None:
+    """What carries the state, at the outermost call that is given it; None where it has no expression."""
+    operand = next((o for o in crossing.child.operands if getattr(o, "node", None) is crossing.parent), None)
+    found = expression_of(crossing.child, operand) if operand is not None else None
+    chain = crossing.child.chain
+    while chain is not None:
+        site, _, chain = chain
+        for expression, value in site.operands:
+            if value is operand or (isinstance(value, (Sequence, Mapping)) and operand in contents(value)):
+                found = expression
+    return found
 
 
 def _cycle(parent: Node, within_pass: Pass, place: ast.AST) -> list[Node]:
@@ -204,7 +243,7 @@ def _freed_within(elements: tuple[Element, ...], within_pass: Pass) -> Different
                 continue
             seen.add(node)
             for d in node.walked_by:
-                if within_pass in d.loops and not (node.weak and node is not element.node):
+                if within_pass in d.loops and not d.create_graph and not (node.weak and node is not element.node):
                     return d
             stack.extend(p for p in node.parents if within_pass in p.loops)
     return None
@@ -251,7 +290,9 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         growing = [e for e in events if e.how != "key" and pass_of(e.loops, activation) is not None]
         indices = {p.index for e in growing if (p := pass_of(e.loops, activation)) is not None}
         held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
-        if len(indices) < 2 or len(held) < 2 or _is_window(last.container, indices, held):
+        if len(indices) < 2 or len(held) < 2 or _is_window(last.container, activation, indices, held):
+            continue
+        if activation.exact and _renewed(last, activation):
             continue
         event = next(e for e in reversed(growing) if activation.number in e.held)
         within_pass = pass_of(event.loops, activation)
@@ -260,7 +301,7 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
             continue
         used = _used_later(growing, activation)
         freeing = _freed_within((Element(event.element, event.value, event.node),), within_pass)
-        if not used and freeing is None and (activation.bounded or event.node.weak or _walked_at_all(event.node)):
+        if not used and freeing is None and (activation.bounded or _harmless(event.node, within_pass)):
             continue
         origin = _origin_of(run, event)
         yield Growth(
@@ -280,10 +321,41 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         return
 
 
-def _is_window(container: Sequence | Mapping, indices: set[int], held: set[int]) -> bool:
-    """Whether a container holds the last few of what it took: it has dropped the first, or is full."""
+def _is_window(container: Sequence | Mapping, activation: Activation, indices: set[int], held: set[int]) -> bool:
+    """Whether a container holds the last few of what it took: it has dropped the first, is cut to a length, or full."""
+    if isinstance(container, Sequence) and container.dropped > activation.started:
+        return True
     most = container.maxlen if isinstance(container, Sequence) else None
     return min(indices) not in held or (isinstance(most, int) and len(container.items) >= most)
+
+
+def _renewed(event: Stored, activation: Activation) -> bool:
+    """Whether a container is made anew in every pass of a loop around this one: it is no larger than its few steps."""
+    around = [p for p in event.loops if p.started < activation.started]
+    return any(event.container.born >= p.started for p in around)
+
+
+def _harmless(node: Node, within_pass: Pass) -> bool:
+    """Whether nothing says that what is stored, and never differentiated from there, costs memory in every pass."""
+    return node.weak or _walked_at_all(node) or _cheap(node, within_pass)
+
+
+def _cheap(node: Node, within_pass: Pass) -> bool:
+    """Whether a pass only adds and scales graph that was there before it."""
+    stack, seen = [node], set[Node]()
+    older = False
+    while stack:
+        n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if within_pass not in n.loops:
+            older = older or not n.leaf
+            continue
+        if n.op not in LINEAR and n.op != "part" and not n.weak:
+            return False
+        stack.extend(n.parents)
+    return older
 
 
 def _used_later(events: list[Stored], activation: Activation) -> bool:

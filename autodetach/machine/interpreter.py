@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine import containers, library_objects, python_library, tensors
-from autodetach.machine.core import MAX_PASSES, MISSING, Raised
+from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.statements import CONTINUE, MAX_EXACT_ITEMS, RETURN, Statements
 from autodetach.machine.values import (
@@ -68,7 +68,7 @@ class Machine(Statements):
             frame.cut = frame.cut or not (exact or items.whole)
             for count, item in enumerate(items.start(exact)):
                 frame.cut = frame.cut or not (exact or items.whole)
-                if not exact and count >= (MAX_EXACT_ITEMS if items.whole else MAX_PASSES):
+                if not exact and count >= (MAX_EXACT_ITEMS if items.whole else MAX_PASSES + MAX_SKIPPED):
                     frame.cut = True
                     break
                 self.assign(node.target, item, frame)
@@ -81,7 +81,7 @@ class Machine(Statements):
                         break
                     yield value
         elif isinstance(node, ast.While):
-            for count in range(MAX_PASSES):
+            for count in range(MAX_PASSES + MAX_SKIPPED):
                 if not self.truth(self.eval(node.test, frame), self.site(node.test, frame), relevant=False):
                     break
                 for value in self._cut_off(self._generate_block(node.body, frame), self.tick(), count):
@@ -163,11 +163,11 @@ class Machine(Statements):
             return self._opaque_items(value, site)
         if value is None or isinstance(value, (bool, int, float)):
             self.refuse(site, "iterates over what is not iterable", "TypeError")
-        return Iterable(lambda exact: iter([self.opaque("item") for _ in range(MAX_PASSES)]))
+        return Iterable(lambda exact: iter([self.opaque("item") for _ in range(MAX_PASSES + MAX_SKIPPED)]))
 
     def _opaque_items(self, value: Opaque, site: Site) -> Iterable:
         def make(exact: bool) -> Iterator[Value]:
-            for _ in range(MAX_PASSES):
+            for _ in range(MAX_PASSES + MAX_SKIPPED):
                 yield self.part(value, "item", site)
 
         return Iterable(make)
@@ -183,7 +183,7 @@ class Machine(Statements):
             step = self.bind(raw, value, site)
 
             def advance(exact: bool) -> Iterator[Value]:
-                for _ in range(MAX_PASSES):
+                for _ in range(MAX_PASSES + MAX_SKIPPED):
                     try:
                         yield self.call(step, [], {}, site)
                     except Raised:
@@ -194,7 +194,7 @@ class Machine(Statements):
             return self.items_of(value.attrs["#items"], site)
         raw = self.class_attribute(value.cls, "__getitem__")
         if raw is not MISSING:
-            return Iterable(lambda exact: (self.subscript(value, i, site) for i in range(MAX_PASSES)))
+            return Iterable(lambda exact: (self.subscript(value, i, site) for i in range(MAX_PASSES + MAX_SKIPPED)))
         return library_objects.instance_items(self, value, site)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import tensors
 from autodetach.machine.core import MISSING, Core
+from autodetach.machine.frameworks import BOUND, fill_thread, thread_method, toggle
 from autodetach.machine.graph import Site
 from autodetach.machine.modules import (
     MODULE_METHODS,
@@ -65,6 +66,8 @@ def initialise(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Val
             if isinstance(made, Instance):
                 for name, value in made.attrs.items():
                     this.attrs.setdefault(name, value)
+        elif path == "threading.Thread":
+            fill_thread(m, this, args, kwargs)
         elif path in ("builtins.list", "builtins.dict"):
             this.attrs["#items"] = Sequence("list", m.collect(args[0], site)[0] if args else [], m.clock)
 
@@ -77,6 +80,10 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
         return _distribution_attribute(m, this, name, site)
     if "#optimizer" in this.attrs and name in OPTIMIZER_METHODS:
         return optimizer_method(m, this, name)
+    if path == "threading.Thread" and name in BOUND:
+        return thread_method(m, this, name)
+    if name == "manual_backward":  # of Lightning alone, by whatever name its module is imported
+        return Native(name, lambda args, kwargs, s: wrapped_backward(m, this, args, kwargs, s), this)
     if short in ("GradScaler",):
         return Native(name, lambda args, kwargs, s: opaque_scaler(m, name, args, s), this)
     if part.startswith("nn.") or short.endswith(MODULE_BASES):
@@ -104,8 +111,9 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             return MISSING
         if name in ("log", "log_dict", "print", "save_hyperparameters") and this.open:
             return Native(name, lambda args, kwargs, s: None, this)
-        if name == "manual_backward":
-            return Native(name, lambda args, kwargs, s: wrapped_backward(m, this, args, kwargs, s), this)
+        if name in ("toggle_optimizer", "untoggle_optimizer") and this.open:
+            on = name == "toggle_optimizer"
+            return Native(name, lambda args, kwargs, s: toggle(m, this, args[0] if args else None, on, s), this)
         if name == "optimizers" and this.open:
             return Native(name, lambda args, kwargs, s: _lightning_optimizers(m, this, s), this)
     return MISSING

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from autodetach.machine import tensors
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
-from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, unpacked
+from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.values import (
     Class,
     External,
@@ -149,6 +150,8 @@ def set_buffer(m: Core, this: Instance, name: str, value: Value) -> None:
 def _signature(name: str) -> tuple[str, ...]:
     if "Dropout" in name:
         return ("p",)
+    if name.startswith("Adaptive"):
+        return ("output_size",)
     if name == "Linear":
         return ("in_features", "out_features")
     if name.startswith("Conv"):
@@ -217,12 +220,15 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     spec = MODULES.get(name)
     if spec is None or spec.result == "container":
         return _unknown_module(m, this, args, kwargs, site)
+    if name.startswith("AdaptiveAvgPool"):
+        size = {"output_size": tensors.constant(this.attrs.get("output_size"))}
+        spec = replace(spec, saved=of_arguments(f"adaptive_avg_pool{name[-2]}d", (), size).saved)
     if spec.random and this.attrs.get("training", True) is not False:
         m.random_nodes.append(site)
     if name.startswith("Dropout") and (this.attrs.get("p") == 0 or this.attrs.get("training", True) is False):
         return args[0] if args else None
     if this.attrs.get("inplace") is True and name in MODULE_INPLACE_AT and args and isinstance(args[0], Tensor):
-        function = {"LeakyReLU": "leaky_relu", "AlphaDropout": "alpha_dropout"}.get(name, name.lower())
+        function = "leaky_relu" if name == "LeakyReLU" else name.lower()
         return tensors.in_place(m, args[0], function + "_", [], site)
     inputs = [v for v in tensors.flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
     weights = list(parameters_of(this))
@@ -276,7 +282,7 @@ def run_module(
             saved.append((t.storage, t.storage.version))
             if t in weights and spec.result in RECURRENT | {"attention"}:
                 saved.extend((w.storage, w.storage.version) for w in weights[1:])
-    if facts.result:
+    if facts.result or name == "RNNCell":  # of the recurrent ones, it alone ends with the activation
         saved.append((result.storage, 0))
     parents = tuple(dict.fromkeys(t.node for t in carriers if t.node is not None))
     result.node = m.new_node(
@@ -390,7 +396,12 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         key = args[0] if args else kwargs.get("name")
         value = args[1] if len(args) > 1 else kwargs.get("tensor", kwargs.get("param", kwargs.get("module")))
-        if isinstance(key, str) and name == "register_buffer":
+        items = this.attrs.get("#items")
+        if isinstance(items, Sequence) and isinstance(value, Instance):
+            items.items.append(value)
+        elif isinstance(value, Instance):
+            this.attrs[key if isinstance(key, str) else f"#child{m.serial()}"] = value
+        elif isinstance(key, str) and name == "register_buffer":
             set_buffer(m, this, key, value)
         elif isinstance(key, str):
             this.attrs[key] = value

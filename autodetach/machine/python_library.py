@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, tensors
 from autodetach.machine.classes import linear_order
-from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
@@ -110,7 +110,8 @@ def as_range(m: Core, *args: Value) -> Iterable:
         if exact and known:
             yield from range(start, stop, step)
             return
-        count = 3 if length is None else min(length, 3)
+        most = MAX_PASSES + MAX_SKIPPED
+        count = most if length is None else min(length, most)
         for i in range(count):
             if i == 0 and is_constant(start):
                 yield start
@@ -120,7 +121,7 @@ def as_range(m: Core, *args: Value) -> Iterable:
             else:
                 yield m.fresh("number")
 
-    return Iterable(make, length, "range")
+    return Iterable(make, length, "range", short=length is None)
 
 
 def _range(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -162,7 +163,7 @@ def _enumerate(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
             index: Value = start + i if exact and isinstance(start, int) else next(numbers, m.fresh("number"))
             yield Sequence("tuple", [index, item], m.clock)
 
-    return Iterable(make, inner.length, "enumerate" if inner.name == "range" else "items")
+    return Iterable(make, inner.length, "enumerate" if inner.name == "range" else "items", short=inner.short)
 
 
 def _zip(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -175,7 +176,7 @@ def _zip(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         for items in zip(*[p.start(exact) for p in parts], strict=False):
             yield Sequence("tuple", list(items), m.clock)
 
-    return Iterable(make, length, "zip")
+    return Iterable(make, length, "zip", short=any(p.short for p in parts))
 
 
 def _map(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -202,8 +203,9 @@ def _filter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 
 
 def _reversed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    items, exact = m.collect(args[0], site)
-    return Iterable(lambda _: iter(items[::-1]), len(items) if exact else None, "reversed")
+    inner = m.items_of(args[0], site)
+    items, exact = m.collect(inner, site)
+    return Iterable(lambda _: iter(items[::-1]), len(items) if exact else None, "reversed", short=inner.short)
 
 
 def _sorted(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -395,7 +397,7 @@ def _dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
 
 def _iter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     inner = m.items_of(args[0], site)
-    return inner if inner.once else Iterable(inner.make, inner.length, inner.name, once=True)
+    return inner if inner.once else Iterable(inner.make, inner.length, inner.name, once=True, short=inner.short)
 
 
 def _next(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -556,7 +558,7 @@ def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
     return value
 
 
-def _deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+def deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     seen: dict[int, Value] = {}
 
     def copied(value: Value, depth: int) -> Value:
@@ -674,7 +676,7 @@ FUNCTIONS: dict[str, Handler] = {
     "collections.Counter": _counter, "collections.deque": _deque, "collections.namedtuple": _named_tuple,
     "functools.partial": _partial, "functools.wraps": _wraps, "functools.lru_cache": _lru_cache,
     "functools.cache": _lru_cache, "dataclasses.field": _field, "dataclasses.dataclass": _dataclass,
-    "dataclasses.replace": _dataclass_replace, "copy.copy": _copy, "copy.deepcopy": _deepcopy,
+    "dataclasses.replace": _dataclass_replace, "copy.copy": _copy, "copy.deepcopy": deepcopy,
     "itertools.chain": _chain, "itertools.chain.from_iterable": _chain_from, "itertools.count": _count,
     "itertools.cycle": _cycle, "itertools.product": _product, "numpy.array": _array_of_tensors,
     "numpy.mean": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.asarray": _array_of_tensors,

@@ -18,20 +18,11 @@ class Reach:
         self._names: dict[str, set[str]] = {}
         self._loops: set[str] = set()
         for tree in trees:
-            for node in ast.walk(tree):
-                if isinstance(node, FUNCTIONS):
-                    self._add(node)
+            names, loops = mentioned(tree)
+            self._loops |= loops
+            for function, inner in names.items():
+                self._names.setdefault(function, set()).update(inner)
         self._known: dict[str, bool] = {}
-
-    def _add(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-        names = self._names.setdefault(function.name, set())
-        for node in ast.walk(function):
-            if isinstance(node, ast.Attribute):
-                names.add(node.attr)
-            elif isinstance(node, ast.Name):
-                names.add(node.id)
-            elif isinstance(node, LOOPS):
-                self._loops.add(function.name)
 
     def differentiates(self, name: str) -> bool:
         """Whether a differentiation, or what belongs to one, is reachable from a function."""
@@ -52,3 +43,25 @@ class Reach:
     def matters(self, name: str) -> bool:
         """Whether an entry point can show a fault on its own: without a loop or a differentiation it cannot."""
         return name == CALLED_BY_TRAINERS or name in self._loops or self.differentiates(name)
+
+
+def mentioned(tree: ast.Module) -> tuple[dict[str, set[str]], set[str]]:
+    """The names that each function of a file mentions, and the functions with loops; kept with the tree."""
+    known: tuple[dict[str, set[str]], set[str]] | None = getattr(tree, "_mentioned", None)
+    if known is None:
+        names: dict[str, set[str]] = {}
+        loops: set[str] = set()
+        for function in ast.walk(tree):
+            if not isinstance(function, FUNCTIONS):
+                continue
+            own = names.setdefault(function.name, set())
+            for node in ast.walk(function):
+                if isinstance(node, ast.Attribute):
+                    own.add(node.attr)
+                elif isinstance(node, ast.Name):
+                    own.add(node.id)
+                elif isinstance(node, LOOPS):
+                    loops.add(function.name)
+        known = names, loops
+        setattr(tree, "_mentioned", known)  # noqa: B010 - syntax trees have no such field
+    return known

@@ -44,6 +44,14 @@ class Run:
     stopped_by: str = ""
     entries: list[str] = field(default_factory=list)
 
+    @property
+    def whole(self) -> bool:
+        """Whether nothing cut it short: neither the budget, nor what looks like a mistake of the program.
+
+        Where Python refuses something, the mistake may be the machine's own: what comes later is not known.
+        """
+        return self.finished and not any(fault.kind == "type" for fault in self.machine.type_faults)
+
 
 @dataclass(eq=False, slots=True)
 class Analysis:
@@ -194,28 +202,35 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
     machine.entered = args[0] if args else None
     activation = machine.activate(None, Frame(None, function.qualname), exact=not repeated)
     activation.frame = function
+    forward = function.name == "forward" and function.owner is not None
+    machine.in_forward += forward
     try:
         for _ in range(3 if repeated else 1):
             if repeated:
                 machine.enter_pass(activation, outer)
+            known = len(machine.differentiations)
             try:
                 result = machine.call_function(function, list(args), {}, site)
                 if function.is_generator:
                     machine.collect(result, site)
             except Raised:
                 return
-            if function.name == CALLED_BY_TRAINERS and repeated:
+            if function.name == CALLED_BY_TRAINERS and repeated and len(machine.differentiations) == known:
                 differentiate_returned(machine, function, result)
             machine.escape([result], site, "return")
             if not any(True for _ in graph_in(result)) and not machine.nodes:
                 return
     finally:
+        machine.in_forward -= forward
         machine.loops = outer
         machine.finish(activation)
 
 
 def differentiate_returned(machine: Machine, function: Function, result: Value) -> None:
-    """What a `training_step` returns is differentiated by the trainer that calls it (Lightning's automatic way)."""
+    """What a `training_step` returns is differentiated by the trainer that calls it (Lightning's automatic way).
+
+    One that differentiates by itself (the manual way) is left alone.
+    """
     loss = result
     if isinstance(result, Mapping):
         loss = next((v for k, v in result.items.values() if k == "loss"), None)

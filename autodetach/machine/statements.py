@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, python_library, tensors
 from autodetach.machine.classes import decorate, linear_order
-from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MISSING, Raised
+from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, Raised
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.graph import Activation, Site
 from autodetach.machine.imports import Imports
@@ -353,10 +353,11 @@ class Statements(Imports):
         exact = items.length is not None and items.length <= limit
         activation = self.activate(node, frame, exact)
         activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
+        activation.short = activation.bounded or items.short
         outer = self.loops
         try:
             for item in items.start(exact):
-                if not exact and activation.passes >= (MAX_EXACT_ITEMS if items.whole else MAX_PASSES):
+                if not exact and (activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation)):
                     break
                 if isinstance(item, Instance) and is_module(item):
                     activation.bounded = True
@@ -384,6 +385,7 @@ class Statements(Imports):
                 return None
             if signal is RETURN:
                 return signal
+            self.loops[-1].activation.skipped += signal is CONTINUE
         return self.block(node.orelse, frame)
 
     _exec_AsyncFor = _exec_For
@@ -393,7 +395,7 @@ class Statements(Imports):
         activation = self.activate(node, frame, False)
         outer = self.loops
         try:
-            while activation.passes < MAX_PASSES:
+            while not is_cut_short(activation):
                 self.enter_pass(activation, outer)
                 if not self.truth(self.eval(node.test, frame), self.site(node.test, frame), relevant=False):
                     break
@@ -402,6 +404,7 @@ class Statements(Imports):
                     return None
                 if signal is RETURN:
                     return signal
+                activation.skipped += signal is CONTINUE
         finally:
             self.loops = outer
             self.finish(activation)
@@ -580,6 +583,11 @@ def dropped_calls(value: ast.expr) -> list[ast.expr]:
         return dropped_calls(value.elt) if len(value.generators) == 1 and not value.generators[0].ifs else []
     is_detach = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach"
     return [value] if is_detach else []
+
+
+def is_cut_short(activation: Activation) -> bool:
+    """Whether a loop has had its passes."""
+    return activation.passes - min(activation.skipped, MAX_SKIPPED) >= MAX_PASSES
 
 
 def holds(container: Sequence | Mapping, value: Value) -> bool:

@@ -21,6 +21,7 @@ from autodetach.machine.torch_semantics import (
     Saved,
     Shape,
     lookup,
+    of_arguments,
 )
 from autodetach.machine.values import (
     Iterable,
@@ -261,7 +262,7 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
         name = {"max": "maximum", "min": "minimum"}[name]
     if name == "where" and len(args) == 1:
         return m.opaque("indices")
-    op = lookup(name)
+    op = of_arguments(name, tuple(constant(a) for a in args), {k: constant(v) for k, v in kwargs.items()})
     if op.inplace and args and isinstance(args[0], Tensor):
         return in_place(m, args[0], name, [*args[1:], *kwargs.values()], site)
     if "dropout" in name and args and (kwargs.get("training", True) is False or _drops_nothing(args, kwargs)):
@@ -269,11 +270,16 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
     if asks_in_place(name, args, kwargs) and isinstance(args[0], Tensor):
         return in_place(m, args[0], name + "_", args[1:], site)
     inputs = flatten([*args, *kwargs.values()])
+    if name == "einsum" and sum(isinstance(v, (Tensor, Opaque)) for v in inputs) == 1:
+        op = replace(op, saved=Saved.NOTHING)  # sums, diagonals and transpositions of one tensor
     if name in RANDOM:
         m.random_nodes.append(site)
     shape = shape_after(op, name, args, kwargs)
-    if "out" in kwargs and isinstance(kwargs["out"], Tensor):
-        m.change_in_place(kwargs["out"], site)
+    out = kwargs.get("out")
+    if isinstance(out, Tensor) and not op.view:
+        m.change_in_place(out, site)  # where an operand requires grad, most refuse
+        if out.node is None and not any(getattr(v, "node", None) for v in args):
+            return out
     first = args[0] if args else None
     is_float = (
         first.is_float if isinstance(first, Tensor) and op.differentiable else False if not op.differentiable else None
@@ -411,15 +417,12 @@ def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> 
         if t.node is not None and t.node.leaf:
             m.type_fault(site, "changes a leaf that requires grad in place", "leaf")
             return t
-        replaces = base in ("copy", "zero", "fill", "normal", "uniform")
-        inputs: list[Value] = [] if replaces else [t]
-        inputs += others
+        # Even what replaces every value is linked to the graph of the old ones, to which it sends zeros.
+        replaces = base in ("copy", "zero", "fill", "normal", "uniform", "__setitem__")
         version = t.storage.version
-        node = None
-        if not replaces or carriers:
-            row = replace(lookup(name), view=False)
-            made = m.derive(base, row, inputs or [t], site, t.shape)
-            node = made.node
+        row = replace(lookup("add" if replaces else name), view=False)
+        made = m.derive(base, row, [t, *others], site, t.shape)
+        node = made.node
         m.change_in_place(t, site)
         if node is not None:
             # What the node saved of the tensor itself was a copy, or is what the change left: the change is its own.
@@ -456,6 +459,13 @@ def _write_through(m: Core, t: Tensor, node: Node | None, site: Site) -> None:
     copied = m.new_node("copy_slices", site, parents, tuple(chain), saves=True) if parents else None
     for view in chain:
         view.node = copied
+
+
+def constant(value: Value) -> object:
+    """A value as it stands in a table: numbers, texts and tuples of numbers."""
+    if isinstance(value, Sequence) and value.exact and all(isinstance(v, int) for v in value.items):
+        return tuple(value.items)
+    return value if is_constant(value) else None
 
 
 def asks_in_place(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
@@ -528,7 +538,7 @@ def items(m: Core, t: Tensor, site: Site) -> Iterable:
         for _ in range(size if exact and size is not None else 3):
             yield m.derive("select", lookup("select"), [t], site, t.shape[1:] if t.shape else None, is_float=t.is_float)
 
-    return Iterable(rows, size if size is not None and size <= 16 else None)
+    return Iterable(rows, size if size is not None and size <= 16 else None, short=True)
 
 
 # ---- shapes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from autodetach.machine import tensors
+from autodetach.machine import frameworks, tensors, transforms
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site, ancestors
@@ -46,6 +46,15 @@ GRAD_MODES = {"no_grad": False, "enable_grad": True, "inference_mode": False, "s
 WRAPPERS = frozenset(
     "DataParallel DistributedDataParallel DDP FullyShardedDataParallel compile script trace checkpoint_wrapper".split()
 )
+REPARAMETRISES = frozenset(
+    "orthogonal register_parametrization remove_parametrizations remove_spectral_norm remove_weight_norm spectral_norm "
+    "weight_norm".split()
+)
+COLLECTIVES = frozenset(
+    "all_gather all_gather_into_tensor all_reduce all_to_all all_to_all_single broadcast irecv recv reduce "
+    "reduce_scatter reduce_scatter_tensor scatter".split()
+)
+"""Functions of `torch.distributed` that write to their first argument."""
 TENSOR_CLASSES = frozenset(
     "Tensor FloatTensor DoubleTensor LongTensor IntTensor ByteTensor BoolTensor HalfTensor".split()
 )
@@ -73,7 +82,7 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if part is None:
         return call_other(m, path, args, kwargs, site)
     name = part.rpartition(".")[2]
-    handler = HANDLERS.get(part) or HANDLERS.get(name)
+    handler = HANDLERS.get(part) or HANDLERS.get(name) or transforms.HANDLERS.get(part)
     if handler is not None:
         return handler(m, args, kwargs, site)
     if name in GRAD_MODES:
@@ -82,6 +91,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
         if args and isinstance(args[0], Tensor) and name.endswith("_"):
             m.change_in_place(args[0], site)
         return args[0] if args else m.fresh("number")
+    if part.startswith("autograd.functional."):
+        return transforms.of_autograd_functional(m, args, kwargs, site)
     if part.startswith("Tensor.") and args and isinstance(args[0], (Tensor, Opaque)):
         return tensors.unbound(m, name, args, kwargs, site)
     if part.startswith("nn.utils."):
@@ -124,8 +135,10 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
 
 
 def _machinery(m: Core, part: str, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if part.startswith("distributed.") and args and isinstance(args[0], Tensor):
-        m.change_in_place(args[0], site)
+    if part.startswith("distributed.") and name in COLLECTIVES and args:
+        for written in tensors.flatten(args[:1]):
+            if isinstance(written, Tensor):
+                m.change_in_place(written, site)
         return m.opaque(name)
     if name.startswith("is_") or name.endswith("available"):
         return m.sym(("torch", part), "bool")
@@ -138,10 +151,13 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     """A library that is not PyTorch."""
     name = path.rpartition(".")[2]
     top = path.lstrip(".").partition(".")[0]
+    known = frameworks.FUNCTIONS.get(path)
+    if known is not None:
+        return known(m, args, kwargs, site)
     if name in REPORTS or top in ("logging", "warnings"):
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else None
     if top in QUIET_MODULES:
-        return m.opaque(name) if name[:1].isupper() else m.fresh()
+        return m.quiet(name) if name[:1].isupper() else m.fresh()
     if name in ("tqdm", "trange", "track", "Progress", "progress_bar", "prange") and args:
         from autodetach.machine.python_library import as_range
 
@@ -241,7 +257,7 @@ def _autograd_backward(m: Core, args: list[Value], kwargs: dict[str, Value], sit
 def _roots(m: Core, value: Value, site: Site) -> list[Value]:
     if isinstance(value, (Tensor, Opaque)):
         return [value]
-    return list(graph_in(value)) or list(tensors_in(value))
+    return [*graph_in(value), *(t for t in tensors_in(value) if isinstance(t, Tensor) and t.node is None)]
 
 
 def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -322,9 +338,9 @@ def _parameter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
 def _nn_utils(m: Core, name: str, args: list[Value], site: Site) -> Value:
     if name.startswith("clip_grad") or name == "get_total_norm":
         return tensors.plain((), True)
-    if name.startswith(("rnn.", "pack", "pad", "unpad")) or name in ("parameters_to_vector",):
-        return m.unknown_result(name, args, site) if not args or not isinstance(args[0], Iterable) else m.opaque(name)
-    if name in ("spectral_norm", "weight_norm") and args:
+    if name.startswith(("rnn.", "pack", "pad", "unpad")):
+        return m.unknown_result(name, args, site)
+    if name in REPARAMETRISES and args:
         return args[0]
     return m.opaque(name)
 
@@ -374,8 +390,8 @@ def _scaler(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
     return Instance(External("torch.amp.GradScaler"), m.serial(), m.clock)
 
 
-def _checkpoint(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return m.call(args[0], args[1:], {k: v for k, v in kwargs.items() if k != "use_reentrant"}, site)
+def _autocast(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.opaque("autocast")
 
 
 Handler = Callable[[Core, list[Value], dict[str, Value], Site], Value]
@@ -394,5 +410,5 @@ HANDLERS: dict[str, Handler] = {
     "amp.GradScaler": _scaler,
     "cuda.amp.GradScaler": _scaler,
     "amp.grad_scaler.GradScaler": _scaler,
-    "utils.checkpoint.checkpoint": _checkpoint,
+    "autocast": _autocast,
 }

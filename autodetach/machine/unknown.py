@@ -32,7 +32,15 @@ from autodetach.machine.values import (
 MODULE_EVIDENCE = frozenset(
     "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
 )
-PREPARES = frozenset("prepare setup setup_module configure".split())
+SIZES = frozenset("size dim numel nelement ndimension".split())
+PREPARES = frozenset(
+    """
+    prepare prepare_model prepare_optimizer prepare_data_loader setup setup_module setup_dataloaders setup_optimizers
+    configure unwrap_model
+    """.split()
+)
+"""Methods of trainers that give back, wrapped, what they are given."""
+CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_norm".split())
 
 
 def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -69,6 +77,10 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return None
     if name in MODULE_EVIDENCE:
         return _module_evidence(m, this, name, site)
+    if name in CLIPS and this.node is None:
+        return tensors.plain((), True)
+    if name == "unwrap_model" and args:
+        return args[0]
     if name in PREPARES and args:
         return args[0] if len(args) == 1 else Sequence("tuple", list(args), m.clock)
     if name in ("to", "cuda", "cpu", "half", "float", "double") and (this.node is None or "#weights" in this.attrs):
@@ -83,11 +95,15 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
             return called
     if name in ("items", "keys", "values") and not args:
         return _opaque_view(m, this, name, site)
+    if name in SIZES and not any(True for v in values for _ in graph_in(v)):
+        return m.fresh("number" if values or name != "size" else "")
     if this.node is not None and name in TENSOR_ATTRIBUTES:
         return _opaque_operation(m, this, name, args, kwargs, site)
     if "#weights" in this.attrs:
         return m.unknown_result(name, [this.attrs["#weights"], *values], site)
     if not any(True for v in values for _ in graph_in(v)) and this.node is None:
+        if "#quiet" in this.attrs:
+            return m.quiet(name)
         held = this.attrs.get("#held")
         if isinstance(held, Sequence) and any(True for _ in graph_in(held)):
             return m.unknown_result(name, [held, *values], site)
@@ -151,7 +167,7 @@ def _opaque_step(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Val
     for value in [*args, *kwargs.values()]:
         if is_optimizer(value):
             return optimizer_step(m, value, [], {}, site)
-    if is_optimizer(this) or any(isinstance(a, Function) for a in args):
+    if is_optimizer(this) or any(isinstance(a, (Function, Method)) for a in (*args, *kwargs.values())):
         return optimizer_step(m, this, args, kwargs, site)
     return m.opaque("step")
 

@@ -101,9 +101,12 @@ class Tensor:
 
 
 class Sequence:
-    """A list, tuple, set or deque; `exact` is false once its length is no longer known."""
+    """A list, tuple, set or deque; `exact` is false once its length is no longer known.
 
-    __slots__ = ("attrs", "born", "exact", "items", "kind", "maxlen")
+    `dropped` is the time at which an item was last taken out.
+    """
+
+    __slots__ = ("attrs", "born", "dropped", "exact", "items", "kind", "maxlen")
 
     def __init__(self, kind: str, items: list[Value], born: int = 0, exact: bool = True) -> None:
         self.kind = kind
@@ -111,6 +114,7 @@ class Sequence:
         self.born = born
         self.exact = exact
         self.maxlen: Value = None
+        self.dropped = 0
         self.attrs: dict[str, Value] = {}
 
     def __repr__(self) -> str:
@@ -328,18 +332,25 @@ class Iterable:
 
     `make(exact)` starts an iterator; when `exact` is false the loop stops after a few passes though the program goes
     on, and counters are widened to unknown numbers. `length` is None when unknown. `once`: an iterator, it is used up.
-    `frame` is that of a generator of the file; its `cut` says that a loop in it was cut off so far.
+    `frame` is that of a generator of the file; its `cut` says that a loop in it was cut off so far. `short`: its steps
+    are the rows of a tensor, the elements of a display, or as many as an unknown number says.
     """
 
-    __slots__ = ("attrs", "frame", "length", "make", "name", "once", "running")
+    __slots__ = ("attrs", "frame", "length", "make", "name", "once", "running", "short")
 
     def __init__(
-        self, make: Callable[[bool], Iterator[Value]], length: int | None = None, name: str = "", once: bool = False
+        self,
+        make: Callable[[bool], Iterator[Value]],
+        length: int | None = None,
+        name: str = "",
+        once: bool = False,
+        short: bool = False,
     ) -> None:
         self.make = make
         self.length = length
         self.name = name
         self.once = once
+        self.short = short
         self.running: Iterator[Value] | None = None
         self.frame: Frame | None = None
         self.attrs: dict[str, Value] = {}

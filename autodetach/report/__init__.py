@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autodetach.finding import Finding
+from autodetach.finding import Finding, Problem
 from autodetach.source import Source
 
 
@@ -14,7 +15,28 @@ class OutputFormat(str, enum.Enum):
     """The formats; a value is what the user types."""
 
     TEXT = "text"
+    GROUPED = "grouped"
     JSON = "json"
+    JSON_LINES = "json-lines"
+    GITHUB = "github"
+    GITLAB = "gitlab"
+    SARIF = "sarif"
+    JUNIT = "junit"
+    RDJSON = "rdjson"
+
+
+# In a narrower terminal lines go on over its edge, which reads better than a word a line.
+MIN_WIDTH = 40
+# Programs that read these can offer a choice of repairs; a person who reads a report wants one.
+WITH_ALTERNATIVES = {OutputFormat.JSON, OutputFormat.JSON_LINES, OutputFormat.SARIF, OutputFormat.RDJSON}
+# Counts are no findings: only formats without a schema of their own can hold them.
+WITH_STATISTICS = (OutputFormat.TEXT, OutputFormat.GROUPED, OutputFormat.JSON, OutputFormat.JSON_LINES)
+# Services that look for files from the top of the checkout, whatever folder a job has gone to.
+_CHECKOUT = {
+    OutputFormat.GITHUB: "GITHUB_WORKSPACE",
+    OutputFormat.SARIF: "GITHUB_WORKSPACE",
+    OutputFormat.GITLAB: "CI_PROJECT_DIR",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +67,73 @@ class Located:
         return path != self.finding.path
 
 
-def render(output_format: OutputFormat, findings: Sequence[Located], *, colour: bool) -> str:
-    """The whole output for these findings, in their order, with a newline at its end unless it is empty."""
+def render(
+    output_format: OutputFormat,
+    findings: Sequence[Located],
+    *,
+    colour: bool,
+    width: int | None = None,
+    problems: Sequence[Problem] = (),
+) -> str:
+    """The whole output for these findings, in their order, with a newline at its end unless it is empty.
+
+    `width` is that of the terminal, None where there is none. `problems` are what kept files from being checked.
+    """
+    if width is not None:
+        width = max(width, MIN_WIDTH)
     # Only the format that is asked for is loaded.
+    if output_format is OutputFormat.TEXT:
+        if not findings:
+            return ""
+        from autodetach.report import text
+
+        return text.render(findings, colour=colour, width=width)
+    if output_format is OutputFormat.GROUPED:
+        from autodetach.report import grouped
+
+        return grouped.render(findings, colour=colour, width=width)
     if output_format is OutputFormat.JSON:
         from autodetach.report import json_
 
         return json_.render(findings)
-    if not findings:
-        return ""
-    from autodetach.report import text
+    if output_format is OutputFormat.JSON_LINES:
+        from autodetach.report import json_lines
 
-    return text.render(findings, colour=colour)
+        return json_lines.render(findings)
+    return _for_services(output_format, findings, problems)
+
+
+def _for_services(output_format: OutputFormat, findings: Sequence[Located], problems: Sequence[Problem]) -> str:
+    from autodetach.report.paths import Paths
+
+    paths = Paths.of(os.getcwd(), os.environ.get(_CHECKOUT.get(output_format, ""), ""))
+    if output_format is OutputFormat.GITHUB:
+        from autodetach.report import github
+
+        return github.render(findings, problems, paths)
+    if output_format is OutputFormat.GITLAB:
+        from autodetach.report import gitlab
+
+        return gitlab.render(findings, paths)
+    if output_format is OutputFormat.SARIF:
+        from autodetach.report import sarif
+
+        return sarif.render(findings, problems, paths)
+    if output_format is OutputFormat.JUNIT:
+        from autodetach.report import junit
+
+        return junit.render(findings, problems, paths)
+    from autodetach.report import rdjson
+
+    return rdjson.render(findings, paths)
+
+
+def render_statistics(output_format: OutputFormat, findings: Sequence[Located], *, colour: bool) -> str:
+    """How many findings there are of each rule, for a format of WITH_STATISTICS."""
+    from autodetach.report import statistics
+
+    if output_format is OutputFormat.JSON:
+        return statistics.as_json(findings)
+    if output_format is OutputFormat.JSON_LINES:
+        return statistics.as_json_lines(findings)
+    return statistics.as_text(findings, colour=colour)

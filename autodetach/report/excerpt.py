@@ -24,25 +24,28 @@ class Excerpt:
     mark_length: int
 
 
-def excerpt(source: Source, span: Span) -> Excerpt:
-    """The line where the span begins; a span that goes on is marked to the end of the line, an empty one once."""
+def excerpt(source: Source, span: Span, columns: int = MAX_COLUMNS) -> Excerpt:
+    """The line where the span begins; a span that goes on is marked to the end of the line, an empty one once.
+
+    Of a longer line, `columns` of it are shown and dots where it is cut.
+    """
     start, end = source.position(span.start), source.position(span.end)
     line = source.line_text(start.line)
     last = end.character if end.line == start.line else len(line.rstrip())
     cells = _cells(line)
     mark_start = sum(width for _, width in cells[: start.character])
     mark_end = max(mark_start + 1, sum(width for _, width in cells[:last]))
-    skipped = _columns_to_skip(cells, mark_start)
-    text = _window(cells, skipped)
+    skipped = _columns_to_skip(cells, mark_start, columns)
+    text = _window(cells, skipped, columns)
     if skipped:
         mark_start, mark_end = (column - skipped + len(ELLIPSIS) for column in (mark_start, mark_end))
     mark_end = min(mark_end, max(display_width(text), mark_start + 1))
     return Excerpt(start.line, text, mark_start, mark_end - mark_start)
 
 
-def display(line: str) -> str:
+def display(line: str, columns: int = MAX_COLUMNS) -> str:
     """A line of source with its tabs as blanks and what a terminal would obey as escapes, cut where it is too long."""
-    return _window(_cells(line), 0)
+    return _window(_cells(line), 0, columns)
 
 
 def display_width(text: str) -> int:
@@ -61,24 +64,24 @@ def _cells(line: str) -> list[tuple[str, int]]:
     return cells
 
 
-def _columns_to_skip(cells: list[tuple[str, int]], mark_start: int) -> int:
+def _columns_to_skip(cells: list[tuple[str, int]], mark_start: int, columns: int) -> int:
     """Of a line too long to show, the part in front that is left out so that the mark is seen; whole cells only."""
-    if sum(width for _, width in cells) <= MAX_COLUMNS or mark_start <= MAX_COLUMNS // 2:
+    if sum(width for _, width in cells) <= columns or mark_start <= columns // 2:
         return 0
     skipped = 0
     for _, width in cells:
-        if skipped + width > mark_start - MAX_COLUMNS // 4:
+        if skipped + width > mark_start - columns // 4:
             break
         skipped += width
     return skipped
 
 
-def _window(cells: Iterable[tuple[str, int]], skipped: int) -> str:
+def _window(cells: Iterable[tuple[str, int]], skipped: int, columns: int) -> str:
     shown: list[str] = []
     column = 0
     for text, width in cells:
         column += width
-        if column > skipped + MAX_COLUMNS:
+        if column > skipped + columns:
             shown.append(ELLIPSIS)
             break
         if column > skipped:

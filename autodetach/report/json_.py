@@ -13,10 +13,11 @@ from autodetach.source import Source
 
 def render(findings: Sequence[Located]) -> str:
     """One JSON list with an object for each finding."""
-    return json.dumps([_finding(located) for located in findings], indent=2) + "\n"
+    return json.dumps([as_object(located) for located in findings], indent=2) + "\n"
 
 
-def _finding(located: Located) -> dict[str, Any]:
+def as_object(located: Located) -> dict[str, Any]:
+    """A finding with its story and its fixes."""
     finding, source = located.finding, located.source
     return {
         "code": finding.code,

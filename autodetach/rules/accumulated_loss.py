@@ -120,7 +120,8 @@ def _candidates(
             yield from usual
             yield from handed
         yield guarded
-    seeds = [(s.value, elements[0][1] if elements else None) for s in _seeds(program, statement)]
+    begin = [s.value for s in _seeds(program, statement)] + _other_branch(growth, statement)
+    seeds = [(expression, elements[0][1] if elements else None) for expression in begin]
     if seeds and elements:
         yield from element_candidates(program, [*elements, *seeds], number=number, what="begin with, and accumulate,")
 
@@ -151,6 +152,15 @@ def _seeds(program: Program, statement: ast.stmt) -> list[ast.Assign]:
         and any(ast.unparse(t) == name for t in node.targets)
         and not isinstance(node.value, ast.Constant)
     ]
+
+
+def _other_branch(growth: Growth, statement: ast.stmt) -> list[ast.expr]:
+    """`loss` of `average = loss if average is None else 0.9 * average + 0.1 * loss`."""
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(value, ast.IfExp):
+        return []
+    branches = [b for b in (value.body, value.orelse) if not isinstance(b, ast.Constant)]
+    return [b for b in branches if growth.node.site.node not in ast.walk(b)]
 
 
 def _in_place(growth: Growth) -> bool:

@@ -52,7 +52,17 @@ from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.rules.detaching import structural
 from autodetach.rules.holders import Holder, Moment, Replay, behind_step, moment, placed, replay, rooted, twin
-from autodetach.rules.program import Program, assumptions_of, fault_of, is_assumed, line, stable, stepped_between, text
+from autodetach.rules.program import (
+    Program,
+    assumptions_of,
+    calls_of,
+    fault_of,
+    is_assumed,
+    line,
+    stable,
+    stepped_between,
+    text,
+)
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 if TYPE_CHECKING:
@@ -332,23 +342,36 @@ def boundary(
     chosen = _cover(program, again, d, activation, [operand for _, operand, _ in crossed])
     if not chosen or any(h.depth > 8 for h in chosen.values()):
         return
-    texts = [(h.text, structural(h.text, h.value)) for h in chosen.values()]
-    if any(new is None for _, new in texts):
-        return
-    frame = min(chosen.values(), key=lambda h: -_inwardness(d, h)).frame
-    if any(h.frame is not frame for h in chosen.values()):
-        frame = max(chosen.values(), key=lambda h: _inwardness(d, h)).frame
-    statement = placed(program, d, frame, activation.node)
-    if statement is None:
-        return
-    anchor = behind_step(program, again.machine, d, statement, frame)
-    names = all(t.isidentifier() and new == f"{t}.detach()" for t, new in texts)
-    if names and len(texts) > 1:
-        body = f"{', '.join(t for t, _ in texts)} = {', '.join(str(n) for _, n in texts)}"
-    else:
-        body = "\n".join(f"{t} = {n}" for t, n in texts)
-    shown = ", ".join(f"`{t}`" for t, _ in texts)
-    yield f"detach {shown} where it enters the next pass", (InsertStatement(anchor, body),)
+    early: list[Codemod] = []
+    late: list[Codemod] = []
+    for frame in dict.fromkeys(h.frame for h in chosen.values()):
+        texts = [(h.text, structural(h.text, h.value)) for h in chosen.values() if h.frame is frame]
+        statement = placed(program, d, frame, activation.node)
+        if statement is None or any(new is None for _, new in texts):
+            return
+        anchor = behind_step(program, again.machine, d, statement, frame)
+        names = all(t.isidentifier() and new == f"{t}.detach()" for t, new in texts)
+        if names and len(texts) > 1:
+            body = f"{', '.join(t for t, _ in texts)} = {', '.join(str(n) for _, n in texts)}"
+        else:
+            body = "\n".join(f"{t} = {n}" for t, n in texts)
+        early.append(InsertStatement(anchor, body))
+        late.append(InsertStatement(_last_mention(program, anchor, [t for t, _ in texts]), body))
+    shown = ", ".join(f"`{t}`" for t in chosen)
+    yield f"detach {shown} where it enters the next pass", tuple(early)
+    yield f"detach {shown} at the end of the pass", tuple(late)
+
+
+def _last_mention(program: Program, anchor: ast.stmt, texts: list[str]) -> ast.stmt:
+    """The last statement of the block that says anything about what is to be detached: `h = out`, behind the step."""
+    block = program.block(anchor)
+    last = anchor
+    for statement in block[block.index(anchor) + 1 :] if anchor in block else []:
+        if isinstance(statement, (ast.Return, ast.Continue, ast.Break)):
+            break
+        if any(ast.unparse(n) in texts for n in ast.walk(statement) if isinstance(n, (ast.Name, ast.Attribute))):
+            last = statement
+    return last
 
 
 def _cover(
@@ -405,6 +428,11 @@ def at_read(program: Program, crossed: list[Crossed]) -> Iterator[Repair]:
 
 
 def _read(reader: Node, operand: Value) -> tuple[ast.expr, Value] | None:
+    """Where the state is read: at the outermost call that is given it, and not inside of a cell."""
+    for site in reversed(list(calls_of(reader.chain))):
+        for expression, value in site.operands:
+            if value is operand and isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
+                return expression, value
     for expression, value in reader.site.operands:
         if value is operand:
             return expression, value
@@ -426,7 +454,11 @@ def _growth_candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     if same is None or same_now is None:
         return
     crossed = list(crossed_operands(same, same_now))
-    for message, codemods in repairs(program, again, moment(same), growth.activation, crossed):
+    found = repairs(program, again, moment(same), growth.activation, crossed)
+    if same.at is not None and same.at[1] is not _twin_activation(again, now).frame:
+        # What a cell returns is not to be cut where it is written.
+        found = iter([*at_read(program, crossed), *found])
+    for message, codemods in found:
         yield Candidate(message, codemods)
 
 

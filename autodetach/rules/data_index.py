@@ -73,7 +73,9 @@ def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
 def _candidates(node: ast.Subscript | ast.Call, owner: ast.expr) -> Iterator[Candidate]:
     from autodetach.codemods.replace_tail import ReplaceTail
 
-    yield Candidate(f"read the value with `{text(owner)}.item()`", (ReplaceTail(node, owner, ".item()"),))
+    whole = isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
+    shown = text(owner) if whole else f"({text(owner)})"
+    yield Candidate(f"read the value with `{shown}.item()`", (ReplaceTail(node, owner, ".item()"),))
 
 
 RULE = rule(__doc__, "AD401", "data-index", find)

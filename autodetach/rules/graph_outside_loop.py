@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Activation, Differentiation, Node, diverge
+from autodetach.machine.graph import Activation, Differentiation, Node, Site, diverge
 from autodetach.machine.growth import expression_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Value
@@ -86,7 +86,7 @@ def _errors(program: Program, run: Run) -> Iterator[Suspect]:
         apart = diverge(first.loops, change.by.loops) if first is not None else None
         if first is None or apart is None or pass_of(change.node.loops, apart[0].activation) is not None:
             continue
-        yield _suspect(program, run, first, change.by, change.node, change.path, apart[1].activation)
+        yield _suspect(program, run, first, change.by, change.node, change.path, apart[1].activation, change.changed)
 
 
 def _stale(program: Program, run: Run) -> Iterator[Suspect]:
@@ -136,6 +136,7 @@ def _suspect(
     node: Node,
     path: tuple[Node, ...],
     activation: Activation,
+    changed: Site | None = None,
     silent: bool = False,
 ) -> Suspect:
     entries = list(entered(second, activation))
@@ -143,18 +144,19 @@ def _suspect(
         expression_of(entries[0][0], entries[0][1]) if entries and entries[0][0] is not None else second.root_expression
     )
     where = line(activation.node) if activation.node is not None else 0
-    end = (
-        "walks it again, though its parameters have changed since"
-        if silent
-        else "needs the freed part again: PyTorch raises"
-    )
+    if silent:
+        does, end = "walks it", "walks it again, though its parameters have changed since"
+    elif changed is not None:
+        does, end = "walks some of it", "needs what was changed as it was: PyTorch raises"
+    else:
+        does, end = "frees it", "needs the freed part again: PyTorch raises"
     story = [StoryStep(line(node.site), f"builds the graph of `{shown}`, once")]
     if where:
         story.append(StoryStep(where, "the loop begins"))
-    story += [
-        StoryStep(line(first.call), "pass 1: backward " + ("walks it" if silent else "frees it")),
-        StoryStep(line(second.call), f"pass 2: {end}"),
-    ]
+    story.append(StoryStep(line(first.call), f"pass 1: backward {does}"))
+    if changed is not None:
+        story.append(StoryStep(line(changed), "pass 1: tensors that it saved are changed in place"))
+    story.append(StoryStep(line(second.call), f"pass 2: {end}"))
     message = (
         f"`{shown}` is computed once before the loop: every pass trains on its old value"
         if silent
@@ -267,6 +269,8 @@ def _moved(
         return []
     if doubt is None and draws_random_numbers(run, ordered):
         doubt = "a moved statement draws random numbers, which it will do in every pass"
+    if doubt is None and keeps_state(program, run, ordered):
+        doubt = "a moved statement calls what keeps a state, which it will change in every pass"
     names = ", ".join(f"`{text(t)}`" for s in ordered for t in targets_of(s))
     return [Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
 
@@ -354,6 +358,25 @@ def draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
         any(site.line in lines for site in calls_of(n.chain))
         and n.site.node in {r.node for r in run.machine.random_nodes}
         for n in run.machine.nodes
+    )
+
+
+def keeps_state(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
+    """Whether a function that statements call assigns to an attribute or an element."""
+    lines = {n for s in statements for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
+    called: set[ast.AST] = set()
+    for node in run.machine.nodes:
+        sites = list(calls_of(node.chain))
+        outermost = next((i for i, site in enumerate(sites) if site.line in lines), None)
+        if outermost is not None:
+            called |= {program.scope(place) for place in (node.site.node, *(s.node for s in sites[:outermost]))}
+    return any(
+        isinstance(target, (ast.Attribute, ast.Subscript))
+        for function in called
+        if isinstance(function, ast.FunctionDef) and function.name != "__init__"
+        for statement in ast.walk(function)
+        if isinstance(statement, ast.stmt)
+        for target in targets_of(statement)
     )
 
 

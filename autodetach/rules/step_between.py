@@ -136,7 +136,12 @@ def _moved(program: Program, run: Run, by: Differentiation, changed: Site) -> It
     steps = [s for s in earlier if _holds(program, s, changed) or _steps(run, s, by, calls[0])]
     if not steps:
         return
+    over = block[block.index(steps[0]) + 1 : block.index(anchor) + 1]
+    if any(_holds(program, s, changed) and _is_read(program, s, over) for s in steps):
+        return  # what is computed from the changed tensor would be computed from the unchanged one
     doubt = doubt_of(run, calls)
+    if doubt is None and _steps_are_read(run, steps, over, by):
+        doubt = "what is computed behind the step would be computed with the parameters before it"
     retains = tuple(SetKeyword(d.call, "retain_graph", "True") for d in calls[:-1] if not d.retain and d.kind != "grad")
     shown = ", ".join(f"`{text(s)}`" for s in steps)
     yield Candidate(
@@ -207,6 +212,40 @@ def _first_reader(
 def _holds(program: Program, statement: ast.stmt, site: Site) -> bool:
     """Whether the change in place is written inside of a statement."""
     return site.node is statement or statement in program.enclosing(site.node)
+
+
+def _is_read(program: Program, change: ast.stmt, over: list[ast.stmt]) -> bool:
+    """Whether one of the statements over which a change in place would move reads what it changes."""
+    targets = targets_of(change) or _changed_by_method(change)
+    changed = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)} - {"self"}
+    changed |= {ast.unparse(n) for t in targets for n in ast.walk(t) if isinstance(n, ast.Attribute)}
+    return any(
+        isinstance(n, (ast.Name, ast.Attribute)) and ast.unparse(n) in changed
+        for s in over
+        if s is not change
+        for n in ast.walk(s)
+    )
+
+
+def _changed_by_method(change: ast.stmt) -> list[ast.expr]:
+    """`out` of `out.add_(1)`."""
+    calls = (n.func for n in ast.walk(change) if isinstance(n, ast.Call))
+    return [func.value for func in calls if isinstance(func, ast.Attribute)]
+
+
+def _steps_are_read(run: Run, steps: list[ast.stmt], over: list[ast.stmt], by: Differentiation) -> bool:
+    """Whether the statements over which steps would move compute something with the stepped parameters."""
+    made = [n for n in run.machine.nodes if any(s in over and s not in steps for s, _ in trail_of(n))]
+    for step in run.machine.steps:
+        if step.what != "grad" and any(s in steps for s, _ in step.trail):
+            leaves = {leaf for leaf, _ in step.consumed}
+            if any(
+                n.number > step.clock and n.loops[: len(by.loops)] == step.loops
+                for n in made
+                if leaves & set(n.parents)
+            ):
+                return True
+    return False
 
 
 def _shares(d: Differentiation, other: Differentiation) -> bool:

@@ -54,7 +54,8 @@ def find(program: Program) -> Iterator[Suspect]:
         faulty.update(d.call for event in events for d in event.node.walked_by)
         for d in run.machine.differentiations:
             if _is_literal(d):
-                retained.setdefault(d.call, d)
+                if run.whole:
+                    retained.setdefault(d.call, d)
                 if _walked_again(d) or _handed_on(run, d):
                     needed.add(d.call)
     for call, d in retained.items():

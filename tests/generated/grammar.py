@@ -120,6 +120,7 @@ class Author:
             name = self.own("w")
             self.say(f"{name} = " + self.pick(["torch.ones(3, 3, requires_grad=True)", "nn.Parameter(torch.eye(3))"]))
             self.leaves.append(name)
+            self.rebound.append(name)
         self.make_optimizers()
         if len(self.models) > 1 and self.chance(0.2):
             frozen = self.models[-1][0]
@@ -205,8 +206,7 @@ class Author:
             with self.block("def train_step(step, x, y):"):
                 self.in_function = True
                 if self.rebound:
-                    word = "global" if self.place == "module" else "nonlocal"
-                    self.say(f"{word} " + ", ".join(self.rebound))
+                    self.say(("global " if self.place == "module" else "nonlocal ") + ", ".join(self.rebound))
                 self.body()
                 self.in_function = False
             self.say("")

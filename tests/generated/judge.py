@@ -51,12 +51,16 @@ class Fault:
 class Verdict:
     """What one program did. `losses` are the roots of each backward call, `weights` the parameters after each step.
 
-    `growing` are the lines of loops that hold more idle graph with every pass, `useless` the lines which retained
-    graphs that nothing walked again, `again` whether graph of another pass was walked again after a step.
+    `growing` are the lines of loops that hold more idle graph with every pass, whenever they run, `swelling` of those
+    that do so at least once, `unrolled` of those whose passes are differentiated together behind them, `short` of those
+    with too few passes to tell; `useless` are the lines that retained graphs which nothing walked again; `again` says
+    whether graph of another pass was walked again after a step.
     """
 
     error: Fault | None
     growing: frozenset[int]
+    swelling: frozenset[int]
+    unrolled: frozenset[int]
     short: frozenset[int]
     useless: frozenset[int]
     again: bool
@@ -224,16 +228,16 @@ class _Watch:
 
     # ---- afterwards
 
-    def growing(self) -> frozenset[int]:
-        """Loops that hold idle nodes of more passes at the end than in the middle, and there than at the begin.
+    def grows(self) -> dict[int, list[bool]]:
+        """Whether a loop holds idle nodes of more passes at its end than in its middle, and there than at its begin.
 
-        A loop that is run again and again must do so every time: what one run holds may be differentiated in the end.
+        Each time that it runs: what one run holds may be differentiated in the end.
         """
         last: dict[int, int] = {}
         for walk in self.walks:
             for node in walk.nodes:
                 last[node] = walk.moment
-        grows: dict[int, bool] = {}
+        grows: dict[int, list[bool]] = {}
         for loop in self.loops:
             if loop.passes < TELLING or len(loop.samples) < TELLING:
                 continue
@@ -243,10 +247,23 @@ class _Watch:
                 idle = [n for n in held if last.get(n, 0) < moment]
                 for node in held:
                     births.setdefault(node, index)
-                counts.append(len({births[n] for n in idle}))
-            rises = counts[-1] > counts[len(counts) // 2] > counts[0] and counts[-1] >= 3
-            grows[loop.line] = rises and grows.get(loop.line, True)
-        return frozenset(line for line, always in grows.items() if always)
+                counts.append((len({births[n] for n in idle}), len(held)))
+            first, middle, end = counts[0], counts[len(counts) // 2], counts[-1]
+            rises = all(a < b < c for a, b, c in zip(first, middle, end, strict=True)) and end[0] >= 3
+            grows.setdefault(loop.line, []).append(rises)
+        return grows
+
+    def unrolled(self) -> frozenset[int]:
+        """Loops of which a later differentiation walks nodes of several passes."""
+        found = set()
+        for walk in self.walks:
+            passes: dict[int, set[int]] = {}
+            for node in walk.nodes:
+                for activation, number in self.born[node]:
+                    passes.setdefault(activation, set()).add(number)
+            still = {activation for activation, _ in walk.depth}
+            found |= {self.loops[a].line for a, numbers in passes.items() if len(numbers) > 1 and a not in still}
+        return frozenset(found)
 
     def useless(self) -> frozenset[int]:
         useful: dict[int, bool] = {}
@@ -421,9 +438,12 @@ def judge(source: str, *, retain: bool = False) -> Verdict:
             error = fault(caught, watch)
         finally:
             torch.set_grad_enabled(True)
+    grows = watch.grows()
     return Verdict(
         error,
-        watch.growing(),
+        frozenset(line for line, runs in grows.items() if all(runs)),
+        frozenset(line for line, runs in grows.items() if any(runs)),
+        watch.unrolled(),
         frozenset(loop.line for loop in watch.loops if loop.passes < TELLING),
         watch.useless(),
         watch.again(),

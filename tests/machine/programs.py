@@ -7917,6 +7917,157 @@ for _ in range(3):
     ),
 ]
 
+# What `tests.generated` drew and the machine judged otherwise than PyTorch, made short.
+SHRUNK: list[tuple[str, str]] = [
+    (
+        "copy-in-place-keeps-the-old-graph",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+state = torch.zeros(3)
+for step in range(3):
+    loss = (w.exp() * 2 + state).sum()
+    loss.backward()
+    state.copy_(w.exp())
+""",
+    ),
+    (
+        "copy-in-place-of-a-detached-tensor",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+state = torch.zeros(3)
+for step in range(3):
+    out = w.exp() + state
+    out.sum().backward()
+    state.copy_(out.detach())
+""",
+    ),
+    (
+        "filled-in-place-and-differentiated-again",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+memory = w.exp()
+memory.sum().backward()
+memory.fill_(1.0)
+(memory + w).sum().backward()
+""",
+    ),
+    (
+        "output-of-an-rnn-cell-changed",
+        """\
+import torch
+
+cell = torch.nn.RNNCell(3, 3)
+h = cell(torch.randn(2, 3), torch.randn(2, 3))
+h[0] = 0
+h.mean().backward()
+""",
+    ),
+    (
+        "output-of-a-gru-cell-changed",
+        """\
+import torch
+
+cell = torch.nn.GRUCell(3, 3)
+h = cell(torch.randn(2, 3), torch.randn(2, 3))
+h[0] = 0
+h.mean().backward()
+""",
+    ),
+    (
+        "dropout-of-nothing-is-its-argument",
+        """\
+import torch
+import torch.nn.functional as F
+
+w = torch.ones(3, requires_grad=True)
+a = w.tanh()
+b = F.dropout(a, 0.0)
+b.mul_(2)
+b.sum().backward()
+""",
+    ),
+    (
+        "view-of-data-changed",
+        """\
+import torch
+
+net = torch.nn.Linear(3, 3)
+x = torch.randn(2, 3)
+out = net(x)
+turned = x.reshape(3, 2)
+turned *= 0.5
+out.sum().backward()
+""",
+    ),
+    (
+        "view-of-data-takes-history",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+rows = torch.zeros(2, 3)
+first = rows[0]
+first.add_(w.exp())
+rows.sum().backward()
+rows.sum().backward()
+""",
+    ),
+    (
+        "gradient-of-what-is-not-in-the-graph",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+other = torch.ones(3, requires_grad=True)
+loss = w.exp().sum()
+torch.autograd.grad(loss, other, allow_unused=True)
+loss.backward()
+""",
+    ),
+    (
+        "gradient-of-what-is-in-the-graph",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+other = torch.ones(3, requires_grad=True)
+loss = (w.exp() * other).sum()
+torch.autograd.grad(loss, other)
+loss.backward()
+""",
+    ),
+    (
+        "some-passes-end-early",
+        """\
+import torch
+
+w = torch.ones(3, 3, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+cell = torch.nn.Linear(3, 3)
+trainer = torch.optim.SGD(cell.parameters(), lr=0.1)
+h = torch.zeros(1, 3)
+step = 0
+while step < 9:
+    step += 1
+    if step == 1:
+        continue
+    out = cell(torch.tanh(h @ w))
+    loss = h.sum() + (w * w).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    trainer.step()
+    h = torch.tanh(out)
+""",
+    ),
+]
+
 PROGRAMS: list[tuple[str, str]] = [
     *LOOPS,
     *LONG_LOOPS,
@@ -7934,4 +8085,5 @@ PROGRAMS: list[tuple[str, str]] = [
     *OPTIMIZERS,
     *AUTOGRAD,
     *DATA,
+    *SHRUNK,
 ]

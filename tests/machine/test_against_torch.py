@@ -1,4 +1,4 @@
-"""The programs of `programs.py` on the installed PyTorch and on the machine: the same first error, on the same line."""
+"""`programs.py` and `library_programs.py` on PyTorch and on the machine: the same first error, on the same line."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from typing import Any
 
 import pytest
 import torch
+from library_programs import LIBRARY
 from programs import PROGRAMS
 
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Analysis, Run, analyse
 
-SOURCES = dict(PROGRAMS)
+SOURCES = dict([*PROGRAMS, *LIBRARY])
 MESSAGES = {
     "second": "backward through the graph a second time",
     "version": "modified by an inplace operation",
@@ -100,7 +101,7 @@ def verdict_of_machine(run: Run) -> Verdict:
 
 
 def test_names_are_unique() -> None:
-    assert len(SOURCES) == len(PROGRAMS)
+    assert len(SOURCES) == len(PROGRAMS) + len(LIBRARY)
 
 
 def test_about_half_of_the_programs_raise() -> None:

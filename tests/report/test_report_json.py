@@ -93,3 +93,10 @@ def test_a_finding_with_everything() -> None:
             "assumptions": [],
         },
     ]
+
+
+def test_json_lines_are_the_same_objects_line_by_line() -> None:
+    located = [Located(finding(message=message), SOURCE, "a.py", "/x/a.py") for message in ("a\nb", "c")]
+    lines = render(OutputFormat.JSON_LINES, located, colour=True).splitlines()
+    assert [json.loads(line) for line in lines] == json.loads(render(OutputFormat.JSON, located, colour=True))
+    assert render(OutputFormat.JSON_LINES, [], colour=False) == ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from autodetach.finding import Applicability, Finding, Fix, Severity, StoryStep
 from autodetach.report import Located, OutputFormat, render
-from autodetach.report.text import MAX_CHANGED_LINES
+from autodetach.report.paragraph import MAX_CHANGED_LINES
 from autodetach.source import Edit, Source, Span
 
 SOURCE = Source.from_bytes(b"total = 0\nfor x in y:\n\tloss = f(x)\n\ttotal += loss\n", "a.py")

@@ -1,0 +1,134 @@
+"""A finding as a person reads it: the place, the story, what was assumed, and the fix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from autodetach.console import printable
+from autodetach.finding import Applicability, Finding, Fix, Severity, StoryStep
+from autodetach.report import Located
+from autodetach.report.change import ChangedLines, changed_lines
+from autodetach.report.excerpt import ELLIPSIS, MAX_COLUMNS, display, excerpt
+from autodetach.report.wrap import wrapped
+from autodetach.source import Source
+
+MAX_CHANGED_LINES = 12
+
+_RED, _YELLOW, _GREEN, _CYAN, _BOLD, _DIM = "31", "33", "32", "36", "1", "2"
+
+
+def repair(fix: Fix) -> str:
+    """A fix in a clause, without its edits."""
+    return f"{fix.applicability.value} fix: {printable(fix.message)}{_reason(fix)}"
+
+
+def place_of(step: StoryStep, located: Located) -> str:
+    """Where a step of the story is, as people read it in the file of the finding."""
+    if located.is_elsewhere(step.path):
+        return f"{printable(located.source_of(step.path).path)}:{step.line}"
+    return f"line {step.line}"
+
+
+def painted(text: str, style: str, colour: bool) -> str:
+    """The text in a style of the terminal."""
+    return f"\x1b[{style}m{text}\x1b[0m" if colour else text
+
+
+def bold(text: str, colour: bool) -> str:
+    """The text as a heading."""
+    return painted(text, _BOLD, colour)
+
+
+class Paragraph:
+    """The lines about one finding; `width` is that of the terminal, None where there is none."""
+
+    def __init__(self, located: Located, *, colour: bool = False, width: int | None = None) -> None:
+        self._located = located
+        self._finding: Finding = located.finding
+        self._source: Source = located.source
+        self._colour = colour
+        self._width = width
+
+    def lines(self, *, with_path: bool = True) -> Iterator[str]:
+        """All lines, without newlines."""
+        yield from self._head(with_path)
+        yield from self.details()
+
+    def details(self) -> Iterator[str]:
+        """What follows the place: story, assumptions and fixes."""
+        yield from self._story()
+        for assumption in self._finding.assumptions:
+            yield from self._prose(f"   assumed: {printable(assumption)}")
+        if self._finding.fix is not None:
+            yield from self._fix(self._finding.fix)
+        for fix in self._finding.alternatives:
+            yield from self._prose(f"   or {self._safety(fix)}: {printable(fix.message)}{_reason(fix)}")
+
+    def _head(self, with_path: bool) -> Iterator[str]:
+        finding = self._finding
+        number = str(self._source.position(finding.span.start).line)
+        part = excerpt(self._source, finding.span, self._columns(len(number) + 3))
+        column = self._source.position(finding.span.start).character + 1
+        accent = _RED if finding.severity is Severity.ERROR else _YELLOW
+        shown = f"{printable(self._located.shown)}:" if with_path else ""
+        place = self._paint(f"{shown}{number}:{column}", _BOLD)
+        code = self._paint(f"{finding.code} {finding.name}", accent)
+        yield from self._prose(f"{place}: {code}: {printable(finding.message)}", indent=4)
+        gutter = " " * len(number)
+        bar = self._paint("|", _DIM)
+        mark = self._paint("^" * part.mark_length, accent)
+        yield f"{gutter} {bar}"
+        yield f"{self._paint(number, _DIM)} {bar} {part.text}".rstrip()
+        yield f"{gutter} {bar} {' ' * part.mark_start}{mark}"
+
+    def _story(self) -> Iterator[str]:
+        steps = self._finding.story
+        digits = len(str(len(steps)))
+        for number, step in enumerate(steps, 1):
+            place = place_of(step, self._located)
+            yield from self._prose(f"   {number:{digits}}. {place}: {printable(step.text)}", indent=digits + 5)
+
+    def _fix(self, fix: Fix) -> Iterator[str]:
+        yield from self._prose(f"   {self._safety(fix)} fix: {printable(fix.message)}{_reason(fix)}")
+        lines = [line for changed in changed_lines(self._source, fix.edits) for line in self._changed(changed)]
+        for path, edits in fix.elsewhere:
+            source = self._located.source_of(path)
+            lines.append(f"   in {printable(source.path)}:")
+            lines += [line for changed in changed_lines(source, edits) for line in self._changed(changed)]
+        yield from lines[:MAX_CHANGED_LINES]
+        if len(lines) > MAX_CHANGED_LINES:
+            yield f"        ... and {len(lines) - MAX_CHANGED_LINES} lines more"
+
+    def _changed(self, changed: ChangedLines) -> Iterator[str]:
+        gutter = len(str(self._source.line_count + 1))
+        signed = [("-", text, _RED) for text in changed.old] + [("+", text, _GREEN) for text in changed.new]
+        for index, (sign, text, colour) in enumerate(signed):
+            number = str(changed.line) if index == 0 else ""
+            shown = display(text, self._columns(gutter + 8))
+            yield f"     {number:>{gutter}} " + self._paint(f"{sign} {shown}".rstrip(), colour)
+
+    def _prose(self, text: str, indent: int = 6) -> list[str]:
+        return wrapped(text, self._width, indent)
+
+    def _columns(self, taken: int) -> int:
+        """How many columns are left for a line of source beside its gutter and the dots where it is cut."""
+        if self._width is None:
+            return MAX_COLUMNS
+        return min(MAX_COLUMNS, self._width - taken - 2 * len(ELLIPSIS))
+
+    def _safety(self, fix: Fix) -> str:
+        return self._paint(fix.applicability.value, _CYAN)
+
+    def _paint(self, text: str, style: str) -> str:
+        return painted(text, style, self._colour)
+
+
+def plain_details(located: Located) -> Sequence[str]:
+    """Story, assumptions and fixes as lines without any style."""
+    return tuple(Paragraph(located).details())
+
+
+def _reason(fix: Fix) -> str:
+    if fix.applicability is Applicability.SAFE or not fix.why_unsafe:
+        return ""
+    return f" (why unsafe: {printable(fix.why_unsafe)})"

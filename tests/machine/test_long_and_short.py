@@ -1,0 +1,310 @@
+"""What grows for long and what only runs through a few steps: small programs, and what is said of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from autodetach.checker import CheckOptions, check
+from autodetach.source import Source
+
+QUIET = {
+    "rows-of-a-tensor": """\
+import torch
+from torch import nn
+
+cell = nn.RNN(4, 2)
+hidden = torch.randn(1, 1, 2)
+inputs = torch.tensor(data)
+for one in inputs:
+    out, hidden = cell(one.view(1, 1, -1), hidden)
+    print(out.size())
+""",
+    "as-many-steps-as-somebody-says": """\
+import torch
+from torch import nn
+
+cell = nn.GRUCell(4, 4)
+
+
+def generate(start, length):
+    state = start
+    for _ in range(length):
+        state = cell(state, state)
+        print(state.argmax().item())
+""",
+    "until-the-end-of-the-word": """\
+import torch
+from torch import nn
+
+cell = nn.GRUCell(4, 4)
+
+
+def generate(start, end):
+    state = start
+    while True:
+        state = cell(state, state)
+        if state.argmax().item() == end:
+            break
+""",
+    "returns-of-a-roll-out": """\
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+
+
+def returns_of(last, rewards, gamma=0.99):
+    total = last
+    returns = []
+    for step in reversed(range(len(rewards))):
+        total = rewards[step] + gamma * total
+        returns.insert(0, total)
+    return returns
+
+
+def update(state, rewards):
+    returns = torch.cat(returns_of(model(state), rewards)).detach()
+    loss = (returns - model(state)).pow(2).mean()
+    loss.backward()
+""",
+    "descent-inside-of-a-module": """\
+import torch
+from torch import nn
+
+
+class Settled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rate = nn.Parameter(torch.tensor(0.1))
+        self.momentum = nn.Parameter(torch.tensor(0.9))
+
+    def forward(self, x, y, potential, steps=5):
+        speed = torch.zeros_like(y)
+        for _ in range(steps):
+            energy = potential(x, y)
+            slope = torch.autograd.grad(energy, y, create_graph=True, retain_graph=True)[0]
+            speed = self.momentum * speed - self.rate * slope
+            y = y + speed
+        return y
+""",
+    "training-step-that-differentiates-itself": """\
+import lightning as L
+
+
+class Model(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+
+    def training_step(self, batch, batch_idx):
+        optimizer = self.optimizers()
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(self(batch), batch)
+        self.manual_backward(loss)
+        optimizer.step()
+        return loss
+""",
+    "list-of-one-training-step": """\
+import torch
+from somewhere import Base
+
+
+class Model(Base):
+    def training_step(self, batch, batch_idx):
+        losses = []
+        for last in (False, True):
+            loss = self.loss(self(batch))
+            losses.append(loss)
+            self.manual_backward(loss, retain_graph=not last)
+        self.log("losses", len(losses))
+""",
+    "metric-of-a-library": """\
+from torch import tensor
+from torchmetrics import Metric
+
+
+class Count(Metric):
+    def __init__(self):
+        super().__init__()
+        self.add_state("x", tensor(0), dist_reduce_fx="sum")
+
+    def update(self, x):
+        self.x += x
+
+
+def test():
+    count = Count()
+    for _ in range(3):
+        for i in range(5):
+            count(i)
+""",
+    "named-modules-of-a-list": """\
+import torch
+from torch import nn
+
+
+class Judges(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.judges = nn.ModuleList()
+        for i in range(3):
+            self.judges.add_module("judge_%d" % i, nn.Linear(4, 1))
+
+    def loss(self, x):
+        return sum([(judge(x) ** 2).mean() for judge in self.judges])
+
+
+maker, judges = nn.Linear(3, 4), Judges()
+coder = nn.Linear(4, 3)
+for z in torch.randn(100, 5, 3):
+    made = maker(z)
+    loss = judges.loss(made) + made.pow(2).mean()
+    loss.backward(retain_graph=True)
+    judges.loss(made.detach()).backward()
+    again = (coder(made) - z).abs().mean()
+    again.backward()
+""",
+    "what-is-not-understood-proves-nothing": """\
+import torch
+from torch import nn
+
+net = nn.Linear(4, 1)
+for x in torch.randn(100, 5, 4):
+    out = net(x)
+    loss = out.mean()
+    loss.backward(retain_graph=True)
+    count = 0
+    count.backward()
+    (out ** 2).sum().backward()
+""",
+    "number-of-the-command-line": """\
+import argparse
+import torch
+
+
+def arguments(given=None):
+    parser = argparse.ArgumentParser()
+    args = parser.parse_args(given)
+    return args
+
+
+def main(judge, accelerator, loader, optimizer):
+    args = arguments()
+    for x in loader:
+        with torch.no_grad():
+            score = judge(x)
+        loss = score / args.steps
+        accelerator.backward(loss)
+        optimizer.step()
+""",
+}
+
+LOUD = {
+    "state-of-an-object": (
+        "AD302",
+        """\
+import torch
+from torch import nn
+
+
+class Runner:
+    def __init__(self):
+        self.cell = nn.GRUCell(4, 4)
+        self.state = torch.zeros(1, 4)
+
+    def collect(self, steps):
+        for _ in range(steps):
+            self.state = self.cell(torch.randn(1, 4), self.state)
+
+
+runner = Runner()
+for episode in range(12):
+    runner.collect(5)
+""",
+    ),
+    "endless": (
+        "AD302",
+        """\
+import torch
+from torch import nn
+
+cell = nn.GRUCell(4, 4)
+
+
+def serve():
+    state = torch.zeros(1, 4)
+    while True:
+        state = cell(torch.randn(1, 4), state)
+        print(state.argmax().item())
+""",
+    ),
+    "evaluation-with-its-graph": (
+        "AD102",
+        """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+model = nn.Linear(4, 1)
+
+
+def evaluate(dataset):
+    outputs = []
+    for x in DataLoader(dataset):
+        outputs.append(model(x))
+    print(len(outputs))
+""",
+    ),
+    "list-of-all-training-steps": (
+        "AD102",
+        """\
+import torch
+from somewhere import Base
+
+
+class Model(Base):
+    losses = []
+
+    def training_step(self, batch, batch_idx):
+        def closure():
+            loss = self.loss(self(batch))
+            self.manual_backward(loss)
+            self.losses.append(loss)
+            self.log("loss", loss)
+
+        self.optimizers().step(closure=closure)
+""",
+    ),
+    "scalar-over-a-size": (
+        "AD401",
+        """\
+import torch
+
+
+def train(net, loader, optimizer):
+    total = 0
+    for batch in loader:
+        x = batch[0].cuda()
+        loss, hits = net(x)
+        loss = loss.sum() / x.size(0)
+        total += loss.data[0]
+        loss.backward()
+        optimizer.step()
+""",
+    ),
+}
+
+
+def codes(source: str) -> list[str]:
+    return [f.code for f in check(Source.from_bytes(source.encode(), "program.py"), CheckOptions()).findings]
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_nothing_is_said_of_a_few_steps(name: str) -> None:
+    assert codes(QUIET[name]) == []
+
+
+@pytest.mark.parametrize("name", LOUD)
+def test_what_goes_on_is_reported(name: str) -> None:
+    code, source = LOUD[name]
+    assert codes(source) == [code]
