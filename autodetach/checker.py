@@ -16,6 +16,7 @@ from autodetach.source import Edit, Source, Span, compose
 from autodetach.suppress import sift
 
 if TYPE_CHECKING:
+    from autodetach.again import Again
     from autodetach.codemods.tree import Tree
     from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
@@ -104,6 +105,17 @@ class FixResult:
     originals: Mapping[str, Source] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
     used: frozenset[tuple[str, int]] = frozenset()
+
+
+_again: Again | None = None
+
+
+def remember() -> None:
+    """From now on, keep the last analysis of this process, which takes memory: the same program may come again."""
+    from autodetach.again import Again
+
+    global _again
+    _again = _again or Again()
 
 
 def may_matter(raw: bytes) -> bool:
@@ -316,7 +328,10 @@ class _Session:
         self.root = files.root.path
         self.options = options
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
-        self.analysis = analyse(files.root.tree, project=files)
+        known = None if _again is None else _again.analysis(files)
+        self.analysis = analyse(files.root.tree, project=files) if known is None else known
+        if _again is not None:
+            _again.keep(files, self.analysis)
         self._trees: dict[str, Tree] = {}
         self._homes: dict[tuple[object, ...], int] = {}
 

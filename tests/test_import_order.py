@@ -62,7 +62,7 @@ ORDER = (
     "rules",
     # Where the three of them meet.
     "proof project",
-    "trial",
+    "trial again",
     "checker",
     # Files and settings.
     "patch globs write python2 unused add_ignore",

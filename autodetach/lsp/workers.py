@@ -18,7 +18,13 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-PRELOADED = ("autodetach.lsp.work", "autodetach.machine.run", "autodetach.rules", "autodetach.codemods.tree")
+PRELOADED = (
+    "autodetach.again",
+    "autodetach.lsp.work",
+    "autodetach.machine.run",
+    "autodetach.rules",
+    "autodetach.codemods.tree",
+)
 """What takes long to load."""
 
 

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from lsp_client import EVERYTHING, Client, Json
 from lsprotocol import types
@@ -68,6 +68,7 @@ def is_between(text: str, index: int) -> bool:
     return text[index - 1 : index + 1] == "\r\n"
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=texts, new=texts, ends=st.tuples(st.floats(0, 1), st.floats(0, 1)), encoding=st.sampled_from(ENCODINGS))
 def test_a_change_does_what_the_editor_did(text: str, new: str, ends: tuple[float, float], encoding: str) -> None:
     first, last = sorted(round(end * len(text)) for end in ends)
@@ -77,6 +78,7 @@ def test_a_change_does_what_the_editor_did(text: str, new: str, ends: tuple[floa
     assert changed.text == text[:first] + new + text[last:]
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=texts, encoding=st.sampled_from(ENCODINGS), cookie=st.sampled_from(["", "# coding: latin-1\n"]))
 def test_positions_of_the_file_are_positions_of_the_editor(text: str, encoding: str, cookie: str) -> None:
     text = cookie + text
