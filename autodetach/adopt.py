@@ -149,7 +149,7 @@ def add_ignores(findings: Sequence[Located], reason: str, may_edit: Callable[[st
         source = here[0].source
         try:
             edits = ignoring(source, [one.finding for one in here], reason)
-            replace_bytes(path, source.raw, source.apply(edits))
+            replace_bytes(path, source.stored, source.stored_with(edits))
         except (NotSilenced, WriteError) as error:
             problems.append(Problem(source.path, f"no comment written: {error}"))
             continue

@@ -21,14 +21,12 @@ _BOM = codecs.BOM_UTF8.decode()
 
 
 class CellError(SourceError):
-    """A cell that is no Python: `message` and `line` are as in SourceError, `cell` is its number."""
+    """A cell that is no Python: `source` is its text with the magics as Python, in which `line` counts."""
 
-    def __init__(self, message: str, line: int | None, cell: int) -> None:
+    def __init__(self, message: str, line: int | None, cell: int, source: Source | None = None) -> None:
         super().__init__(message, line)
-        self.cell = cell
-
-    def __reduce__(self) -> tuple[type[CellError], tuple[str, int | None, int]]:
-        return CellError, (self.message, self.line, self.cell)
+        self.cell: int = cell
+        self.source = source
 
 
 class File(Protocol):
@@ -222,9 +220,13 @@ class Cells(Source):
         # What ends at the start of a line has not touched it; what begins at the end of one, neither.
         if whole_lines and not first.byte and tail.before:
             lines.pop()
-        elif first.byte == len(head.text.encode()) and head.behind and (not new or new.startswith(b"\n")):
+        elif first.byte == len(head.text.encode()) and head.behind and self._starts_a_line(end, new):
             lines.pop(0)
         return all(line is not None and line.kept for line in lines)
+
+    def _starts_a_line(self, end: int, new: bytes) -> bool:
+        """Whether a newline comes first in what is put in front of `end`, or, if that is nothing, behind it."""
+        return new.startswith(b"\n") if new else self.raw.startswith(b"\n", end)
 
     def _refused(self, splice: _Splice) -> ValueError:
         return ValueError(f"{self.path}: {splice} is not inside the Python of one cell")
@@ -255,7 +257,7 @@ def _checked(text: str, number: int) -> PythonCell:
         raise CellError("half of a surrogate pair stands in the cell", line, number) from None
     except SyntaxError as error:
         line = min(error.lineno or 1, len(cell.lines))
-        raise CellError(f"syntax error: {error.msg}", line, number) from error
+        raise CellError(f"syntax error: {error.msg}", line, number, _source(cell.text, "")) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise CellError(f"cannot be parsed: {error}", None, number) from error
     return cell

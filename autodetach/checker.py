@@ -87,6 +87,11 @@ class Change:
     edits: tuple[Edit, ...]
     source: Source
 
+    @property
+    def stored(self) -> bytes:
+        """The bytes that the file is to have."""
+        return self.original.stored_with(self.edits)
+
 
 @dataclass(frozen=True, slots=True)
 class FixResult:

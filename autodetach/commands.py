@@ -18,7 +18,6 @@ from autodetach.files import (
     ReadError,
     find_files,
     read_stdin,
-    refuse_notebook,
     relative,
 )
 from autodetach.finding import Applicability, Finding, Problem
@@ -28,6 +27,7 @@ from autodetach.progress import tracked
 from autodetach.report import WITH_ALTERNATIVES, WITH_STATISTICS, Located, OutputFormat, render, render_statistics
 from autodetach.runner import Outcome, Task, internal_error, run
 from autodetach.settle import settle
+from autodetach.source import Edit, Part, Source
 
 CLEAN = 0
 FINDINGS = 1
@@ -102,6 +102,8 @@ def diff(request: Request) -> int:
         for outcome in this_run.outcomes:
             for finding in outcome.applied:
                 say(_reason(finding, outcome))
+        if any(part.cell is not None for change in this_run.changes for part in change.original.parts(change.edits)):
+            say("note: patches of cells are for reading, and no program can apply them: `autodetach fix` does")
         _say_fixed(this_run, findings, "would fix")
     return this_run.exit_code(found=bool(findings or this_run.applied))
 
@@ -114,7 +116,7 @@ def fix(request: Request) -> int:
     this_run.go()
     if this_run.stdin is not None:
         # Also when nothing could be fixed: whoever pipes the source through must get it back.
-        put_bytes(this_run.changes[0].source.raw if this_run.changes else this_run.stdin)
+        put_bytes(this_run.changes[0].stored if this_run.changes else this_run.stdin)
     else:
         this_run.write()
     findings = this_run.findings()
@@ -242,7 +244,7 @@ class _Run:
         failed: set[str] = set()
         for change in self.changes:
             try:
-                replace_bytes(change.path, change.original.raw, change.source.raw)
+                replace_bytes(change.path, change.original.stored, change.stored)
             except WriteError as error:
                 self._report([Problem(change.original.path, str(error))])
                 failed.add(change.path)
@@ -312,9 +314,7 @@ class _Run:
         path = os.path.abspath(os.path.join(self._cwd, name or STDIN))
         file = FoundFile(path, relative(path, self._cwd))
         try:
-            self.stdin = read_stdin()
-            if path.endswith(NOTEBOOK_SUFFIX):
-                refuse_notebook(self.stdin)
+            self.stdin = read_stdin(path)
         except ReadError as error:
             self._report([Problem(file.shown, str(error), error.line)])
             return []
@@ -374,15 +374,34 @@ def _patch(changes: Iterable[Change]) -> bytes:
     from autodetach.patch import patched_file, render_bytes
 
     ordered = sorted(changes, key=lambda change: change.original.path)
-    return render_bytes([patched_file(change.original, change.edits, _path_in_patch(change)) for change in ordered])
+    files = []
+    for change in ordered:
+        path = _path_in_patch(change)
+        for part in change.original.parts(change.edits):
+            if part.cell is None:
+                files.append(patched_file(part.source, part.edits, path))
+            else:
+                # No file has the name of a cell, so its patch is for people, and looks it.
+                source, edits = _with_last_newline(part)
+                files.append(patched_file(source, edits, f"{path}{part.in_cell}", prefixes=("", "")))
+    return render_bytes(files)
+
+
+def _with_last_newline(part: Part) -> tuple[Source, Sequence[Edit]]:
+    """The text of a cell with the newline that cells do without, and its edits."""
+    cell, newline = part.source, part.source.newline
+    if cell.text.endswith(("\n", "\r")):
+        return cell, part.edits
+    source = Source(cell.path, cell.raw + newline.encode(), cell.text + newline, cell.encoding, newline)
+    return source, part.edits if cell.apply(part.edits) else (Edit(0, len(source.raw), ""),)
 
 
 def _reason(finding: Finding, outcome: Outcome) -> str:
     source = outcome.sources.get(finding.path) if finding.path else outcome.original
     place = outcome.file.shown
     if source is not None:
-        position = source.position(finding.span.start)
-        place = f"{source.path}:{position.line}:{position.character + 1}"
+        start = source.place(finding.span.start)
+        place = f"{start.shown}:{start.line}:{start.column + 1}"
     head = printable(f"{place}: {finding.code} {finding.name}: {finding.message}")
     if finding.fix is None:
         return head

@@ -17,6 +17,8 @@ from autodetach.gitignore import IgnoreFile, is_ignored, parse
 SUFFIX = ".py"
 NOTEBOOK_SUFFIX = ".ipynb"
 MAX_BYTES = 10 * 1024 * 1024
+MAX_NOTEBOOK_BYTES = 100 * 1024 * 1024
+"""Most of a notebook are the pictures in its outputs."""
 
 
 class ReadError(Exception):
@@ -44,11 +46,11 @@ class FoundFiles:
 
 
 def find_files(paths: Sequence[str], configuration: Configuration, cwd: str) -> FoundFiles:
-    """Look for Python files at `paths`, which are relative to the absolute folder `cwd`.
+    """Look for Python files and notebooks at `paths`, which are relative to the absolute folder `cwd`.
 
     A file that is named is taken whatever its suffix and whatever the settings exclude. A folder is walked: files that
-    end in `.py`, without what `exclude` or a `.gitignore` leaves out; links to folders are not followed. What cannot be
-    read becomes a Problem. Raises ConfigError.
+    end in `.py` or `.ipynb`, without what `exclude` or a `.gitignore` leaves out; links to folders are not followed.
+    What cannot be read becomes a Problem. Raises ConfigError.
     """
     search = _Search(configuration, cwd)
     for path in paths:
@@ -74,51 +76,39 @@ def left_out(path: str, root: str, configuration: Configuration) -> bool:
 
 
 def read_bytes(path: str) -> bytes:
-    """The bytes of the file at `path`. Raises ReadError, also for a file above MAX_BYTES and for a notebook."""
+    """The bytes of the file at `path`. Raises ReadError, also for a file that is too large."""
+    limit = limit_of(path)
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             if stat.S_ISREG(status.st_mode):
-                check_size(status.st_size)
+                check_size(status.st_size, limit)
             # A pipe does not tell its size, and a file may grow.
-            raw = file.read(MAX_BYTES + 1)
+            raw = file.read(limit + 1)
     except OSError as error:
         raise ReadError(_reason(error)) from None
-    check_size(len(raw))
-    if path.endswith(NOTEBOOK_SUFFIX):
-        refuse_notebook(raw)
+    check_size(len(raw), limit)
     return raw
 
 
-def read_stdin() -> bytes:
-    """All bytes of the standard input. Raises ReadError if they are too many."""
-    raw = sys.stdin.buffer.read(MAX_BYTES + 1)
-    if len(raw) > MAX_BYTES:
-        raise ReadError(f"too large: more than {_megabytes(MAX_BYTES)}, the limit")
+def read_stdin(path: str = "") -> bytes:
+    """All bytes of the standard input. Raises ReadError if they are too many for a file at `path`."""
+    limit = limit_of(path)
+    raw = sys.stdin.buffer.read(limit + 1)
+    if len(raw) > limit:
+        raise ReadError(f"too large: more than {_megabytes(limit)}, the limit")
     return raw
 
 
-def check_size(size: int) -> None:
+def limit_of(path: str) -> int:
+    """How many bytes a file with this name may have."""
+    return MAX_NOTEBOOK_BYTES if path.endswith(NOTEBOOK_SUFFIX) else MAX_BYTES
+
+
+def check_size(size: int, limit: int) -> None:
     """Raises ReadError if so many bytes are too many."""
-    if size > MAX_BYTES:
-        raise ReadError(f"too large: {_megabytes(size)}; limit {_megabytes(MAX_BYTES)}")
-
-
-def refuse_notebook(raw: bytes) -> None:
-    """Raises ReadError: notebooks are not read yet, and of a broken one it is better to hear that it is broken."""
-    import json
-
-    try:
-        notebook = json.loads(raw)
-    except UnicodeDecodeError as error:
-        raise ReadError("not a notebook: it is not valid UTF-8", raw.count(b"\n", 0, error.start) + 1) from None
-    except json.JSONDecodeError as error:
-        raise ReadError(f"not a notebook: it is not valid JSON ({error.msg.lower()})", error.lineno) from None
-    except RecursionError:
-        raise ReadError("not a notebook: its JSON is nested too deeply") from None
-    if not isinstance(notebook, dict) or "cells" not in notebook:
-        raise ReadError("not a notebook: it has no cells")
-    raise ReadError("notebooks are not supported yet")
+    if size > limit:
+        raise ReadError(f"too large: {_megabytes(size)}; limit {_megabytes(limit)}")
 
 
 class _Search:
@@ -208,7 +198,7 @@ class _Search:
 
 
 def _is_included(settings: Settings, name: str, path: str) -> bool:
-    return name.endswith(SUFFIX) if settings.include is None else settings.include.match(path)
+    return name.endswith((SUFFIX, NOTEBOOK_SUFFIX)) if settings.include is None else settings.include.match(path)
 
 
 def relative(path: str, cwd: str) -> str:

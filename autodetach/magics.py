@@ -197,7 +197,7 @@ def _value(command: str, blanks: int) -> str:
     name, rest = _parts(command)
     if _is_expression(rest) and name in RUN_AS_THEY_ARE:
         return " " * (blanks + max(command.find(rest), 0)) + rest
-    argument = rest if name in RUN_APART and _is_expression(rest) else ""
+    argument = rest if name in RUN_APART and _is_expression(rest) and "#" not in rest else ""
     return f" get_ipython({argument})"
 
 

@@ -29,14 +29,16 @@ from autodetach.source import Edit, Source
 _ESCAPES = {ord(character): f"\\{letter}" for character, letter in zip('\a\b\t\n\v\f\r"\\', 'abtnvfr"\\', strict=True)}
 
 
-def patched_file(source: Source, edits: Sequence[Edit], path: str, context: int = 3) -> PatchedFile:
+def patched_file(
+    source: Source, edits: Sequence[Edit], path: str, context: int = 3, prefixes: tuple[str, str] = ("a/", "b/")
+) -> PatchedFile:
     """The change that `edits` make to `source`, as the object that unidiff would parse from its patch.
 
     `path` is relative, with slashes; `context` counts lines. Edits that change nothing give a file without hunks. Print
     it with `render` or `render_bytes`. Raises what `Source.splices` raises.
     """
     path = posixpath.normpath(path).lstrip("/")
-    file = PatchedFile(source=_quoted(f"a/{path}"), target=_quoted(f"b/{path}"))
+    file = PatchedFile(source=_quoted(f"{prefixes[0]}{path}"), target=_quoted(f"{prefixes[1]}{path}"))
     lines = io.BytesIO(source.raw).readlines()
     grown = 0
     for changes in _near(_changes(source, edits, lines), 2 * context):

@@ -74,6 +74,14 @@ class Files:
         """The file that a line of the program belongs to; the root for what has no line."""
         return next((m for m in self.modules if m.first < line <= m.last), self.root)
 
+    def line_name(self, line: int) -> str:
+        """See `Project.line_name`."""
+        module = self.module_at(line)
+        if module is not self.root:
+            return f"line {line - module.first} of {os.path.basename(module.path)}"
+        at = self.sources[module.path].place_of_line(line)
+        return f"line {line}" if at.cell is None else f"cell {at.cell}, line {at.line}"
+
     def edited(self, sources: Mapping[str, Source]) -> Edited:
         """The same program with other sources for some of its files. Raises SyntaxError and ValueError."""
         return Edited(self, sources)
@@ -129,6 +137,10 @@ class Edited:
     @property
     def modules(self) -> list[Module]:
         return [self._now(module) for module in self._base.modules]
+
+    def line_name(self, line: int) -> str:
+        """See `Project.line_name`: nobody reads what is said of an edited program."""
+        return self._base.line_name(line)
 
     def load(self, name: str, importer: Module) -> Module | None:
         """See `Project.load`."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autodetach.checker import Change, CheckOptions, Wanted, check, fix
-from autodetach.files import FoundFile, ReadError, read_bytes
+from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes
 from autodetach.finding import Finding, Problem
 from autodetach.imports import Imports
 from autodetach.source import Edit, Source, SourceError
@@ -86,7 +86,7 @@ def run_one(task: Task) -> Outcome:
         source = task.changed.get(file.path)
         if source is None:
             raw = read_bytes(file.path) if task.raw is None else task.raw
-            source = Source.from_bytes(raw, file.shown)
+            source = _read(raw, file)
         outcome = _checked(task, source) if task.unsafe is None else _fixed(task, source, unsafe=task.unsafe)
         if outcome.problems:
             from autodetach.python2 import explained
@@ -95,11 +95,30 @@ def run_one(task: Task) -> Outcome:
     except ReadError as error:
         return Outcome(file, problems=(Problem(file.shown, str(error), error.line),))
     except SourceError as error:
-        return Outcome(file, problems=(Problem(file.shown, error.message, error.line),))
+        return Outcome(file, problems=_problems(error, file))
     # One file that the tool cannot digest must not keep the others from being done.
     except Exception as error:
         return Outcome(file, problems=(Problem(file.shown, internal_error(error)),))
     return outcome
+
+
+def _read(raw: bytes, file: FoundFile) -> Source:
+    """The source of a file. Raises SourceError."""
+    if not file.path.endswith(NOTEBOOK_SUFFIX):
+        return Source.from_bytes(raw, file.shown)
+    from autodetach.notebook import read
+
+    return read(raw, file.shown)
+
+
+def _problems(error: SourceError, file: FoundFile) -> tuple[Problem, ...]:
+    if error.cell is None:
+        return (Problem(file.shown, error.message, error.line, partial=error.skipped),)
+    from autodetach.cells import CellError
+    from autodetach.python2 import explained
+
+    problems = (Problem(f"{file.shown}:cell {error.cell}", error.message, error.line),)
+    return explained(problems, error.source) if isinstance(error, CellError) and error.source else problems
 
 
 def internal_error(error: Exception) -> str:

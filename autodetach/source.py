@@ -29,8 +29,12 @@ _LEADING_FORM_FEED = r"(?:\A|(?<=[\r\n]))[ \t\f]*\f"
 class SourceError(Exception):
     """A file that cannot be read, or written, as Python source.
 
-    `message` is one line that says what and where; `line` counts from 1, or is None where the fault has no line.
+    `message` is one line that says what and where; `line` counts from 1, or is None where the fault has no line. In a
+    notebook it counts in the cell with the number `cell`. `skipped`: the file is well, but nothing to look at.
     """
+
+    cell: int | None = None
+    skipped = False
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -86,7 +90,12 @@ class Place:
     @property
     def shown(self) -> str:
         """The name of the file, and of the cell."""
-        return self.source.path if self.cell is None else f"{self.source.path}:cell {self.cell}"
+        return f"{self.source.path}{self.in_cell}"
+
+    @property
+    def in_cell(self) -> str:
+        """What follows the name of the file."""
+        return "" if self.cell is None else f":cell {self.cell}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +106,11 @@ class Part:
     edits: tuple[Edit, ...]
     cell: int | None = None
     index: int = 0
+
+    @property
+    def in_cell(self) -> str:
+        """What follows the name of the file."""
+        return "" if self.cell is None else f":cell {self.cell}"
 
 
 class Source:
@@ -263,8 +277,8 @@ class Source:
         return Place(self, offset, position.line, position.character)
 
     def place_of_line(self, line: int) -> Place:
-        """The start of a line as people name it."""
-        return self.place(self.line_span(line).start)
+        """The start of a line as people name it; of one that is not there, the start of the nearest."""
+        return self.place(self.line_span(min(max(line, 1), self.line_count or 1)).start)
 
     def parts(self, edits: Iterable[Edit]) -> tuple[Part, ...]:
         """The edits as people see them. Raises what `splices` raises."""

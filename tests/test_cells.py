@@ -6,7 +6,7 @@ import ast
 import pickle
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autodetach.cells import CellError, Cells
@@ -34,6 +34,8 @@ def python_of(text: str) -> str:
         ("%timeit -n 3 -r1 f(x)", "f(x)"),
         ("%timeit y = f(x)", "class __timeit__: y = f(x)"),
         ("y = %timeit -o f(x)", "y = get_ipython(f(x))"),
+        ("y = %timeit -o f(x)  # c", "y = get_ipython()"),
+        ("y = %time f(x)  # c\n%time f(x)  # noqa", "y =       f(x)  # c\nf(x)  # noqa"),
         ("for i in x:\n    %time f(i)\n    !echo {i}", "for i in x:\n    f(i)\n    pass"),
         ("!ls \\\n  -l \\\n  -a\nx = 1", "pass\n\n\nx = 1"),
         ("%time f(a, \\\n  b)", "f(a, b)\n"),
@@ -92,6 +94,12 @@ def test_a_fault_between_cells_is_found_and_repaired_in_its_cell() -> None:
     assert not result.remaining
 
 
+def test_what_is_said_names_cells_too() -> None:
+    texts = ["import torch\nw = torch.ones(2, requires_grad=True)\n!ls", "loss = (w * w).sum()\n\nloss.backward()"]
+    (finding,) = check(Cells.of([*texts, "loss.backward()"], "a.ipynb", (1, 3, 8)), CheckOptions()).findings
+    assert "`loss.backward()` in cell 3, line 3" in finding.message
+
+
 def test_nothing_behind_a_magic_is_edited() -> None:
     cells = Cells.of([*TEXTS[:3], "%time total = total + model(torch.ones(2)).exp().sum()", TEXTS[4]], "a.ipynb")
     for line in range(1, cells.line_count + 1):
@@ -138,6 +146,14 @@ def test_where_lines_are_put_at_the_borders_of_cells() -> None:
         texts(b"c", "", deleted=True)
 
 
+def test_no_line_is_drawn_up_to_a_magic() -> None:
+    cells = Cells.of(["%time c = 3\n\n# d", "e"], "a.ipynb")
+    at = cells.raw.index(b"\n")
+    with pytest.raises(ValueError, match="not inside"):
+        cells.with_edits([Edit(at, at + 2, "")])
+    assert cells.with_edits([Edit(at, at + 1, "")]).texts == ("%time c = 3\n# d", "e")
+
+
 def test_two_lines_at_the_end_of_a_cell_may_go_one_by_one() -> None:
     cells = Cells.of(["a\nb\nc", "d"], "a.ipynb")
     assert cells.with_edits([Edit(2, 4, ""), Edit(4, 6, "")]).texts == ("a", "d")
@@ -158,7 +174,6 @@ def test_a_cell_that_is_no_python(texts: list[str], message: str, line: int | No
     with pytest.raises(CellError, match=message) as caught:
         Cells.of(texts, "a.ipynb", range(4, 4 + len(texts)))
     assert (caught.value.cell, caught.value.line) == (cell, line) if line else caught.value.cell == cell
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 
 def test_cells_survive_the_way_between_processes() -> None:
@@ -168,16 +183,25 @@ def test_cells_survive_the_way_between_processes() -> None:
     assert copy.place(40) == cells.place(40) or copy.place(40).line == cells.place(40).line
 
 
+# How long a try takes says more about the machine than about the code.
+SLOWLY = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
 LINES = st.sampled_from(
     ["x = 1", "é = '€𝄞'", "%time x = 1", "!ls", "x?", "", "# c", "y = !ls", "for i in x:\n    %time f(i)\n    g(i)"]
 )
 FIRST = st.sampled_from(["", "%%time\n", "%%bash\n", "%%timeit\n", "%%odd\n", "  a = 1\n", "\n%%capture\n"])
-CELL = st.builds(lambda first, lines, newline: first + newline.join(lines), FIRST, st.lists(LINES), st.just("\n"))
+CELL = st.builds(
+    lambda first, lines, newline: first + newline.join(lines), FIRST, st.lists(LINES, max_size=5), st.just("\n")
+)
 
 
+@SLOWLY
 @given(
     st.lists(CELL, min_size=1, max_size=4),
-    st.lists(st.tuples(st.integers(0), st.integers(0, 12), st.sampled_from(["", "z", "z = 2\n", "\n", "\nz", "é\n"]))),
+    st.lists(
+        st.tuples(st.integers(0), st.integers(0, 12), st.sampled_from(["", "z", "z = 2\n", "\n", "\nz", "é\n"])),
+        max_size=8,
+    ),
     st.sampled_from(["\n", "\r\n", "\r"]),
 )
 def test_edits_of_the_program_are_edits_of_cells_or_refused(
@@ -194,6 +218,7 @@ def test_edits_of_the_program_are_edits_of_cells_or_refused(
         changed = [i for i, (old, now) in enumerate(zip(cells.texts, edited.texts, strict=True)) if old != now]
         assert len(changed) <= 1
         for i in changed:
+            assert not cells.texts[i].startswith(("%%bash", "%%timeit", "%%odd", " "))
             magic = [
                 line for line in cells.texts[i].splitlines() if line.lstrip().startswith(("%", "!")) or "?" in line
             ]
@@ -205,6 +230,7 @@ def test_edits_of_the_program_are_edits_of_cells_or_refused(
         cells = edited
 
 
+@SLOWLY
 @given(st.lists(CELL, min_size=1, max_size=4), st.integers(0))
 def test_every_place_of_the_program_is_one_of_a_cell(texts: list[str], number: int) -> None:
     cells = Cells.of(texts, "a.ipynb")

@@ -267,10 +267,55 @@ def test_standard_input_is_diffed(run: Runner, monkeypatch: pytest.MonkeyPatch) 
     assert run("diff", Request(stdin_filename="sub/a.py")).out.startswith("--- a/sub/a.py\n+++ b/sub/a.py\n")
 
 
+def notebook(*texts: str, **more: object) -> bytes:
+    cells = [{"cell_type": "code", "source": text, "outputs": [], **more} for text in texts]
+    return json.dumps({"cells": cells, "nbformat": 4}, indent=1).encode()
+
+
 def test_a_notebook_on_standard_input(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
-    stdin(monkeypatch, b'{"cells": []}')
-    ran = run("check", Request(stdin_filename="a.ipynb"))
-    assert ran == (TROUBLE, "", "a.ipynb: error: notebooks are not supported yet\n")
+    request = Request(paths=("-",), stdin_filename="sub/a.ipynb")
+    raw = notebook("x = 1", "%time\nLEAK")
+    stdin(monkeypatch, raw)
+    ran = run("check", request)
+    assert (ran.code, ran.out.partition(" AD")[0]) == (FINDINGS, "sub/a.ipynb:cell 2:2:1:")
+    assert "1. cell 2, line 2: the graph is kept" in ran.out
+    stdin(monkeypatch, raw)
+    ran = run("diff", request)
+    assert ran.out.splitlines()[:3] == ["--- sub/a.ipynb:cell 2\t", "+++ sub/a.ipynb:cell 2\t", "@@ -1,2 +1,2 @@"]
+    assert ran.err.startswith("sub/a.ipynb:cell 2:2:1: AD101 ")
+    assert "note: patches of cells are for reading" in ran.err
+    stdin(monkeypatch, raw)
+    assert run("fix", request).out.encode() == raw.replace(b"LEAK", b"DONE")
+    for raw in (b'{"cells": []}', notebook("x ="), b"", notebook("x = 1")):
+        stdin(monkeypatch, raw)
+        assert run("fix", request).out.encode() == raw
+
+
+def test_a_notebook_that_cannot_be_read_is_one_line(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("r.ipynb").write_text('{"cells": [], "metadata": {"language_info": {"name": "R"}}, "nbformat": 4}')
+    ran = run("check")
+    assert (ran.code, ran.err.splitlines()[0]) == (CLEAN, "r.ipynb: warning: skipped: its language is R, not Python")
+    Path("a.ipynb").write_bytes(notebook("x = 1", "import torch\nprint 'x'"))
+    Path("b.ipynb").write_bytes(notebook("x = 1", "x ="))
+    Path("c.ipynb").write_text('{"worksheets": [], "nbformat": 3}')
+    Path("d.ipynb").write_text('{"cells": [\n')
+    ran = run("check")
+    assert ran.code == TROUBLE
+    assert ran.err.splitlines()[:4] == [
+        "a.ipynb:cell 2:2: error: this is Python 2 (a print statement); only Python 3 is read",
+        "b.ipynb:cell 2:1: error: syntax error: invalid syntax",
+        "c.ipynb: error: a notebook of format 3, and only format 4 is read; "
+        "`jupyter nbconvert --to notebook --nbformat 4` makes one",
+        "d.ipynb:2: error: not a notebook: it is not valid JSON (expecting value)",
+    ]
+
+
+def test_a_notebook_is_fixed_in_place(run: Runner) -> None:
+    raw = notebook("LEAK", "x = 1\nRISK", metadata={"key": "LEAK"})
+    Path("a.ipynb").write_bytes(raw)
+    ran = run("fix")
+    assert (ran.code, ran.err) == (FINDINGS, "Found 2, fixed 1, 1 left (1 more with --unsafe-fixes).\n")
+    assert Path("a.ipynb").read_bytes() == raw.replace(b'"source": "LEAK"', b'"source": "DONE"')
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -19,6 +19,7 @@ ORDER = (
     "source",
     "magics",
     "cells",
+    "notebook",
     "finding",
     "suppress fingerprint",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.

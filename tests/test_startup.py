@@ -25,7 +25,10 @@ CLEAN = "import torch\n\n\ndef train(model, loader, optimizer):\n    total = 0.0
 HEAVY = {
     "asyncio",
     "autodetach.app",
+    "autodetach.cells",
     "autodetach.codemods",
+    "autodetach.magics",
+    "autodetach.notebook",
     "autodetach.patch",
     "autodetach.report.json_",
     "autodetach.report.paragraph",

@@ -34,6 +34,10 @@ class Project(Protocol):
         """The root, then what has been loaded, in order."""
         ...
 
+    def line_name(self, line: int) -> str:
+        """How people call a line: "line 12", with the file where it is not the root, or the cell of a notebook."""
+        ...
+
     def load(self, name: str, importer: Module) -> Module | None:
         """The file that `import name` means in `importer` (leading dots: relative), or None if it is none of these."""
         ...

@@ -19,18 +19,26 @@ def render(findings: Sequence[Located]) -> str:
 def as_object(located: Located) -> dict[str, Any]:
     """A finding with its story and its fixes."""
     finding, source = located.finding, located.source
+    steps = [(step, located.source_of(step.path).place_of_line(step.line)) for step in finding.story]
     return {
         "code": finding.code,
         "name": finding.name,
         "message": finding.message,
         "filename": located.path,
+        "cell": source.place(finding.span.start).cell,
         "location": _place(source, finding.span.start),
         "end_location": _place(source, finding.span.end),
         "severity": finding.severity.value,
         "fix": _fix(finding.fix, located) if finding.fix else None,
         "alternatives": [_fix(fix, located) for fix in finding.alternatives],
         "story": [
-            {"filename": located.path_of(step.path), "row": step.line, "text": step.text} for step in finding.story
+            {
+                "filename": located.path_of(step.path),
+                "cell": at.cell,
+                "row": step.line if at.cell is None else at.line,
+                "text": step.text,
+            }
+            for step, at in steps
         ],
         "assumptions": list(finding.assumptions),
     }
@@ -45,16 +53,18 @@ def _fix(fix: Fix, located: Located) -> dict[str, Any]:
         "edits": [
             {
                 "filename": located.path_of(path),
+                "cell": part.cell,
                 "content": edit.replacement,
-                "location": _place(located.source_of(path), edit.start),
-                "end_location": _place(located.source_of(path), edit.end),
+                "location": _place(part.source, edit.start),
+                "end_location": _place(part.source, edit.end),
             }
             for path, edits in by_file
-            for edit in edits
+            for part in located.source_of(path).parts(edits)
+            for edit in part.edits
         ],
     }
 
 
 def _place(source: Source, offset: int) -> dict[str, int]:
-    position = source.position(offset)
-    return {"row": position.line, "column": position.character + 1}
+    place = source.place(offset)
+    return {"row": place.line, "column": place.column + 1}

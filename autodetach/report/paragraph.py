@@ -10,7 +10,7 @@ from autodetach.report import Located
 from autodetach.report.change import ChangedLines, changed_lines
 from autodetach.report.excerpt import ELLIPSIS, MAX_COLUMNS, display, excerpt
 from autodetach.report.wrap import wrapped
-from autodetach.source import Source
+from autodetach.source import Source, Span
 
 MAX_CHANGED_LINES = 12
 
@@ -24,9 +24,12 @@ def repair(fix: Fix) -> str:
 
 def place_of(step: StoryStep, located: Located) -> str:
     """Where a step of the story is, as people read it in the file of the finding."""
+    source = located.source_of(step.path)
+    at = source.place_of_line(step.line)
+    line = step.line if at.cell is None else at.line
     if located.is_elsewhere(step.path):
-        return f"{printable(located.source_of(step.path).path)}:{step.line}"
-    return f"line {step.line}"
+        return f"{printable(source.path)}{at.in_cell}:{line}"
+    return f"line {line}" if at.cell is None else f"cell {at.cell}, line {line}"
 
 
 def painted(text: str, style: str, colour: bool) -> str:
@@ -66,12 +69,13 @@ class Paragraph:
 
     def _head(self, with_path: bool) -> Iterator[str]:
         finding = self._finding
-        number = str(self._source.position(finding.span.start).line)
-        part = excerpt(self._source, finding.span, self._columns(len(number) + 3))
-        column = self._source.position(finding.span.start).character + 1
+        start, end = self._source.place(finding.span.start), self._source.place(finding.span.end)
+        number = str(start.line)
+        span = Span(start.offset, max(start.offset, end.offset))
+        part = excerpt(start.source, span, self._columns(len(number) + 3))
         accent = _RED if finding.severity is Severity.ERROR else _YELLOW
-        shown = f"{printable(self._located.shown)}:" if with_path else ""
-        place = self._paint(f"{shown}{number}:{column}", _BOLD)
+        name = f"{printable(self._located.shown)}{start.in_cell}" if with_path else start.in_cell.removeprefix(":")
+        place = self._paint(f"{name}:{number}:{start.column + 1}".removeprefix(":"), _BOLD)
         code = self._paint(f"{finding.code} {finding.name}", accent)
         yield from self._prose(f"{place}: {code}: {printable(finding.message)}", indent=4)
         gutter = " " * len(number)
@@ -90,11 +94,14 @@ class Paragraph:
 
     def _fix(self, fix: Fix) -> Iterator[str]:
         yield from self._prose(f"   {self._safety(fix)} fix: {printable(fix.message)}{_reason(fix)}")
-        lines = [line for changed in changed_lines(self._source, fix.edits) for line in self._changed(changed)]
-        for path, edits in fix.elsewhere:
+        here = self._source.place(self._finding.span.start).cell
+        lines: list[str] = []
+        for path, edits in ((self._finding.path, fix.edits), *fix.elsewhere):
             source = self._located.source_of(path)
-            lines.append(f"   in {printable(source.path)}:")
-            lines += [line for changed in changed_lines(source, edits) for line in self._changed(changed)]
+            for part in source.parts(edits):
+                if source is not self._source or part.cell != here:
+                    lines.append(f"   in {printable(source.path)}{part.in_cell}:")
+                lines += [line for changed in changed_lines(part.source, part.edits) for line in self._changed(changed)]
         yield from lines[:MAX_CHANGED_LINES]
         if len(lines) > MAX_CHANGED_LINES:
             yield f"        ... and {len(lines) - MAX_CHANGED_LINES} lines more"

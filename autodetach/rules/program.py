@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 from collections.abc import Iterator
 from functools import cached_property
 from typing import TypeGuard
@@ -75,13 +74,9 @@ class Program:
             at = self.parents.get(at)
 
     def place(self, node: ast.AST | Site) -> str:
-        """ "line 12", with the file where it is not the analysed one."""
-        at = line(node)
+        """ "line 12", with the file where it is not the analysed one, or the cell of a notebook."""
         project = self.analysis.project
-        for module in project.modules[1:] if project is not None else ():
-            if module.first < at <= module.last:
-                return f"line {at - module.first} of {os.path.basename(module.path)}"
-        return f"line {at}"
+        return f"line {line(node)}" if project is None else project.line_name(line(node))
 
     def scope(self, node: ast.AST) -> ast.AST:
         """The function, class or module in whose block a node stands."""

@@ -60,7 +60,13 @@ SYMPTOMS: dict[str, Callable[[Observation], bool]] = {
 
 
 def folders() -> list[Path]:
-    return sorted(path for path in FIXTURES.iterdir() if path.is_dir() and not path.name.startswith((".", "_")))
+    """The folders of the rules."""
+    others = {"notebooks", "projects"}
+    return sorted(
+        path
+        for path in FIXTURES.iterdir()
+        if path.is_dir() and not path.name.startswith((".", "_")) and path.name not in others
+    )
 
 
 def programs(folder: Path, role: str) -> Iterator[str]:

@@ -48,6 +48,7 @@ def test_a_finding_with_everything() -> None:
             "name": "accumulated-loss",
             "message": "`total` keeps its graph",
             "filename": "/x/a.py",
+            "cell": None,
             "location": {"row": 2, "column": 6},
             "end_location": {"row": 2, "column": 11},
             "severity": "error",
@@ -58,12 +59,14 @@ def test_a_finding_with_everything() -> None:
                 "edits": [
                     {
                         "filename": "/x/a.py",
+                        "cell": None,
                         "content": "a\nb",
                         "location": {"row": 2, "column": 6},
                         "end_location": {"row": 2, "column": 11},
                     },
                     {
                         "filename": "/x/a.py",
+                        "cell": None,
                         "content": "c",
                         "location": {"row": 3, "column": 1},
                         "end_location": {"row": 3, "column": 1},
@@ -74,8 +77,8 @@ def test_a_finding_with_everything() -> None:
                 {"applicability": "unsafe", "message": "cut it", "why_unsafe": "gradients change", "edits": []}
             ],
             "story": [
-                {"filename": "/x/a.py", "row": 1, "text": "`x` is made"},
-                {"filename": "/x/a.py", "row": 2, "text": "and kept"},
+                {"filename": "/x/a.py", "cell": None, "row": 1, "text": "`x` is made"},
+                {"filename": "/x/a.py", "cell": None, "row": 2, "text": "and kept"},
             ],
             "assumptions": ["`f` returns a tensor"],
         },
@@ -84,6 +87,7 @@ def test_a_finding_with_everything() -> None:
             "name": "accumulated-loss",
             "message": "`total` keeps its graph",
             "filename": "/x/a.py",
+            "cell": None,
             "location": {"row": 2, "column": 6},
             "end_location": {"row": 2, "column": 11},
             "severity": "error",
