@@ -25,6 +25,7 @@ app = typer.Typer(
     autodetach diff src              what `fix` would change, as a patch
     autodetach fix src               change it
     autodetach rule                  which faults are known
+    autodetach server                the same in an editor
     autodetach config                which settings hold here
 
     Each command has examples in its own --help. Settings are read from [tool.autodetach] in the nearest pyproject.toml.
@@ -331,6 +332,33 @@ def _rule(
     from autodetach import commands
 
     raise typer.Exit(commands.exit_code_of(lambda: commands.rule(rule)))
+
+
+@app.command("server", short_help="Serve an editor: the language server.")
+def _server(
+    tcp: Annotated[
+        str | None,
+        typer.Option("--tcp", metavar="HOST:PORT", help="Listen there, on this machine only.", show_default=False),
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", metavar="PORT", min=1, max=65535, help="The same as --tcp 127.0.0.1:PORT."),
+    ] = None,
+    stdio: Annotated[
+        bool, typer.Option("--stdio", help="Speak on standard input and output, which is the default.")
+    ] = False,
+) -> None:
+    """Serve an editor: diagnostics with their stories, fixes as code actions, also in notebooks.
+
+    \b
+    pip install "autodetach[lsp]"    what it needs
+    autodetach server                speaks LSP on standard input and output; editors start it themselves
+
+    Settings are those of the command line: [tool.autodetach] in the nearest pyproject.toml.
+    """
+    from autodetach import commands
+
+    raise typer.Exit(commands.exit_code_of(lambda: commands.server(tcp, None if stdio else port)))
 
 
 def _overrides(

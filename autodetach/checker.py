@@ -16,6 +16,7 @@ from autodetach.source import Edit, Source, Span, compose
 from autodetach.suppress import sift
 
 if TYPE_CHECKING:
+    from autodetach.again import Again
     from autodetach.codemods.tree import Tree
     from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
@@ -34,13 +35,15 @@ MAX_NESTING = 6000
 class CheckOptions:
     """What to look for. `codes` are the enabled rule codes, None for all of them.
 
-    `alternatives`: also prove other repairs than the first, which takes longer.
+    `alternatives`: also prove other repairs than the first, which takes longer. Without `fixes`, repairs are looked for
+    only where the finding depends on them: the findings are the same, and few of them have a fix.
     """
 
     codes: frozenset[str] | None = None
     prefer_accumulate: Literal["item", "detach"] = "item"
     prefer_shared: Literal["retain", "sum"] = "retain"
     alternatives: bool = False
+    fixes: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,17 @@ class FixResult:
     originals: Mapping[str, Source] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
     used: frozenset[tuple[str, int]] = frozenset()
+
+
+_again: Again | None = None
+
+
+def remember() -> None:
+    """From now on, keep the last analysis of this process, which takes memory: the same program may come again."""
+    from autodetach.again import Again
+
+    global _again
+    _again = _again or Again()
 
 
 def may_matter(raw: bytes) -> bool:
@@ -319,7 +333,10 @@ class _Session:
         self.root = files.root.path
         self.options = options
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
-        self.analysis = analyse(files.root.tree, project=files)
+        known = None if _again is None else _again.analysis(files)
+        self.analysis = analyse(files.root.tree, project=files) if known is None else known
+        if _again is not None:
+            _again.keep(files, self.analysis)
         self._trees: dict[str, Tree] = {}
         self._homes: dict[tuple[object, ...], int] = {}
 
@@ -357,7 +374,9 @@ class _Session:
         from autodetach.rules import RULES
 
         proven: list[tuple[Suspect, _Proven]] = []
-        for suspect, fix in self._fixes(views, known):
+        # Of several views, the one that can be repaired is shown; a single one is shown anyway.
+        wanted = self.options.fixes or len(views) > 1
+        for suspect, fix in self._fixes(views, known) if wanted else ():
             if all(fix.edits != other.edits for _, other in proven):
                 proven.append((suspect, fix))
             if fix.why_unsafe is None and not self.options.alternatives:

@@ -21,11 +21,12 @@ from autodetach.files import (
     relative,
 )
 from autodetach.finding import Applicability, Finding, Problem
+from autodetach.gather import gather
 from autodetach.output import Output, OutputError
 from autodetach.progress import tracked
 from autodetach.report import WITH_ALTERNATIVES, WITH_STATISTICS, Located, OutputFormat, render, render_statistics
 from autodetach.runner import Outcome, Task, internal_error, run
-from autodetach.settle import once, settle
+from autodetach.settle import settle
 from autodetach.source import Edit, Part, Source
 
 CLEAN = 0
@@ -146,6 +147,17 @@ def rule(text: str | None) -> int:
     return CLEAN
 
 
+def server(tcp: str | None, port: int | None) -> int:
+    """Serve an editor until it leaves."""
+    from autodetach.lsp.launch import LaunchError, address, serve
+
+    try:
+        serve(address(tcp, port))
+    except LaunchError as error:
+        raise UsageError(str(error)) from None
+    return CLEAN
+
+
 def config(path: str | None, request: Request) -> int:
     """Print the settings that hold for a file or a folder, and where each comes from."""
     from autodetach.selection import RULES
@@ -223,14 +235,7 @@ class _Run:
 
     def findings(self) -> list[Located]:
         """What is left, each finding once, in the order of files and lines."""
-        located = []
-        for finding, outcome in once(self.outcomes):
-            source = outcome.source_of(finding.path)
-            path = finding.path or outcome.file.path
-            if source is not None and self._is_wanted(finding, path):
-                others = dict(outcome.sources) if outcome.source is None else {**outcome.sources, "": outcome.source}
-                located.append(Located(finding, source, source.path, path, outcome.file.path, others))
-        return located
+        return gather(self.outcomes, self._configuration)
 
     def write(self) -> None:
         """Write what is changed. The outcomes that rest on a file which cannot be written are forgotten."""
@@ -321,15 +326,6 @@ class _Run:
         wanted = self._request.output_format in WITH_ALTERNATIVES and not self._request.statistics
         options = replace(settings.options_for(posix(file.path)), alternatives=wanted and not self._fixing)
         return Task(file, options, unsafe, roots=roots, cwd=self._cwd, wanted=self._adoption.filter_for(settings))
-
-    def _is_wanted(self, finding: Finding, path: str) -> bool:
-        """Whether the settings of the file in which a finding is want to hear of it."""
-        if not finding.path:
-            return True
-        settings = self._configuration.settings_for(os.path.dirname(path))
-        codes = settings.options_for(posix(path)).codes
-        asked = any(outcome.file.path == path for outcome in self.outcomes)
-        return (codes is None or finding.code in codes) and (asked or not settings.excludes(posix(path)))
 
     def _report(self, problems: Iterable[Problem]) -> None:
         for problem in problems:

@@ -58,6 +58,23 @@ def find_files(paths: Sequence[str], configuration: Configuration, cwd: str) -> 
     return FoundFiles(tuple(search.unique()), tuple(search.problems))
 
 
+def left_out(path: str, root: str, configuration: Configuration) -> bool:
+    """Whether a walk of the absolute folder `root` would not come to the file `path` below it. Raises ConfigError."""
+    parts = relative(path, root).split(os.sep)
+    ignores = _ignore_files_above(root)
+    folder = root
+    for depth, part in enumerate(parts, start=1):
+        settings = configuration.settings_for(folder)
+        if os.path.exists(os.path.join(folder, ".git")):
+            ignores = (_ignore_file(os.path.join(folder, ".git", "info", "exclude"), folder), *ignores)
+        ignores = (*ignores, _ignore_file(os.path.join(folder, ".gitignore"), folder))
+        folder = os.path.join(folder, part)
+        where = posix(folder)
+        if settings.excludes(where) or is_ignored(ignores, where, is_folder=depth < len(parts)):
+            return True
+    return False
+
+
 def read_bytes(path: str) -> bytes:
     """The bytes of the file at `path`. Raises ReadError, also for a file that is too large."""
     limit = limit_of(path)

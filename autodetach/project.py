@@ -7,6 +7,7 @@ import os
 import warnings
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -59,6 +60,15 @@ class Files:
             path = None if self._finder is None else self._finder.find(name, importer.path)
             self._found[key] = None if path is None else self._module(path)
         return self._found[key]
+
+    @property
+    def asked(self) -> list[tuple[str, str]]:
+        """What was to be loaded: the path of the importer, and the name."""
+        return list(self._found)
+
+    def share(self, tree: ast.Module) -> None:
+        """Take another tree for the root, one that is equal to its own."""
+        self.root = self.modules[0] = self._by_path[self.root.path] = replace(self.root, tree=tree)
 
     def module_at(self, line: int) -> Module:
         """The file that a line of the program belongs to; the root for what has no line."""

@@ -155,6 +155,22 @@ class Source:
         text = _decode(raw, begin, encoding)
         return cls(path, raw, text, encoding, _first_newline(raw))
 
+    @classmethod
+    def from_text(cls, text: str, path: str) -> Source:
+        """The file that a text would be if it were saved: in the encoding that it declares.
+
+        Raises SourceError as `from_bytes` does, and for text that the encoding has no bytes for.
+        """
+        try:
+            # What declares the encoding is ASCII in every encoding that is not refused.
+            raw = text.encode("utf-8", "surrogatepass")
+            begin = len(_UTF8_BOM) if raw.startswith(_UTF8_BOM) else 0
+            raw = text.encode(_declared_encoding(raw, begin))
+        except UnicodeEncodeError as error:
+            line = len(text[: error.start + 1].splitlines()) or 1
+            raise SourceError(f"the encoding {error.encoding} has no {text[error.start]!a}", line) from None
+        return cls.from_bytes(raw, path)
+
     @property
     def bom(self) -> bool:
         """Whether the file begins with a UTF-8 byte order mark."""

@@ -63,7 +63,7 @@ ORDER = (
     "rules",
     # Where the three of them meet.
     "proof project",
-    "trial",
+    "trial again",
     "checker",
     # Files and settings.
     "patch globs write python2 unused add_ignore",
@@ -87,6 +87,16 @@ ORDER = (
     "output",
     "progress",
     "adopt",
+    "gather",
+    # The language server.
+    "lsp",
+    "lsp.text lsp.pages lsp.work lsp.workers lsp.protocol",
+    "lsp.documents",
+    "lsp.places",
+    "lsp.desk lsp.diagnostics lsp.hover",
+    "lsp.actions lsp.board",
+    "lsp.server",
+    "lsp.launch",
     "commands",
     "app",
     "cli",
@@ -113,7 +123,14 @@ FORBIDDEN = (
 )
 
 # The only places for packages that take long to load, or that one part of the program is there to hide.
-ONLY_IN = {"libcst": ("codemods.*",), "unidiff": ("patch",), "typer": ("app", "progress"), "torch": (), "numpy": ()}
+ONLY_IN = {
+    "libcst": ("codemods.*",),
+    "unidiff": ("patch",),
+    "typer": ("app", "progress"),
+    "pygls": ("lsp.*",),
+    "torch": (),
+    "numpy": (),
+}
 
 OUTSIDE_WORLD = set(
     "asyncio fileinput glob http importlib io logging multiprocessing os pathlib random shutil signal socket "

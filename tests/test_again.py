@@ -1,0 +1,131 @@
+"""What is known of a program holds for one that differs in blanks and comments: nothing else may be kept."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from autodetach import checker
+from autodetach.again import Again
+from autodetach.checker import CheckOptions, check
+from autodetach.machine import run
+from autodetach.machine.run import Analysis
+from autodetach.source import Source
+
+FIXTURES = sorted((Path(__file__).parent.parent / "fixtures").glob("*/*.before.py"))
+OPTIONS = CheckOptions(alternatives=True)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How often the machine has analysed a program."""
+    count = [0]
+    analyse = run.analyse
+
+    def counting(*arguments: object, **named: object) -> Analysis:
+        count[0] += 1
+        return analyse(*arguments, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(run, "analyse", counting)
+    monkeypatch.setattr(checker, "_again", Again())
+    return count
+
+
+def source(text: str) -> Source:
+    return Source.from_text(text, "a.py")
+
+
+def remarked(text: str, chance: random.Random) -> str:
+    """The same program with other blank lines and comments. Strings of several lines are left alone."""
+    lines = text.split("\n")
+    if '"""' in text or "\\\n" in text:
+        return "\n# a remark\n\n" + text
+    for n in sorted(chance.sample(range(len(lines)), len(lines) // 3), reverse=True):
+        if chance.random() < 0.5:
+            lines.insert(n, chance.choice(("", "    # a remark", "# another")))
+        elif lines[n].strip():
+            lines[n] += "  # said"
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("path", FIXTURES[::4], ids=lambda p: f"{p.parent.name}/{p.stem}")
+def test_what_is_known_again_is_what_would_be_found(
+    path: Path, counted: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(path.stem)
+    text = path.read_bytes().decode().replace("\r\n", "\n")
+    check(source(text), OPTIONS)
+    texts = [remarked(text, chance) for _ in range(2)]
+    known = [check(source(one), OPTIONS).findings for one in texts]
+    assert counted == [3 if "def training_step" in text else 1]
+    monkeypatch.setattr(checker, "_again", None)
+    assert known == [check(source(one), OPTIONS).findings for one in texts]
+
+
+TEXT = """\
+import torch
+from other import value
+
+
+def train(x):
+    total = 0
+    for y in x:
+        total += 1.0 * y
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("1.0", "1"),
+        ("1.0", "2.0"),
+        ("total += ", "total -= "),
+        ("def train", "async def train"),
+        ("x:", "x:\n        y"),
+    ],
+)
+def test_another_program_is_analysed(counted: list[int], old: str, new: str) -> None:
+    for text in (TEXT, TEXT.replace(old, new, 1), TEXT):
+        check(source(text), OPTIONS)
+    assert counted == [3]
+
+
+def test_an_import_that_leads_somewhere_now_is_followed(counted: list[int]) -> None:
+    class Finder:
+        path: str | None = None
+
+        def find(self, name: str, importer: str) -> str | None:
+            return self.path if name == "other" else None
+
+        def read(self, path: str) -> Source | None:
+            return source("def value(x):\n    return x\n")
+
+    finder = Finder()
+    for place in (None, "/other.py", None):
+        finder.path = place
+        check(source(TEXT), OPTIONS, path="/a.py", finder=finder)
+    assert counted == [3]
+
+
+def test_a_step_that_a_trainer_calls_keeps_its_place(counted: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(3, 3)
+        self.total = torch.zeros(())
+
+    def training_step(self, batch, number):
+        loss = torch.nn.functional.mse_loss(self.net(batch), batch)
+        self.total = self.total + loss
+        return loss
+"""
+    texts = [text, "# a remark\n" + text, text]
+    found = [check(source(one), OPTIONS).findings for one in texts]
+    monkeypatch.setattr(checker, "_again", None)
+    assert found == [check(source(one), OPTIONS).findings for one in texts]
