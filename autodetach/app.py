@@ -99,6 +99,9 @@ AddIgnore = Annotated[
 Reason = Annotated[
     str | None, typer.Option("--reason", metavar="TEXT", help="What these comments say behind the code.")
 ]
+Interactive = Annotated[
+    bool, typer.Option("--interactive", "-i", help="Ask about every finding, and repair what you say yes to.")
+]
 UnsafeFixes = Annotated[
     bool | None,
     typer.Option(
@@ -188,6 +191,7 @@ def _add(name: str, summary: str, text: str, without: tuple[str, ...] = ()) -> N
         write_baseline: WriteBaseline = None,
         add_ignore: AddIgnore = False,
         reason: Reason = None,
+        interactive: Interactive = False,
     ) -> None:
         from autodetach.commands import COMMANDS, Request, exit_code_of
 
@@ -208,6 +212,7 @@ def _add(name: str, summary: str, text: str, without: tuple[str, ...] = ()) -> N
             write_baseline=write_baseline,
             add_ignore=add_ignore,
             reason=reason,
+            interactive=interactive,
         )
         raise typer.Exit(exit_code_of(lambda: COMMANDS[name](request)))
 
@@ -243,7 +248,7 @@ _add(
 
     Exit code: 0 nothing found, 1 something found (0 with --exit-zero), 2 wrong use or a file that could not be read.
     """,
-    without=("exit_non_zero_on_fix",),
+    without=("exit_non_zero_on_fix", "interactive"),
 )
 _add(
     "diff",
@@ -258,7 +263,7 @@ _add(
     The output is a patch whatever --output-format says. Exit code: 0 nothing found, 1 something found, 2 wrong use or a
     file that could not be read.
     """,
-    without=("exit_non_zero_on_fix", "statistics", *CHECK_ONLY),
+    without=("exit_non_zero_on_fix", "statistics", "interactive", *CHECK_ONLY),
 )
 _add(
     "fix",
@@ -268,6 +273,7 @@ _add(
     \b
     autodetach fix src                               safe fixes
     autodetach fix --unsafe-fixes src                all fixes
+    autodetach fix -i src                            ask about each: yes, no, another repair, silence it, quit
     autodetach fix - < train.py > fixed.py           from standard input to standard output
 
     A fix is safe if it rests on no assumption and every parameter is updated as before, or, in a program that raised,

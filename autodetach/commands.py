@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,7 +11,7 @@ from autodetach.adopt import Adoption, add_ignores, write_baseline
 from autodetach.checker import Change
 from autodetach.comments import Views, with_unused
 from autodetach.config import ConfigError, Configuration, Overrides, posix
-from autodetach.console import printable, put, put_bytes, say
+from autodetach.console import ask, printable, put, put_bytes, say
 from autodetach.files import (
     NOTEBOOK_SUFFIX,
     SUFFIX,
@@ -61,6 +62,7 @@ class Request:
     write_baseline: str | None = None
     add_ignore: bool = False
     reason: str | None = None
+    interactive: bool = False
 
     @property
     def reads_stdin(self) -> bool:
@@ -110,6 +112,8 @@ def diff(request: Request) -> int:
 
 def fix(request: Request) -> int:
     """Apply the fixes, in place or from standard input to standard output, and print the findings that are left."""
+    if request.interactive:
+        return _fix_by_hand(request)
     # Standard output is taken by the source where it comes from standard input.
     output = _output(request, aside=request.reads_stdin)
     this_run = _Run(request, fixing=True)
@@ -123,6 +127,16 @@ def fix(request: Request) -> int:
     output.write(_rendered(request, this_run, findings, output))
     if not request.quiet:
         _say_fixed(this_run, findings, "fixed")
+    return this_run.exit_code(found=bool(findings or (request.exit_non_zero_on_fix and this_run.applied)))
+
+
+def _fix_by_hand(request: Request) -> int:
+    """Apply the fixes that a person at the terminal says yes to."""
+    this_run = _Run(request, fixing=True)
+    this_run.walk()
+    this_run.write()
+    findings = this_run.findings()
+    _say_fixed(this_run, findings, "fixed")
     return this_run.exit_code(found=bool(findings or (request.exit_non_zero_on_fix and this_run.applied)))
 
 
@@ -225,6 +239,24 @@ class _Run:
         settled = settle(tasks, tracked(run(tasks, jobs), len(tasks)))
         self._views = Views(settled.outcomes, self._configuration, self._cwd)
         settled = with_unused(tasks, settled, self._views)
+        self.outcomes, self.changes = settled.outcomes, settled.changes
+        self._report(problem for outcome in self.outcomes for problem in outcome.problems)
+
+    def walk(self) -> None:
+        """Do the work with a person, who is asked about every finding. Raises UsageError and ConfigError."""
+        _refuse_what_does_not_go_together(self._request)
+        if not (sys.stdin.isatty() and sys.stdout.isatty()):
+            raise UsageError("--interactive asks questions, and this is no terminal; use `autodetach diff` and `fix`")
+        from autodetach.interactive import Walk
+
+        tasks = self._tasks()
+        self.file_count = len(tasks)
+        output = _output(self._request)
+
+        def tell(one: Located) -> str:
+            return render(OutputFormat.TEXT, [one], colour=output.colour, width=output.width)
+
+        settled = Walk(tasks, ask, put, tell).go()
         self.outcomes, self.changes = settled.outcomes, settled.changes
         self._report(problem for outcome in self.outcomes for problem in outcome.problems)
 
@@ -348,6 +380,8 @@ def _refuse_what_does_not_go_together(request: Request) -> None:
         "--diff-base": request.diff_base is not None,
     }
     given = [option for option, is_given in on_disk.items() if is_given]
+    if request.interactive and request.reads_stdin:
+        raise UsageError("--interactive reads answers from standard input; give files instead")
     if given and request.reads_stdin:
         raise UsageError(f"{given[0]} is about files, not about standard input")
     if request.write_baseline is not None and len(given) > 1:

@@ -44,6 +44,19 @@ def say(text: str) -> None:
     _write(sys.stderr, text.encode(sys.stderr.encoding or "utf-8", "backslashreplace") + b"\n")
 
 
+def ask(question: str) -> str | None:
+    """The answer to a question at the terminal, its first letter in lower case (empty for none); None at the end."""
+    put(question)
+    try:
+        line = sys.stdin.readline()
+    except UnicodeDecodeError:
+        return ""
+    if not line:
+        put("\n")
+        return None
+    return line.strip()[:1].lower()
+
+
 def put(result: str) -> None:
     """Write text to standard output as it is, with nothing added."""
     put_bytes(result.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))

@@ -87,6 +87,7 @@ ORDER = (
     "output",
     "progress",
     "adopt",
+    "interactive",
     "gather",
     # The language server.
     "lsp",

@@ -178,7 +178,7 @@ def ci(folder: Path, failing: str = "none") -> tuple[subprocess.CompletedProcess
     programs = folder / "programs"
     programs.mkdir()
     # With what the tests need from the system at hand, nothing is installed.
-    needed = dict.fromkeys(("patch", "fish", "zsh"), "#!/bin/sh\n")
+    needed = dict.fromkeys(("patch", "fish", "zsh", "nvim", "tmux"), "#!/bin/sh\n")
     for name, text in {"python3": FAKE_PYTHON, **needed}.items():
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
