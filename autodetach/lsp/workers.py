@@ -27,6 +27,9 @@ PRELOADED = (
 )
 """What takes long to load."""
 
+MANY_OBJECTS = 50_000
+"""So many new objects are looked through for cycles: those of a file or two."""
+
 
 class WorkerDied(Exception):
     """A process ended before it answered."""
@@ -134,12 +137,15 @@ class _Worker:
 
 def serve(pipe: Connection) -> None:
     """What a process does: answer until the pipe ends."""
+    import gc
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Standard output belongs to the conversation with the editor.
     os.dup2(2, 1)
     sys.stdin = open(os.devnull)  # noqa: SIM115
+    # The collector of cycles looks through all that is kept: while nobody waits, and not while somebody does.
+    gc.disable()
     with contextlib.suppress(EOFError, OSError):
         while True:
             function, arguments = pipe.recv()
@@ -148,3 +154,6 @@ def serve(pipe: Connection) -> None:
             except Exception as error:
                 answer = ("raised", error)
             pipe.send(answer)
+            del answer
+            if gc.get_count()[0] > MANY_OBJECTS:
+                gc.collect()
