@@ -28,7 +28,9 @@ PRELOADED = (
 """What takes long to load."""
 
 MANY_OBJECTS = 50_000
-"""So many new objects are looked through for cycles: those of a file or two."""
+TOO_MANY_OBJECTS = 2_000_000
+PAUSE = 0.5
+"""New objects are looked through for cycles if there are many and nothing is asked for so many seconds, or too many."""
 
 
 class WorkerDied(Exception):
@@ -155,5 +157,6 @@ def serve(pipe: Connection) -> None:
                 answer = ("raised", error)
             pipe.send(answer)
             del answer
-            if gc.get_count()[0] > MANY_OBJECTS:
+            new = gc.get_count()[0]
+            if new > TOO_MANY_OBJECTS or (new > MANY_OBJECTS and not pipe.poll(PAUSE)):
                 gc.collect()
