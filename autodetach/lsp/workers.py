@@ -27,6 +27,11 @@ PRELOADED = (
 )
 """What takes long to load."""
 
+MANY_OBJECTS = 50_000
+TOO_MANY_OBJECTS = 2_000_000
+PAUSE = 0.5
+"""New objects are looked through for cycles if there are many and nothing is asked for so many seconds, or too many."""
+
 
 class WorkerDied(Exception):
     """A process ended before it answered."""
@@ -134,12 +139,15 @@ class _Worker:
 
 def serve(pipe: Connection) -> None:
     """What a process does: answer until the pipe ends."""
+    import gc
     import signal
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Standard output belongs to the conversation with the editor.
     os.dup2(2, 1)
     sys.stdin = open(os.devnull)  # noqa: SIM115
+    # The collector of cycles looks through all that is kept: while nobody waits, and not while somebody does.
+    gc.disable()
     with contextlib.suppress(EOFError, OSError):
         while True:
             function, arguments = pipe.recv()
@@ -148,3 +156,7 @@ def serve(pipe: Connection) -> None:
             except Exception as error:
                 answer = ("raised", error)
             pipe.send(answer)
+            del answer
+            new = gc.get_count()[0]
+            if new > TOO_MANY_OBJECTS or (new > MANY_OBJECTS and not pipe.poll(PAUSE)):
+                gc.collect()
