@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 CI = ROOT / ".ci" / "run"
 STORY = "fixtures/graph-outside-loop/weight_decay_by_hand.before.py"
+NOTEBOOK = "fixtures/notebooks/prior/before.ipynb"
 PROJECT = "fixtures/projects/two_packages/before"
 
 needs_a_shell = pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
@@ -79,6 +80,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "diff": patch,
     "check": lambda: told(STORY),
     "project": lambda: told(PROJECT),
+    "notebook": lambda: told(NOTEBOOK),
     "rules": rule_table,
 }
 
@@ -101,7 +103,8 @@ def commands() -> list[str]:
     lines = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("autodetach ")]
     in_text = re.findall(r"`(autodetach [^`]+)`", re.sub(r"^```.*?^```$", "", readme(), flags=re.MULTILINE | re.DOTALL))
     hooks = re.findall(r"^ *entry: (.*)$", readme(), re.MULTILINE)
-    return list(dict.fromkeys([*lines, *in_text, *hooks]))
+    found = dict.fromkeys([*lines, *in_text, *hooks])
+    return [command for command in found if command != "autodetach server"]  # it waits for an editor
 
 
 def test_there_are_commands_of_every_kind() -> None:
@@ -142,7 +145,7 @@ def test_standard_input_comes_back_fixed(tmp_path: Path) -> None:
 
 
 def test_settings_are_accepted(tmp_path: Path) -> None:
-    [settings] = blocks("toml")
+    [settings] = [block for block in blocks("toml") if "[tool.autodetach]" in block]
     (tmp_path / "pyproject.toml").write_text(settings)
     (tmp_path / "train.py").write_text("import torch\n")
     call = [sys.executable, "-m", "autodetach", "check"]
