@@ -143,6 +143,8 @@ class Expressions(Objects):
         return self.binary(type(node.op).__name__, left, right, site)
 
     def binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
+        if op == "MatMult" and (is_number(left) or is_number(right)):
+            self.refuse(site, "multiplies a number as a matrix", "TypeError")
         if isinstance(left, Tensor) or (
             isinstance(right, Tensor) and (isinstance(left, (Opaque, Sym, Iterable)) or is_constant(left))
         ):

@@ -17,14 +17,20 @@ def has_graph(value: Value) -> bool:
 
 
 def narrowed(expression: ast.expr, operands: tuple[tuple[ast.expr, object], ...]) -> ast.expr:
-    """Of `loss * n` and `0.1 * loss`, the operand that carries the graph, if it is the only one."""
-    if not isinstance(expression, ast.BinOp):
+    """Of `loss * n` and `0.1 * loss`, the operand that carries the graph, if it is the only one.
+
+    Nothing is narrowed where the operand may have another shape than the result: in `row @ w`, in `scale * w` with
+    a `scale` that is no number.
+    """
+    if not (isinstance(expression, ast.BinOp) and isinstance(expression.op, (ast.Mult, ast.Div))):
         return expression
     sides = [(e, v) for e, v in operands if e is expression.left or e is expression.right]
     carrying = [(e, v) for e, v in sides if has_graph(v)]
     if len(carrying) != 1:
         return expression
     inner, value = carrying[0]
+    if any(isinstance(v, Tensor) for e, v in sides if e is not inner) and not is_scalar(value):
+        return expression
     node = getattr(value, "node", None)
     return narrowed(inner, node.site.operands if node is not None and node.site.node is inner else ())
 
