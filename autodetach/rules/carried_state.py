@@ -50,7 +50,7 @@ from autodetach.machine.graph import Activation, Differentiation, Node, Pass, di
 from autodetach.machine.growth import Growth, expression_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
-from autodetach.rules.detaching import structural
+from autodetach.rules.detaching import leaves_of_display, structural
 from autodetach.rules.holders import Holder, Moment, Replay, behind_step, moment, placed, replay, rooted, twin
 from autodetach.rules.program import (
     Program,
@@ -260,11 +260,35 @@ def _candidates(
     ]
     removals = tuple({f.call: f for f in flags}.values())
     stored = list(_stored(run, crossed))
-    found = [*_at_store(stored), *_emptied(program, again, moment(same), now.activation, there, stored)]
+    appended = [e for e, _ in stored if e.how == "append" and e.value is e.tensor]
+    found = [*_at_store(stored), *_emptied(program, again, moment(same), now.activation, there, appended)]
     for message, codemods in (*found, *repairs(program, again, moment(same), now.activation, there)):
         if removals:
             yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt)
         yield Candidate(message, codemods, doubt)
+    if doubt is None:
+        yield from _anew(program, again, moment(same), now.activation, crossed, there)
+
+
+def _anew(
+    program: Program,
+    again: Replay,
+    d: Moment,
+    activation: Activation,
+    crossed: list[Crossed],
+    there: list[Crossed],
+) -> Iterator[Candidate]:
+    """What is made of trained parameters is made anew in every pass."""
+    from autodetach.rules.anew import begun_anew, computed_anew
+
+    yield from computed_anew(program, dict.fromkeys(maker for _, _, maker in crossed))
+    chosen = _cover(program, again, d, activation, [operand for _, operand, _ in there])
+    if not chosen:
+        return
+    frame = max(chosen.values(), key=lambda h: _inwardness(d, h)).frame
+    statement = placed(program, d, frame, activation.node)
+    if statement is not None:
+        yield from begun_anew(program, chosen.values(), behind_step(program, again.machine, d, statement, frame))
 
 
 def _activations(d: Differentiation) -> list[Activation]:
@@ -275,19 +299,22 @@ def _twin_activation(again: Replay, now: Pass) -> Activation:
     return again.machine.activations[now.activation.number]
 
 
-def _stored(run: Run, crossed: list[Crossed]) -> Iterator[Stored]:
-    """Where operands of earlier passes were put into containers that grow."""
+def _stored(run: Run, crossed: list[Crossed]) -> Iterator[tuple[Stored, ast.expr]]:
+    """Where operands of earlier passes were put into containers, and the expression that stands for them there."""
     makers = {maker for _, _, maker in crossed}
     for event in run.machine.stored:
-        if event.how == "append" and event.value is event.tensor and event.element is not None and event.node in makers:
-            yield event
+        if event.how not in ("append", "key", "new key") or event.element is None or event.node not in makers:
+            continue
+        for element, value in leaves_of_display(event.element, event.value):
+            if value is event.tensor:
+                yield event, element
 
 
-def _at_store(stored: list[Stored]) -> Iterator[Repair]:
+def _at_store(stored: list[tuple[Stored, ast.expr]]) -> Iterator[Repair]:
     """Detach where a container takes the tensor: it feeds no loss of its own pass through it."""
     from autodetach.codemods.append_method import AppendMethod
 
-    elements = list({e.element: None for e in stored if e.element is not None})
+    elements = list(dict.fromkeys(element for _, element in stored))
     if elements:
         shown = ", ".join(f"`{text(e)}`" for e in elements)
         yield f"detach {shown} where it is stored", tuple(AppendMethod(e, "detach") for e in elements)
