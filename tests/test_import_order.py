@@ -57,7 +57,8 @@ ORDER = (
     # What the machine's events mean.
     "rules.suspect",
     "rules.program",
-    "rules.holders rules.detaching rules.anew",
+    "rules.holders rules.detaching",
+    "rules.anew",
     "rules.*",
     "rules.step_between rules.stored_history",
     "rules",

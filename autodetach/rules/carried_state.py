@@ -42,7 +42,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
@@ -261,8 +261,12 @@ def _candidates(
     removals = tuple({f.call: f for f in flags}.values())
     stored = list(_stored(run, crossed))
     appended = [e for e, _ in stored if e.how == "append" and e.value is e.tensor]
-    found = [*_at_store(stored), *_emptied(program, again, moment(same), now.activation, there, appended)]
+    emptied = list(_emptied(program, again, moment(same), now.activation, there, appended))
+    found = [*_at_store(stored), *emptied]
     for message, codemods in (*found, *repairs(program, again, moment(same), now.activation, there)):
+        if (message, codemods) in emptied:
+            yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
+            continue
         if removals:
             yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt)
         yield Candidate(message, codemods, doubt)
@@ -323,25 +327,49 @@ def _at_store(stored: list[tuple[Stored, ast.expr]]) -> Iterator[Repair]:
 def _emptied(
     program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed], stored: list[Stored]
 ) -> Iterator[Repair]:
-    """Empty a list that grows from pass to pass, behind the step that has used it."""
+    """Empty a list that grows from pass to pass, and those that grow with it, behind the step that has used it."""
     from autodetach.codemods.insert_statement import InsertStatement
 
     if not stored:
         return
     lists = _cover(program, again, d, activation, [operand for _, operand, _ in crossed])
-    if not lists or not all(
-        isinstance(h.value, Sequence) and h.value.kind in ("list", "deque") for h in lists.values()
-    ):
+    if not lists or not all(_is_list(h.value) for h in lists.values()):
         return
     frame = max(lists.values(), key=lambda h: _inwardness(d, h)).frame
     statement = placed(program, d, frame, activation.node)
     if statement is not None:
         anchor = behind_step(program, again.machine, d, statement, frame)
-        shown = ", ".join(f"`{t}`" for t in lists)
+        texts = list(dict.fromkeys(t for h in lists.values() for t in (h.text, *_grown_alike(program, h))))
+        shown = ", ".join(f"`{t}`" for t in texts)
         yield (
             f"empty {shown} when it has been used",
-            (InsertStatement(anchor, "\n".join(f"{t}.clear()" for t in lists)),),
+            (InsertStatement(anchor, "\n".join(f"{t}.clear()" for t in texts)),),
         )
+
+
+def _is_list(value: Value) -> TypeGuard[Sequence]:
+    return isinstance(value, Sequence) and value.kind in ("list", "deque")
+
+
+def _grown_alike(program: Program, holder: Holder) -> Iterator[str]:
+    """Lists next to a list, in its object or its frame, to which as much is appended: rewards next to log-probs."""
+    base, dot, own = holder.text.rpartition(".")
+    around = holder.owner.attrs if holder.owner is not None else holder.frame.names
+    if not _is_list(holder.value) or (holder.owner is not None) != bool(dot) or not own.isidentifier():
+        return
+    appended = {
+        node.func.value.attr if isinstance(node.func.value, ast.Attribute) else node.func.value.id
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "append"
+        and isinstance(node.func.value, (ast.Attribute, ast.Name))
+    }
+    for name, value in around.items():
+        if value is holder.value or not _is_list(value) or name not in appended:
+            continue
+        if len(value.items) == len(holder.value.items):
+            yield f"{base}{dot}{name}"
 
 
 Repair = tuple[str, tuple["Codemod", ...]]

@@ -57,7 +57,7 @@ from autodetach.rules.program import (
     targets_of,
     text,
 )
-from autodetach.rules.shared_graph import doubt_of
+from autodetach.rules.shared_graph import doubt_of, repeated_behind_step
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 COPIED = "gradient through values of earlier passes may be what was meant"
