@@ -53,11 +53,12 @@ ORDER = (
     "codemods",
     "codemods.tree",
     "codemods.*",
-    "codemods.copy_statements",
+    "codemods.copy_statements codemods.drop_guard",
     # What the machine's events mean.
     "rules.suspect",
     "rules.program",
     "rules.holders rules.detaching",
+    "rules.anew",
     "rules.*",
     "rules.step_between rules.stored_history",
     "rules",

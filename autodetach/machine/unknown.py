@@ -221,8 +221,8 @@ def call_opaque_module(m: Core, this: Opaque, args: list[Value], kwargs: dict[st
 
 
 def _run_callbacks(m: Core, name: str, args: list[Value], site: Site) -> Value:
-    """`pool.map(f, xs)`, `pool.submit(f, x)`: a function of the file is called by what is not in view."""
-    if not args or not isinstance(args[0], (Function, Method)):
+    """`pool.map(f, xs)`, `pool.submit(f, x)`: a function, or a bound `loss.backward`, is called out of view."""
+    if not args or not isinstance(args[0], (Function, Method, Native)):
         return None
     if name in ("map", "imap", "starmap") and len(args) > 1:
         items, _ = m.collect(args[1], site)

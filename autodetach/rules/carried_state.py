@@ -42,7 +42,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
@@ -50,7 +50,7 @@ from autodetach.machine.graph import Activation, Differentiation, Node, Pass, di
 from autodetach.machine.growth import Growth, expression_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
-from autodetach.rules.detaching import structural
+from autodetach.rules.detaching import leaves_of_display, structural
 from autodetach.rules.holders import Holder, Moment, Replay, behind_step, moment, placed, replay, rooted, twin
 from autodetach.rules.program import (
     Program,
@@ -260,11 +260,39 @@ def _candidates(
     ]
     removals = tuple({f.call: f for f in flags}.values())
     stored = list(_stored(run, crossed))
-    found = [*_at_store(stored), *_emptied(program, again, moment(same), now.activation, there, stored)]
+    appended = [e for e, _ in stored if e.how == "append" and e.value is e.tensor]
+    emptied = list(_emptied(program, again, moment(same), now.activation, there, appended))
+    found = [*_at_store(stored), *emptied]
     for message, codemods in (*found, *repairs(program, again, moment(same), now.activation, there)):
+        if (message, codemods) in emptied:
+            yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
+            continue
         if removals:
             yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt)
         yield Candidate(message, codemods, doubt)
+    if doubt is None:
+        yield from _anew(program, again, moment(same), now.activation, crossed, there)
+
+
+def _anew(
+    program: Program,
+    again: Replay,
+    d: Moment,
+    activation: Activation,
+    crossed: list[Crossed],
+    there: list[Crossed],
+) -> Iterator[Candidate]:
+    """What is made of trained parameters is made anew in every pass."""
+    from autodetach.rules.anew import begun_anew, computed_anew
+
+    yield from computed_anew(program, dict.fromkeys(maker for _, _, maker in crossed))
+    chosen = _cover(program, again, d, activation, [operand for _, operand, _ in there])
+    if not chosen:
+        return
+    frame = max(chosen.values(), key=lambda h: _inwardness(d, h)).frame
+    statement = placed(program, d, frame, activation.node)
+    if statement is not None:
+        yield from begun_anew(program, chosen.values(), behind_step(program, again.machine, d, statement, frame))
 
 
 def _activations(d: Differentiation) -> list[Activation]:
@@ -275,19 +303,22 @@ def _twin_activation(again: Replay, now: Pass) -> Activation:
     return again.machine.activations[now.activation.number]
 
 
-def _stored(run: Run, crossed: list[Crossed]) -> Iterator[Stored]:
-    """Where operands of earlier passes were put into containers that grow."""
+def _stored(run: Run, crossed: list[Crossed]) -> Iterator[tuple[Stored, ast.expr]]:
+    """Where operands of earlier passes were put into containers, and the expression that stands for them there."""
     makers = {maker for _, _, maker in crossed}
     for event in run.machine.stored:
-        if event.how == "append" and event.value is event.tensor and event.element is not None and event.node in makers:
-            yield event
+        if event.how not in ("append", "key", "new key") or event.element is None or event.node not in makers:
+            continue
+        for element, value in leaves_of_display(event.element, event.value):
+            if value is event.tensor:
+                yield event, element
 
 
-def _at_store(stored: list[Stored]) -> Iterator[Repair]:
+def _at_store(stored: list[tuple[Stored, ast.expr]]) -> Iterator[Repair]:
     """Detach where a container takes the tensor: it feeds no loss of its own pass through it."""
     from autodetach.codemods.append_method import AppendMethod
 
-    elements = list({e.element: None for e in stored if e.element is not None})
+    elements = list(dict.fromkeys(element for _, element in stored))
     if elements:
         shown = ", ".join(f"`{text(e)}`" for e in elements)
         yield f"detach {shown} where it is stored", tuple(AppendMethod(e, "detach") for e in elements)
@@ -296,25 +327,49 @@ def _at_store(stored: list[Stored]) -> Iterator[Repair]:
 def _emptied(
     program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed], stored: list[Stored]
 ) -> Iterator[Repair]:
-    """Empty a list that grows from pass to pass, behind the step that has used it."""
+    """Empty a list that grows from pass to pass, and those that grow with it, behind the step that has used it."""
     from autodetach.codemods.insert_statement import InsertStatement
 
     if not stored:
         return
     lists = _cover(program, again, d, activation, [operand for _, operand, _ in crossed])
-    if not lists or not all(
-        isinstance(h.value, Sequence) and h.value.kind in ("list", "deque") for h in lists.values()
-    ):
+    if not lists or not all(_is_list(h.value) for h in lists.values()):
         return
     frame = max(lists.values(), key=lambda h: _inwardness(d, h)).frame
     statement = placed(program, d, frame, activation.node)
     if statement is not None:
         anchor = behind_step(program, again.machine, d, statement, frame)
-        shown = ", ".join(f"`{t}`" for t in lists)
+        texts = list(dict.fromkeys(t for h in lists.values() for t in (h.text, *_grown_alike(program, h))))
+        shown = ", ".join(f"`{t}`" for t in texts)
         yield (
             f"empty {shown} when it has been used",
-            (InsertStatement(anchor, "\n".join(f"{t}.clear()" for t in lists)),),
+            (InsertStatement(anchor, "\n".join(f"{t}.clear()" for t in texts)),),
         )
+
+
+def _is_list(value: Value) -> TypeGuard[Sequence]:
+    return isinstance(value, Sequence) and value.kind in ("list", "deque")
+
+
+def _grown_alike(program: Program, holder: Holder) -> Iterator[str]:
+    """Lists next to a list, in its object or its frame, to which as much is appended: rewards next to log-probs."""
+    base, dot, own = holder.text.rpartition(".")
+    around = holder.owner.attrs if holder.owner is not None else holder.frame.names
+    if not _is_list(holder.value) or (holder.owner is not None) != bool(dot) or not own.isidentifier():
+        return
+    appended = {
+        node.func.value.attr if isinstance(node.func.value, ast.Attribute) else node.func.value.id
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "append"
+        and isinstance(node.func.value, (ast.Attribute, ast.Name))
+    }
+    for name, value in around.items():
+        if value is holder.value or not _is_list(value) or name not in appended:
+            continue
+        if len(value.items) == len(holder.value.items):
+            yield f"{base}{dot}{name}"
 
 
 Repair = tuple[str, tuple["Codemod", ...]]

@@ -60,6 +60,8 @@ from autodetach.rules.program import (
 from autodetach.rules.shared_graph import doubt_of, repeated_behind_step
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
+COPIED = "gradient through values of earlier passes may be what was meant"
+
 
 def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
@@ -109,13 +111,17 @@ def _suspect(
         tuple(story),
         not is_assumed(event.path),
         assumptions_of(program, event.path),
-        lambda: _candidates(program, run, by, changed),
+        lambda: _candidates(program, run, event, by, changed),
         fault_of(by),
     )
 
 
-def _candidates(program: Program, run: Run, by: Differentiation, changed: Site) -> Iterator[Candidate]:
+def _candidates(
+    program: Program, run: Run, event: StaleSaved | SecondWalk, by: Differentiation, changed: Site
+) -> Iterator[Candidate]:
     yield from _moved(program, run, by, changed)
+    if isinstance(event, StaleSaved):
+        yield from _copied(program, event)
     yield from _again(program, run, by)
 
 
@@ -150,6 +156,29 @@ def _moved(program: Program, run: Run, by: Differentiation, changed: Site) -> It
         f"move {shown} behind `{text(last.call)}`",
         (MoveStatements(tuple(steps), anchor, before=False), *retains),
         doubt,
+    )
+
+
+def _copied(program: Program, event: StaleSaved) -> Iterator[Candidate]:
+    """A buffer that is written behind its use: compute with a copy of it, and write values without their graph."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    statement = program.statement(event.changed.node)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Subscript):
+        return
+    written = ast.unparse(statement.targets[0].value)
+    views = [e for e, value in event.node.site.operands if getattr(value, "storage", None) is event.storage]
+    buffers = (n for e in views for n in ast.walk(e) if isinstance(n, (ast.Name, ast.Attribute)))
+    read = next((n for n in buffers if ast.unparse(n) == written), None)
+    if read is None:
+        return
+    copy = AppendMethod(read, "clone")
+    shown = f"compute with a copy of `{text(read)}`"
+    yield Candidate(shown, (copy,), COPIED)
+    yield Candidate(
+        f"{shown}, and detach `{text(statement.value)}` where it is written",
+        (copy, AppendMethod(statement.value, "detach")),
+        COPIED,
     )
 
 

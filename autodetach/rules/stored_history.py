@@ -41,7 +41,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
-from autodetach.machine.values import Mapping, Value
+from autodetach.machine.values import Mapping, Sequence, Value, graph_in
 from autodetach.rules.accumulated_loss import FREED
 from autodetach.rules.detaching import element_candidates, leaves_of_display, narrowed, structural
 from autodetach.rules.program import Program, line, stable, text
@@ -99,6 +99,12 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from element_candidates(program, targets, number=in_view, what="store")
     elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript)):
         yield from _whole(program, stored.element, stored.value)
+    elif isinstance(stored.element, (ast.Tuple, ast.List)) and isinstance(stored.value, Sequence):
+        parts = [
+            (e, v) for e, v in zip(stored.element.elts, stored.value.items, strict=False) if next(graph_in(v), None)
+        ]
+        if len(parts) == 1 and isinstance(parts[0][0], (ast.Name, ast.Attribute, ast.Subscript)):
+            yield from _whole(program, *parts[0])
 
 
 def _extending(element: ast.expr) -> Iterator[Candidate]:

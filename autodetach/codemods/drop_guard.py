@@ -1,0 +1,42 @@
+"""`if key not in cache: cache[key] = f(x)` becomes `cache[key] = f(x)`: the body takes the place of the statement."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from autodetach.codemods.move_statements import inside_strings, reindented
+from autodetach.codemods.tree import Refused, Tree
+from autodetach.source import Edit
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DropGuard:
+    """Replace an `if` without `else` by its body, with the comments in it."""
+
+    statement: ast.If
+
+    def edits(self, tree: Tree) -> tuple[Edit, ...]:
+        source = tree.source
+        tree.statement(self.statement)
+        first = self.statement.body[0]
+        start, end = tree.span(self.statement)
+        head, last = source.position(start).line, source.position(end).line
+        indent = source.indent_of(head)
+        if source.line_text(head)[len(indent) :].startswith("elif"):
+            raise Refused("the test is a part of a chain of tests")
+        begin = source.position(tree.span(first)[0]).line
+        if begin == head:
+            return (Edit(start, tree.span(first)[0], ""),)
+        header = self.statement.test.end_lineno or head
+        above = source.line_span(header).end
+        text = source.raw[above : source.line_span(last).end].decode(source.encoding)
+        strings = {n + begin - header - 1 for s in self.statement.body for n in inside_strings(s, begin)}
+        note = source.line_text(header).rpartition(":")[2].strip()
+        if note[:1] != "#" and note:
+            raise Refused("what stands behind the test is no comment")
+        if note:
+            text = f"{source.indent_of(begin)}{note}\n{text}"
+            strings = {n + 1 for n in strings}
+        body = reindented(text, source.indent_of(begin), indent, strings)
+        return (Edit(source.line_span(head).start, source.line_span(last).end, body),)

@@ -1,0 +1,127 @@
+"""Repairs for values that are kept although what they are made of is trained: make them anew instead of keeping them.
+
+A detach would cut trained parameters off from the loss, so these are tried where the proof has refused it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from autodetach.machine.graph import Node
+from autodetach.machine.values import Class, Instance
+from autodetach.rules.holders import Holder
+from autodetach.rules.program import Program, calls_of, text
+from autodetach.rules.suspect import Candidate
+
+KEPT = "the value is then computed in every pass; a constant may be what was meant"
+RESET = "the state then begins anew behind every step; only its author knows how long it is meant to live"
+MEMOS = frozenset({"lru_cache", "cache", "cached_property"})
+
+
+def computed_anew(program: Program, makers: Iterable[Node]) -> Iterator[Candidate]:
+    """Without the memo decorator, or the guard of the cache, through which all of the values were made."""
+    from autodetach.codemods.drop_decorator import DropDecorator
+    from autodetach.codemods.drop_guard import DropGuard
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    places = [_places(program, maker) for maker in makers]
+    if not places:
+        return
+    for decorator in _common([[d for p in around for d in _memo(p)] for around in places]):
+        assert isinstance(decorator, ast.expr)
+        if _name(decorator) == "cached_property":
+            yield Candidate(
+                "compute the property anew whenever it is read", (ReplaceExpression(decorator, "property"),), KEPT
+            )
+        else:
+            yield Candidate(f"remove `@{text(decorator)}`", (DropDecorator(decorator),), KEPT)
+    for guard in _common([[p for p in around if _is_guard(p)] for around in places]):
+        assert isinstance(guard, ast.If)
+        yield Candidate(f"compute the value without `if {text(guard.test)}`", (DropGuard(guard),), KEPT)
+
+
+def begun_anew(program: Program, holders: Iterable[Holder], anchor: ast.stmt) -> Iterator[Candidate]:
+    """States that their object's constructor sets to None are set to None again, behind the step."""
+    from autodetach.codemods.insert_statement import InsertStatement
+
+    chosen = {h.text: h for h in holders}
+    if not chosen or not all(_none_at_first(h) for h in chosen.values()):
+        return
+    shown = ", ".join(f"`{t}`" for t in chosen)
+    body = "\n".join(f"{t} = None" for t in chosen)
+    yield Candidate(f"begin anew: set {shown} to None behind the step", (InsertStatement(anchor, body),), RESET)
+
+
+def _places(program: Program, maker: Node) -> list[ast.AST]:
+    """All that stands around the expression which made a node, and around the calls that led to it; innermost first."""
+    found: dict[ast.AST, None] = {}
+    for place in (maker.site.node, *[site.node for site in calls_of(maker.chain)]):
+        found[place] = None
+        for around in program.enclosing(place):
+            found[around] = None
+            if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                break
+    return list(found)
+
+
+def _common(lists: list[list[ast.AST]]) -> list[ast.AST]:
+    """What all the lists have, in the order of the first."""
+    return [item for item in lists[0] if all(item in other for other in lists[1:])]
+
+
+def _memo(place: ast.AST) -> list[ast.AST]:
+    if not isinstance(place, ast.FunctionDef):
+        return []
+    return [d for d in place.decorator_list if _name(d) in MEMOS]
+
+
+def _name(decorator: ast.expr) -> str:
+    at = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return at.attr if isinstance(at, ast.Attribute) else at.id if isinstance(at, ast.Name) else ""
+
+
+def _is_guard(place: ast.AST) -> bool:
+    """`if key not in cache:`, `if self.x is None:` or `if not hasattr(self, "x"):`, whose body keeps a value."""
+    if not isinstance(place, ast.If) or place.orelse:
+        return False
+    keeps = any(
+        isinstance(target, (ast.Attribute, ast.Subscript))
+        for statement in place.body
+        if isinstance(statement, (ast.Assign, ast.AnnAssign))
+        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
+    )
+    return keeps and _asks_for_absence(place.test)
+
+
+def _asks_for_absence(test: ast.expr) -> bool:
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        right = test.comparators[0]
+        return isinstance(test.ops[0], ast.NotIn) or (
+            isinstance(test.ops[0], ast.Is) and isinstance(right, ast.Constant) and right.value is None
+        )
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        asked = test.operand
+        if isinstance(asked, ast.Call):
+            return isinstance(asked.func, ast.Name) and asked.func.id == "hasattr"
+        return isinstance(asked, ast.Compare) and len(asked.ops) == 1 and isinstance(asked.ops[0], ast.In)
+    return False
+
+
+def _none_at_first(holder: Holder) -> bool:
+    """Whether the constructor of the object says `self.state = None`."""
+    owner = holder.owner
+    if not isinstance(owner, Instance) or not isinstance(owner.cls, Class) or holder.rest.count(".") != 1:
+        return False
+    constructor = owner.cls.names.get("__init__")
+    node = getattr(constructor, "node", None)
+    if not isinstance(node, ast.FunctionDef) or not node.args.args:
+        return False
+    wanted = node.args.args[0].arg + holder.rest
+    return any(
+        isinstance(s, ast.Assign)
+        and isinstance(s.value, ast.Constant)
+        and s.value.value is None
+        and any(ast.unparse(t) == wanted for t in s.targets)
+        for s in ast.walk(node)
+    )
