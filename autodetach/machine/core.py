@@ -477,6 +477,10 @@ class Core:
     def set_attribute(self, value: Value, name: str, new: Value, site: Site) -> None:
         raise NotImplementedError
 
+    def fetched(self, frame: Frame, name: str) -> Value:
+        """A name that is bound in a frame; what an imported file imports itself is looked up only then."""
+        raise NotImplementedError
+
     def module_attribute(self, space: Namespace, name: str) -> Value:
         """A name of an imported file."""
         raise NotImplementedError

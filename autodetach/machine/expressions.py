@@ -15,6 +15,7 @@ from autodetach.machine.objects import Objects
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
     Class,
+    Deferred,
     External,
     Frame,
     Function,
@@ -100,14 +101,15 @@ class Expressions(Objects):
         first = True
         while scope is not None:
             if (first or not scope.is_class) and name in scope.names:
-                return scope.names[name]
+                value = scope.names[name]
+                return self.fetched(scope, name) if type(value) is Deferred else value
             if first and scope.declared.get(name) == "global":
                 break
             first = False
             scope = scope.outer
         module = frame.top
         if name in module.names:
-            return module.names[name]
+            return self.fetched(module, name)
         if name in self.builtins:
             return self.builtins[name]
         unknown = self.opaque(name)

@@ -8,7 +8,7 @@ from autodetach.machine import torch_library
 from autodetach.machine.core import OutOfFuel, Raised
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.project import Module
-from autodetach.machine.values import External, Frame, Namespace, Sequence, Value
+from autodetach.machine.values import Deferred, External, Frame, Namespace, Sequence, Value
 
 
 class Imports(Expressions):
@@ -28,45 +28,72 @@ class Imports(Expressions):
             else:
                 first = found if alias.asname is not None else self._load(top, frame)
                 value = External(top) if first is None else self.namespace(first)
-                self.namespace(found)
             self.store_name(alias.asname or top, value, frame)
 
     def import_from(self, node: ast.ImportFrom, frame: Frame) -> None:
         """`from a.b import c as d, e`."""
         dotted = "." * node.level + (node.module or "")
-        found = self._load(dotted, frame)
-        space = None if found is None else self.namespace(found)
+        later = frame is frame.top and frame is not self.globals
         for alias in node.names:
+            bound = alias.asname or alias.name
             if alias.name == "*":
-                if space is not None:
-                    for name in public(space):
-                        self.store_name(name, space.frame.names[name], frame)
-            elif space is not None:
-                self.store_name(alias.asname or alias.name, self.module_attribute(space, alias.name), frame)
+                self._import_all(dotted, frame)
+            elif later:
+                self.store_name(bound, Deferred(frame, dotted, alias.name), frame)
             else:
-                unknown = torch_library.constant(f"{dotted}.{alias.name}")
-                self.store_name(alias.asname or alias.name, unknown, frame)
+                self.store_name(bound, self._member(dotted, alias.name, frame), frame)
+
+    def _import_all(self, dotted: str, frame: Frame) -> None:
+        found = self._load(dotted, frame)
+        if found is not None:
+            space = self.namespace(found)
+            self.begin(space)
+            for name in public(space):
+                self.store_name(name, space.frame.names[name], frame)
+
+    def _member(self, dotted: str, name: str, frame: Frame) -> Value:
+        found = self._load(dotted, frame)
+        if found is None:
+            return torch_library.constant(f"{dotted}.{name}")
+        return self.module_attribute(self.namespace(found), name)
 
     def module_attribute(self, space: Namespace, name: str) -> Value:
         """A name of a module, or a module inside a package; something unknown where neither is in view."""
+        self.begin(space)
         if name in space.frame.names:
-            return space.frame.names[name]
+            return self.fetched(space.frame, name)
         module = space.module
         inner = None
         if self.project is not None and module.is_package:
             inner = self.project.load(f".{name}", module)
         return External(f"{module.name}.{name}") if inner is None else self.namespace(inner)
 
+    def fetched(self, frame: Frame, name: str) -> Value:
+        """A name of a module, for which another file may have to be run first."""
+        value = frame.names[name]
+        if isinstance(value, Deferred):
+            frame.names[name] = External(f"{value.dotted}.{value.name}")  # what a circle of imports sees
+            value = frame.names[name] = self._member(value.dotted, value.name, value.importer)
+        return value
+
     def namespace(self, module: Module) -> Namespace:
-        """The module as a value; its body is run when it is asked for first, with a budget of its own."""
+        """The module as a value."""
         known = self.namespaces.get(module.path)
         if known is not None:
             return known
         frame = Frame(None, module.name)
         frame.module = module
-        space = self.namespaces[module.path] = Namespace(module, frame)  # in a circle, others see it half done
         frame.names["__name__"] = module.name
         frame.names["__file__"] = self.fresh("str")
+        space = self.namespaces[module.path] = Namespace(module, frame)
+        return space
+
+    def begin(self, space: Namespace) -> None:
+        """Run the body of a module the first time that something of it is asked for, with a budget of its own."""
+        if space.begun:
+            return
+        space.begun = True  # in a circle of imports, others see it half done
+        module, frame = space.module, space.frame
         state = self.loops, self.grad_enabled, self.trail, self.chain, self.expecting
         fuel, outermost = self.fuel, not self.importing
         self.loops, self.grad_enabled, self.trail, self.chain, self.expecting = (), True, [], None, []
@@ -83,7 +110,6 @@ class Imports(Expressions):
             self.loops, self.grad_enabled, self.trail, self.chain, self.expecting = state
             if outermost:
                 self.importing, self.import_fuel, self.fuel = False, max(self.fuel, 0), fuel
-        return space
 
     def _load(self, name: str, frame: Frame) -> Module | None:
         importer = frame.top.module

@@ -122,7 +122,8 @@ def run_once(
     if project is not None:
         machine.project = project
         machine.globals.module = project.root
-        machine.namespaces[project.root.path] = Namespace(project.root, machine.globals)
+        own = machine.namespaces[project.root.path] = Namespace(project.root, machine.globals)
+        own.begun = True
     if watch is not None:
         observer = watch
         machine.on_pass = lambda current: observer(machine, current)  # type: ignore[method-assign]

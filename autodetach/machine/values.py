@@ -249,16 +249,31 @@ class External:
 
 
 class Namespace:
-    """A file of the project that was imported."""
+    """A file of the project that was imported; `begun` once its body is run, or was."""
 
-    __slots__ = ("frame", "module")
+    __slots__ = ("begun", "frame", "module")
 
     def __init__(self, module: Module, frame: Frame) -> None:
         self.module = module
         self.frame = frame
+        self.begun = False
 
     def __repr__(self) -> str:
         return f"<module {self.module.name}>"
+
+
+class Deferred:
+    """What an imported file imports itself: looked for when its name is read, and most names never are.
+
+    `name` of the module `dotted`, as it is written in the file of the frame `importer`.
+    """
+
+    __slots__ = ("dotted", "importer", "name")
+
+    def __init__(self, importer: Frame, dotted: str, name: str) -> None:
+        self.importer = importer
+        self.dotted = dotted
+        self.name = name
 
 
 class Class:
