@@ -297,7 +297,7 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
         if len(indices) < 2 or len(held) < 2 or _is_window(last.container, activation, indices, held):
             continue
-        if activation.exact and _renewed(last, activation):
+        if activation.exact and activation.bounded and _renewed(last, activation):
             continue
         event = next(e for e in reversed(growing) if activation.number in e.held)
         within_pass = pass_of(event.loops, activation)

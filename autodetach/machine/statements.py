@@ -364,6 +364,8 @@ class Statements(Imports):
                     break
                 if isinstance(item, Instance) and is_module(item):
                     activation.bounded = True
+                elif is_batch(item):
+                    activation.bounded = activation.short = False  # a few in an example stand for the many of a loader
                 self.enter_pass(activation, outer)
                 yield item
                 self.loops = outer
@@ -591,6 +593,16 @@ def dropped_calls(value: ast.expr) -> list[ast.expr]:
 def is_cut_short(activation: Activation) -> bool:
     """Whether a loop has had its passes."""
     return activation.passes - min(activation.skipped, MAX_SKIPPED) >= MAX_PASSES
+
+
+def is_batch(item: Value) -> bool:
+    """Inputs and targets: a tuple of tensors without history."""
+    return (
+        isinstance(item, Sequence)
+        and item.kind == "tuple"
+        and len(item.items) > 1
+        and all(isinstance(part, Tensor) and part.node is None for part in item.items)
+    )
 
 
 def holds(container: Sequence | Mapping, value: Value) -> bool:
