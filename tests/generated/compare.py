@@ -172,7 +172,7 @@ def innocent(source: str, verdict: Verdict, finding: Finding) -> str:
     """Why a finding about a program that ran is wrong, or nothing."""
     code = finding.code
     line = source.encode()[: finding.span.start].count(b"\n") + 1
-    if code == "AD302" and (verdict.growing or verdict.again):
+    if code == "AD302" and (verdict.growing or verdict.again or raises(longer(source))):
         return ""
     if code in GROWING:
         if verdict.swelling or (verdict.short and code != "AD303") or swells(source):
@@ -193,6 +193,11 @@ def longer(source: str) -> str:
 def grows(source: str, verdict: Verdict) -> bool:
     again = judge(longer(source))
     return bool(verdict.growing if again.error is not None else again.growing)
+
+
+def raises(source: str) -> bool:
+    error = judge(source).error
+    return error is not None and error.kind in DIFFERENTIATING
 
 
 def swells(source: str) -> bool:
