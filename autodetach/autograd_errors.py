@@ -108,7 +108,7 @@ KINDS = (
     ),
     ErrorKind(
         "no-gradient",
-        ("'NoneType' object has no attribute 'zero_'", "'NoneType' object has no attribute 'data'"),
+        ("'NoneType' object has no attribute", "and 'NoneType'", ": 'NoneType' and"),
         "`.grad` is None: the tensor is no leaf any more, for instance since its own update has rebound it, or no "
         "backward has reached it.",
         ("AD303",),

@@ -21,11 +21,13 @@ _PREFIX = re.compile(
     r"|\[?(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|EXCEPTION)\]?(?::[\w.]{0,80})?(?=[\s:|-])"
     r"|[IWEF]\d{4,8} [\d:.]{8,20} {1,8}\d{1,12} \S{1,120}\]"
     # torchrun, mpirun, srun, Ray, docker compose, Kubernetes
-    r"|\[(?:rank|default|Rank )?\d{1,6}\]:|\[\d{1,6},\d{1,6}\]<std(?:err|out)>:|\d{1,5}: (?= *(?:File|Traceback| ))"
+    r"|\[(?:rank|default|Rank )?\d{1,6}\]:|\[\d{1,6},\d{1,6}\]<std(?:err|out)>:|\d{1,5}:(?= )"
     r"|\([\w .,=:-]{1,120}\)|[\w.-]{1,80} {0,40}\|(?= )"
     r"|\[[\w./: -]{1,80}\]"
-    r")(?: ?(?:[-|:]|::)(?= ))?:? ?"
+    r")(?: {0,8}(?:[-|:]|::)(?= ))?:? ?"
 )
+# The name of a logger, which only what came before tells from a program's own words.
+_NAME = re.compile(r"[\w.:]{1,100} - ?")
 _MAX_PREFIXES = 8
 
 
@@ -46,7 +48,7 @@ def without_prefix(line: str) -> str:
     for _ in range(_MAX_PREFIXES):
         if line[at : at + 1] in ("", " ", "\t"):
             break
-        found = _PREFIX.match(line, at)
+        found = _PREFIX.match(line, at) or (_NAME.match(line, at) if at else None)
         if found is None or found.end() == at:
             break
         at = found.end()
