@@ -112,7 +112,7 @@ _NUMBERED = re.compile(r"[ \t]{0,9}(-{1,6}> ?)?(\d{1,9})(?: (.*))?$")
 _LOCATION = re.compile(r"((?:[A-Za-z]:)?[^\s:\"][^:\"\n]{0,2000}\.pyx?):(\d{1,9}):(?: (.*))?$")
 _BOXED = re.compile(r"([^\n\"]{1,2000}):(\d{1,9})(?: in(?: (.*))?)?$")
 _BOXED_LINE = re.compile(r" {0,9}([❱>] )? {0,9}(\d{1,9}) ?(.*)$")
-_EXCEPTION = re.compile(r"([A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit|Failure)):? ?")
+_EXCEPTION = re.compile(r"([A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit|Failure))(?::|$)")
 _NAME = re.compile(r"([A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning))\)?: ")
 _MARKS = re.compile(r"\s*[~^]+[~^\s]*$")
 _CELL_FILE = re.compile(
@@ -325,7 +325,8 @@ class _Scanner:
             text = f"{line.rstrip()} {without_prefix(self._lines[number + 1]).strip()}"
         found = find_kind(text)
         if found is None:
-            if is_exception and ends and self._block.frames:
+            # A name of one in the source that pytest shows is indented.
+            if is_exception and ends and self._block.frames and not line[:1].isspace():
                 self._block.ended = True
             return
         kind, at = found

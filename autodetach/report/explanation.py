@@ -169,7 +169,9 @@ class _Text:
         if others:
             named = ", ".join(_named(located) for located in others[:MAX_NAMED])
             more = f" and {len(others) - MAX_NAMED} more" if len(others) > MAX_NAMED else ""
-            yield from self._prose(f"Also found in these files, away from that line: {named}{more}; see `autodetach check`.", 3)
+            yield from self._prose(
+                f"Also found in these files, away from that line: {named}{more}; see `autodetach check`.", 3
+            )
 
     def _columns(self, taken: int) -> int:
         return MAX_COLUMNS if self._width is None else min(MAX_COLUMNS, self._width - taken - 3)
