@@ -126,7 +126,7 @@ def test_an_unsafe_patch_is_shown_with_its_reason_and_printed_alone_on_demand(ex
     text = traceback("train.py", 11, "loss.backward()")
     ran = explain(text)
     assert ran.code == FINDINGS
-    assert "Read it before you apply it: unsafe fix: " in ran.out
+    assert "This repair is unsafe: read it before you apply it." in ran.out
     assert "why unsafe: gradient of earlier passes is cut off" in ran.out
     assert "+    h = h.detach()" in ran.out
     assert "`--diff --unsafe-fixes`" in ran.out

@@ -11,11 +11,11 @@ from typing import Any
 from autodetach.changes import has_cells, patch_of
 from autodetach.console import printable
 from autodetach.explain import Explanation
-from autodetach.finding import Applicability
+from autodetach.finding import Applicability, Finding
 from autodetach.report import MIN_WIDTH, Located
 from autodetach.report.excerpt import MAX_COLUMNS, display
 from autodetach.report.json_ import as_object
-from autodetach.report.paragraph import Paragraph, bold, painted, repair
+from autodetach.report.paragraph import Paragraph, bold, painted
 from autodetach.report.wrap import wrapped
 from autodetach.traceback_files import Understood
 
@@ -144,9 +144,8 @@ class _Text:
         if not changes:
             yield from self._prose("No repair could be proven; the story says what to change.", 0)
             return
-        for finding in repaired:
-            if finding.fix is not None and finding.fix.applicability is Applicability.UNSAFE:
-                yield from self._prose(f"Read it before you apply it: {repair(finding.fix)}", 3)
+        if _is_unsafe(repaired):
+            yield from self._prose("This repair is unsafe: read it before you apply it.", 0)
         for line in patch_of(changes).decode("utf-8", "replace").rstrip("\n").split("\n"):
             shown = _shown(line)
             style = _RED if line[:1] == "-" else _GREEN if line[:1] == "+" else _CYAN if line[:2] == "@@" else ""
@@ -155,10 +154,7 @@ class _Text:
         yield from self._prose(self._how_to_apply(), 0)
 
     def _how_to_apply(self) -> str:
-        unsafe = any(
-            f.fix is not None and f.fix.applicability is Applicability.UNSAFE for f in self._explanation.repaired
-        )
-        flag = " --unsafe-fixes" if unsafe else ""
+        flag = " --unsafe-fixes" if _is_unsafe(self._explanation.repaired) else ""
         if has_cells(self._explanation.changes):
             names = " ".join(printable(shlex.quote(_name(change.path))) for change in self._explanation.changes)
             return f"`autodetach fix{flag} {names}` applies it."
@@ -181,6 +177,10 @@ class _Text:
 
     def _paint(self, text: str, style: str) -> str:
         return painted(text, style, self._colour)
+
+
+def _is_unsafe(repaired: Sequence[Finding]) -> bool:
+    return any(f.fix is not None and f.fix.applicability is Applicability.UNSAFE for f in repaired)
 
 
 def _named(located: Located) -> str:
