@@ -213,6 +213,9 @@ def explain(file: str, request: Request, *, only_diff: bool = False) -> int:
 
     if request.output_format not in (OutputFormat.TEXT, OutputFormat.JSON):
         raise UsageError(f"an explanation can be printed as text or json, not as {request.output_format.value}")
+    target = request.output_file
+    if target is not None and (target.endswith((SUFFIX, NOTEBOOK_SUFFIX)) or _is_same_file(target, file)):
+        raise UsageError(f"--output-file {target}: the explanation goes there, and this is a source or the log itself")
     output = _output(request)
     reading = read_log(_read_log(file))
     if reading is None:
@@ -237,6 +240,10 @@ def explain(file: str, request: Request, *, only_diff: bool = False) -> int:
     else:
         output.write(as_json(explanation))
     return FINDINGS if explanation.answers else CLEAN
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    return other != STDIN and os.path.realpath(one) == os.path.realpath(other)
 
 
 def _read_log(file: str) -> bytes:

@@ -29,17 +29,33 @@ _PREFIX = re.compile(
 # The name of a logger, which only what came before tells from a program's own words.
 _NAME = re.compile(r"[\w.:]{1,100} - ?")
 _MAX_PREFIXES = 8
+# Who of several processes speaks; they break into each other's tracebacks.
+_SPEAKER = re.compile(
+    r"\[(?:rank|default)\d{1,6}\]:|\[\d{1,6},\d{1,6}\]<std(?:err|out)>:|\([\w .,=:-]{0,80}pid=\d{1,9}[\w .,=:-]{0,80}\)"
+    r"|[\w.-]{1,80} {0,40}\|(?= )"
+)
 
 
 def log_lines(text: str) -> list[str]:
-    """The lines without colours and line ends, those of tracebacks that are one string in JSON taken apart."""
+    """The lines without colours and line ends, those of tracebacks that are one string in JSON taken apart.
+
+    Where several processes have written, and each line says which, the lines of each stand together.
+    """
     lines: list[str] = []
     for line in _NEWLINE.split(text):
         if "\\n" in line and "Traceback" in line and 'File \\"' in line:
             lines += line.replace('\\"', '"').replace("\\\\", "\\").replace("\\u001b", "\x1b").split("\\n")
         else:
             lines.append(line)
-    return [_clean(line) for line in lines]
+    return _by_speaker([_clean(line) for line in lines])
+
+
+def _by_speaker(lines: list[str]) -> list[str]:
+    spoken: dict[str, list[str]] = {}
+    for line in lines:
+        found = _SPEAKER.match(line)
+        spoken.setdefault(found[0] if found else "", []).append(line)
+    return [line for said in spoken.values() for line in said]
 
 
 def without_prefix(line: str) -> str:

@@ -374,6 +374,14 @@ def test_output_file_and_quiet(explain: Explain) -> None:
     assert explain(TWICE, Request(quiet=True), only_diff=True) == (CLEAN, "", "")
 
 
+@pytest.mark.parametrize("file", ["train.py", "error.log", "./error.log"])
+def test_no_source_is_overwritten(explain: Explain, file: str) -> None:
+    Path("train.py").write_text(TRAIN)
+    assert explain(traceback("train.py", 10, "loss.backward()"), Request(output_file=file)).code == TROUBLE
+    assert Path("train.py").read_text() == TRAIN
+    assert Path("error.log").read_text() == traceback("train.py", 10, "loss.backward()")
+
+
 def test_standard_input(explain: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("train.py").write_text(TRAIN)
     text = traceback("train.py", 10, "loss.backward()").encode()

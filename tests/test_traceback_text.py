@@ -373,6 +373,31 @@ def test_what_is_no_prefix_stays(line: str) -> None:
     assert without_prefix(line) == line
 
 
+@pytest.mark.parametrize(
+    "speakers",
+    [
+        ("[rank0]:", "[rank1]:"),
+        ("(Worker pid=1)", "(Worker pid=2)"),
+        ("a-1  |", "a-2  |"),
+        ("[1,0]<stderr>:", "[1,1]<stderr>:"),
+    ],
+)
+def test_processes_that_break_into_each_other(speakers: tuple[str, ...]) -> None:
+    text = "".join(f"{speaker} {line}\n" for line in PLAIN.splitlines() for speaker in speakers)
+    assert own(text) == [MAIN, STEP]
+
+
+def test_an_exception_group() -> None:
+    group = "  + Exception Group Traceback (most recent call last):\n  | ExceptionGroup: two (1 sub-exception)\n"
+    inner = "".join(f"    | {line}\n" for line in PLAIN.splitlines())
+    assert own(
+        f"{group}  +-+---------------- 1 ----------------\n{inner}    +------------------------------------\n"
+    ) == [
+        MAIN,
+        STEP,
+    ]
+
+
 def test_colours_and_line_ends() -> None:
     coloured = PLAIN.replace("File", "\x1b[35mFile\x1b[0m").replace("line 33", "line \x1b[1;35m33\x1b[0m")
     assert own(coloured) == [MAIN, STEP]
