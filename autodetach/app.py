@@ -288,7 +288,7 @@ _add(
 @app.command("explain", short_help="Explain a traceback: the story behind it, and the patch.")
 def _explain(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A file with the traceback, or - for standard input. [default: -]")
+        str, typer.Argument(metavar="FILE", help="A file with the traceback, or - for standard input.")
     ] = "-",
     only_diff: Annotated[
         bool, typer.Option("--diff", help="Print the patch, and nothing else, on standard output.")
@@ -318,7 +318,8 @@ def _explain(
     Can't call numpy() on Tensor that requires grad
     a leaf Variable that requires grad is being used in an in-place operation
     invalid index of a 0-dim tensor
-    CUDA out of memory (graphs that grow with every pass)
+    CUDA out of memory (which graphs grow with every pass?)
+    'NoneType' object has no attribute ..., where the line says `.grad`
 
     The traceback may come from Python, IPython, Jupyter, pytest or Rich, with colours and with what a logger puts
     before each line; of several the last one counts. Call it from the folder of the program: files are read, never run.

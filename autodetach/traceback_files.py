@@ -11,7 +11,7 @@ import glob
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from autodetach.cells import Cells
 from autodetach.config import Configuration
@@ -43,7 +43,7 @@ class Understood:
         """Whether a line of the file with the absolute path `path` belongs to the frame's statement."""
         if self.file is None or self.lines is None:
             return False
-        return path == self.file.path and self.lines[0] <= line <= self.lines[1]
+        return self.lines[0] <= line <= self.lines[1] and _real(path) == _real(self.file.path)
 
 
 class Places:
@@ -156,6 +156,12 @@ class Places:
             except SourceError as error:
                 self._sources[path] = f"the file cannot be read: {error.message}"
         return self._sources[path]
+
+
+@lru_cache(maxsize=1024)
+def _real(path: str) -> str:
+    """The path without links: Python's own spelling of a folder may be another one than ours."""
+    return os.path.realpath(path)
 
 
 def _common_end(parts: Sequence[str], path: str) -> int:

@@ -236,6 +236,19 @@ def test_a_statement_of_several_lines(explain: Explain) -> None:
         assert explain(traceback("train.py", line, source)).code == FINDINGS
 
 
+def test_a_folder_with_two_names(explain: Explain) -> None:
+    Path("real").mkdir()
+    Path("real/step.py").write_text("def step(loss):\n    loss.backward()\n")
+    program = TRAIN.replace("import torch\n", "import torch\nfrom step import step\n", 1)
+    Path("real/train.py").write_text(program.replace("loss.backward()", "step(loss)"))
+    Path("link").symlink_to("real")
+    text = '  File "real/train.py", line 11, in <module>\n    step(loss)\n'
+    text += f'  File "link/step.py", line 2, in step\n    loss.backward()\n{TWICE}\n'
+    ran = explain(text)
+    assert ran.code == FINDINGS
+    assert "raised at link/step.py:2" in ran.out
+
+
 def test_imports_are_followed(explain: Explain) -> None:
     Path("step.py").write_text("def step(loss):\n    loss.backward()\n")
     Path("train.py").write_text(
