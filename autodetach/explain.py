@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from autodetach.autograd_errors import places_in
 from autodetach.checker import Change
 from autodetach.config import Configuration, posix
+from autodetach.failure import Reading
 from autodetach.files import FoundFile
 from autodetach.finding import Finding, Problem
 from autodetach.gather import gather
@@ -17,7 +18,7 @@ from autodetach.runner import Outcome, Task, run_one
 from autodetach.settle import settle
 from autodetach.source import Source
 from autodetach.traceback_files import Places, Understood
-from autodetach.traceback_text import Reading, read
+from autodetach.traceback_text import read
 
 MAX_FRAMES = 60
 MAX_FILES = 12

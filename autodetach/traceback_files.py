@@ -15,10 +15,10 @@ from functools import cached_property, lru_cache
 
 from autodetach.cells import Cells
 from autodetach.config import Configuration
+from autodetach.failure import Frame
 from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, find_files, read_bytes, relative
 from autodetach.project import parse
 from autodetach.source import Source, SourceError
-from autodetach.traceback_text import Frame
 
 MAX_NOTEBOOKS = 200
 """Notebooks of the current folder that are opened to look for a cell."""

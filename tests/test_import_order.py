@@ -81,6 +81,7 @@ ORDER = (
     "console",
     # What logs say of errors.
     "log_lines autograd_errors",
+    "failure",
     "traceback_text",
     "report",
     "report.excerpt report.change report.paths report.rulebook",

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from autodetach.autograd_errors import KINDS
 from autodetach.explain import WINDOW, read_log
+from autodetach.failure import Failure, Frame, is_library
 from autodetach.log_lines import log_lines, without_prefix
-from autodetach.traceback_text import Failure, Frame, is_library, read
+from autodetach.traceback_text import read
 
 TWICE = (
     "RuntimeError: Trying to backward through the graph a second time (or directly access saved tensors after they "
