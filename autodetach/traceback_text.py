@@ -19,6 +19,8 @@ from autodetach.log_lines import log_lines, without_prefix
 
 MAX_CONTEXT = 40
 """Lines of source that are kept of a frame."""
+MAX_BEFORE = 200
+"""Characters before the words of an error among which the name of its exception is looked for."""
 MAX_MESSAGE = 2000
 """Characters that are kept of a message."""
 
@@ -258,7 +260,7 @@ class _Scanner:
                 self._block.ended = True
             return
         kind, at = found
-        names = list(_NAME.finditer(text[:at]))
+        names = list(_NAME.finditer(text, max(0, at - MAX_BEFORE), at))
         name = names[-1] if names else None
         if name is None or _QUOTING.search(text, 0, name.start()):
             # No exception's own line, but somebody's words on it: they count only if nothing else does.

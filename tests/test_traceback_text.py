@@ -540,6 +540,7 @@ HOSTILE = (
     "ERROR:" * 50_000,
     ".py:" * 60_000 + "1: in f",
     "w-" * 100_000 + " |",
+    "\n".join(["A" * 19_000 + " Trying to backward through the graph"] * 60),
 )
 
 
