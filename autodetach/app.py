@@ -24,6 +24,7 @@ app = typer.Typer(
     autodetach check train.py        what is wrong, with the story behind it
     autodetach diff src              what `fix` would change, as a patch
     autodetach fix src               change it
+    autodetach explain error.txt     what a traceback that PyTorch printed comes from
     autodetach rule                  which faults are known
     autodetach server                the same in an editor
     autodetach config                which settings hold here
@@ -282,6 +283,60 @@ _add(
     """,
     without=CHECK_ONLY,
 )
+
+
+@app.command("explain", short_help="Explain a traceback: the story behind it, and the patch.")
+def _explain(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A file with the traceback, or - for standard input.")
+    ] = "-",
+    only_diff: Annotated[
+        bool, typer.Option("--diff", help="Print the patch, and nothing else, on standard output.")
+    ] = False,
+    unsafe_fixes: UnsafeFixes = None,
+    output_format: Annotated[
+        OutputFormat, typer.Option("--output-format", metavar="[text|json]", help="For a person, or for a program.")
+    ] = OutputFormat.TEXT,
+    output_file: OutputFile = None,
+    config: Config = None,
+    quiet: Quiet = False,
+) -> None:
+    """Explain an error that PyTorch's autograd raised: paste the traceback, and get the story behind it and the patch.
+
+    \b
+    python train.py 2>&1 | autodetach explain        what a program prints, straight from it
+    autodetach explain                               paste, then press Enter and Ctrl-D (Windows: Ctrl-Z, Enter)
+    autodetach explain error.txt                     a file: a saved traceback, or a whole log
+    autodetach explain error.txt --diff | git apply  the repair alone; with --unsafe-fixes also one to be read first
+    autodetach explain error.txt --output-format json
+
+    \b
+    Known are, in the words of all versions since 0.4:
+    Trying to backward through the graph a second time
+    one of the variables needed for gradient computation has been modified by an inplace operation
+    element 0 of tensors does not require grad and does not have a grad_fn
+    Can't call numpy() on Tensor that requires grad
+    a leaf Variable that requires grad is being used in an in-place operation
+    invalid index of a 0-dim tensor
+    CUDA out of memory (which graphs grow with every pass?)
+    'NoneType' object has no attribute ..., where the line says `.grad`
+
+    The traceback may come from Python, IPython, Jupyter, pytest or Rich, with colours and with what a logger puts
+    before each line; of several the last one counts. Call it from the folder of the program: files are read, never run.
+
+    Exit code: 1 a finding explains the error, 0 no finding does (the text says what to do), 2 wrong use, or no such
+    error in the text.
+    """
+    from autodetach import commands
+
+    request = commands.Request(
+        overrides=_overrides(None, None, None, unsafe_fixes, None),
+        output_format=output_format,
+        config=config,
+        quiet=quiet,
+        output_file=output_file,
+    )
+    raise typer.Exit(commands.exit_code_of(lambda: commands.explain(file, request, only_diff=only_diff)))
 
 
 @app.command("config", short_help="Print the settings that hold, and where each comes from.")

@@ -6,8 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from autodetach.adopt import Adoption, add_ignores, write_baseline
+from autodetach.changes import has_cells, patch_of
 from autodetach.checker import Change
 from autodetach.comments import Views, with_unused
 from autodetach.config import ConfigError, Configuration, Overrides, posix
@@ -28,7 +30,9 @@ from autodetach.progress import tracked
 from autodetach.report import WITH_ALTERNATIVES, WITH_STATISTICS, Located, OutputFormat, render, render_statistics
 from autodetach.runner import Outcome, Task, internal_error, run
 from autodetach.settle import settle
-from autodetach.source import Edit, Part, Source
+
+if TYPE_CHECKING:
+    from autodetach.explain import Explanation
 
 CLEAN = 0
 FINDINGS = 1
@@ -36,6 +40,9 @@ TROUBLE = 2
 INTERRUPTED = 130
 
 STDIN = "-"
+
+MAX_LOG_BYTES = 256 * 1024 * 1024
+NOTE_ON_CELLS = "note: patches of cells are for reading, and no program can apply them: `autodetach fix` does"
 
 
 class UsageError(Exception):
@@ -98,14 +105,14 @@ def diff(request: Request) -> int:
     this_run = _Run(request, fixing=True)
     this_run.go()
     if this_run.changes or output.file is not None:
-        output.write_bytes(_patch(this_run.changes))
+        output.write_bytes(patch_of(this_run.changes))
     findings = this_run.findings()
     if not request.quiet:
         for outcome in this_run.outcomes:
             for finding in outcome.applied:
                 say(_reason(finding, outcome))
-        if any(part.cell is not None for change in this_run.changes for part in change.original.parts(change.edits)):
-            say("note: patches of cells are for reading, and no program can apply them: `autodetach fix` does")
+        if has_cells(this_run.changes):
+            say(NOTE_ON_CELLS)
         _say_fixed(this_run, findings, "would fix")
     return this_run.exit_code(found=bool(findings or this_run.applied))
 
@@ -193,6 +200,96 @@ def config(path: str | None, request: Request) -> int:
     show = as_json if request.output_format is OutputFormat.JSON else as_text
     put(show(relative(place, cwd), configuration.file_for(folder), configuration.resolved(folder), rules))
     return CLEAN
+
+
+def explain(file: str, request: Request, *, only_diff: bool = False) -> int:
+    """Print what an error that PyTorch raised comes from. FINDINGS if a finding explains it, CLEAN if none does.
+
+    `file` has a text with a traceback, STDIN means standard input. Raises UsageError for a text without such an error.
+    """
+    from autodetach.explain import explain as explained
+    from autodetach.explain import read_log
+    from autodetach.report.explanation import as_json, as_text
+
+    if request.output_format not in (OutputFormat.TEXT, OutputFormat.JSON):
+        raise UsageError(f"an explanation can be printed as text or json, not as {request.output_format.value}")
+    target = request.output_file
+    if target is not None and (target.endswith((SUFFIX, NOTEBOOK_SUFFIX)) or _is_same_file(target, file)):
+        raise UsageError(f"--output-file {target}: the explanation goes there, and this is a source or the log itself")
+    output = _output(request)
+    reading = read_log(_read_log(file))
+    if reading is None:
+        raise UsageError(
+            f"no autograd error in {'standard input' if file == STDIN else file}: looked for tracebacks that end in "
+            "`Trying to backward through the graph a second time` and its like; see `autodetach explain --help`"
+        )
+    cwd = os.getcwd()
+    configuration = Configuration(cwd, request.overrides, request.config)
+    is_text = request.output_format is OutputFormat.TEXT
+    # A person who reads an unsafe repair is told so; a patch that is piped on is applied unread.
+    unsafe = configuration.settings_for(cwd).unsafe_fixes if only_diff else True
+    explanation = explained(reading, cwd, configuration, unsafe=unsafe, alternatives=not is_text and not only_diff)
+    _say_problems(explanation.problems)
+    if only_diff:
+        if explanation.changes or output.file is not None:
+            output.write_bytes(patch_of(explanation.changes))
+        if not request.quiet:
+            _say_about_patch(explanation)
+    elif is_text:
+        output.write(as_text(explanation, colour=output.colour, width=output.width))
+    else:
+        output.write(as_json(explanation))
+    return FINDINGS if explanation.answers else CLEAN
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    return other != STDIN and os.path.realpath(one) == os.path.realpath(other)
+
+
+def _read_log(file: str) -> bytes:
+    """Raises UsageError."""
+    if file.endswith((SUFFIX, NOTEBOOK_SUFFIX)):
+        raise UsageError(f"{file} is a program; give the traceback that it printed, or run `autodetach check {file}`")
+    if file == STDIN:
+        if sys.stdin.isatty():
+            end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
+            say(f"Paste the traceback, whole, with the error at its end; then press Enter and {end}.")
+        raw = sys.stdin.buffer.read(MAX_LOG_BYTES + 1)
+    else:
+        try:
+            with open(file, "rb") as stream:
+                raw = stream.read(MAX_LOG_BYTES + 1)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            raise UsageError(f"{file}: {reason or error}") from None
+    if len(raw) > MAX_LOG_BYTES:
+        raise UsageError("the log is longer than 256 MB; give its end: `tail -c 50000000 LOG | autodetach explain`")
+    return raw
+
+
+def _say_about_patch(explanation: Explanation) -> None:
+    """Why there is no patch, or not the whole of it."""
+    from autodetach.report.explanation import advice
+
+    if not explanation.answers:
+        say(f"No finding explains this error. {advice(explanation)}")
+        return
+    if has_cells(explanation.changes):
+        say(NOTE_ON_CELLS)
+    left = len(explanation.answers) - len(explanation.repaired)
+    unsafe = _unsafe(one.finding for one in explanation.answers)
+    if left and unsafe:
+        say("The repair is unsafe and not in the patch; read why without --diff, and add --unsafe-fixes to print it.")
+    elif not explanation.changes:
+        say("No repair could be proven; the story, without --diff, says what to change.")
+
+
+def _say_problems(problems: Iterable[Problem]) -> None:
+    for problem in problems:
+        kind = "warning" if problem.partial else "error"
+        line = "" if problem.line is None else f":{problem.line}"
+        cell = "" if problem.cell is None else f":cell {problem.cell}"
+        say(f"{printable(problem.path)}{cell}{line}: {kind}: {printable(problem.message)}")
 
 
 COMMANDS = {"check": check, "diff": diff, "fix": fix}
@@ -364,10 +461,7 @@ class _Run:
             self.said.append(problem)
             if not problem.partial:
                 self.problems.append(problem)
-            kind = "warning" if problem.partial else "error"
-            line = "" if problem.line is None else f":{problem.line}"
-            cell = "" if problem.cell is None else f":cell {problem.cell}"
-            say(f"{printable(problem.path)}{cell}{line}: {kind}: {printable(problem.message)}")
+            _say_problems([problem])
 
 
 def _refuse_what_does_not_go_together(request: Request) -> None:
@@ -403,32 +497,6 @@ def _rendered(request: Request, this_run: _Run, findings: Sequence[Located], out
         return render_statistics(request.output_format, findings, colour=output.colour)
     said = this_run.said
     return render(request.output_format, findings, colour=output.colour, width=output.width, problems=said)
-
-
-def _patch(changes: Iterable[Change]) -> bytes:
-    from autodetach.patch import patched_file, render_bytes
-
-    ordered = sorted(changes, key=lambda change: change.original.path)
-    files = []
-    for change in ordered:
-        path = _path_in_patch(change)
-        for part in change.original.parts(change.edits):
-            if part.cell is None:
-                files.append(patched_file(part.source, part.edits, path))
-            else:
-                # No file has the name of a cell, so its patch is for people, and looks it.
-                source, edits = _with_last_newline(part)
-                files.append(patched_file(source, edits, f"{path}{part.in_cell}", prefixes=("", "")))
-    return render_bytes(files)
-
-
-def _with_last_newline(part: Part) -> tuple[Source, Sequence[Edit]]:
-    """The text of a cell with the newline that cells do without, and its edits."""
-    cell, newline = part.source, part.source.newline
-    if cell.text.endswith(("\n", "\r")):
-        return cell, part.edits
-    source = Source(cell.path, cell.raw + newline.encode(), cell.text + newline, cell.encoding, newline)
-    return source, part.edits if cell.apply(part.edits) else (Edit(0, len(source.raw), ""),)
 
 
 def _reason(finding: Finding, outcome: Outcome) -> str:
@@ -476,13 +544,6 @@ def _unsafe(findings: Iterable[Finding]) -> int:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _path_in_patch(change: Change) -> str:
-    """Relative to the current folder, so that `git apply -p1` and `patch -p1` find it from there."""
-    if not os.path.isabs(change.original.path):
-        return posix(change.original.path)
-    return posix(os.path.relpath(os.path.realpath(change.path), os.path.realpath(os.getcwd())))
 
 
 def _cpu_count() -> int:

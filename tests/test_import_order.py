@@ -79,6 +79,10 @@ ORDER = (
     "comments",
     # The command line.
     "console",
+    # What logs say of errors.
+    "log_lines autograd_errors",
+    "failure",
+    "traceback_text",
     "report",
     "report.excerpt report.change report.paths report.rulebook",
     "report.wrap",
@@ -90,6 +94,10 @@ ORDER = (
     "adopt",
     "interactive",
     "gather",
+    # An error, and what explains it.
+    "changes traceback_files",
+    "explain",
+    "report.explanation",
     # The language server.
     "lsp",
     "lsp.text lsp.pages lsp.work lsp.workers lsp.protocol",

@@ -22,6 +22,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 CI = ROOT / ".ci" / "run"
 STORY = "fixtures/graph-outside-loop/weight_decay_by_hand.before.py"
+RAISING = "fixtures/attached-fake/gan_script.before.py"
 NOTEBOOK = "fixtures/notebooks/prior/before.ipynb"
 PROJECT = "fixtures/projects/two_packages/before"
 
@@ -42,11 +43,13 @@ def environment() -> dict[str, str]:
     return {**ours, "PYTHONPATH": path, "PYTHON": sys.executable}
 
 
-def output_of(command: str) -> str:
+def output_of(command: str, stdin: str | None = None) -> str:
     """The standard output of an `autodetach ...` command in the root of the repository; it must find something."""
     _, *arguments = shlex.split(command)
     call = [sys.executable, "-m", "autodetach", *arguments]
-    done = subprocess.run(call, cwd=ROOT, env=environment(), capture_output=True, encoding="utf-8", check=False)
+    done = subprocess.run(
+        call, cwd=ROOT, env=environment(), input=stdin, capture_output=True, encoding="utf-8", check=False
+    )
     assert done.returncode == 1, done.stderr
     return done.stdout
 
@@ -65,6 +68,14 @@ def told(path: str) -> str:
     return f"```console\n$ {command}\n{output_of(command)}```"
 
 
+def explained() -> str:
+    """What a program raises on PyTorch, and what is made of it."""
+    call = [sys.executable, "-W", "ignore", RAISING]
+    raised = subprocess.run(call, cwd=ROOT, capture_output=True, encoding="utf-8", check=False).stderr
+    told = output_of("autodetach explain", raised)
+    return f"```console\n$ python3 {RAISING} 2>&1 | autodetach explain\n{told}```"
+
+
 def rule_table() -> str:
     head = ["| code | name | what it finds | fix |", "| --- | --- | --- | --- |"]
     return "\n".join(head + [row_of(rule) for rule in sorted(RULES, key=lambda rule: rule.code)])
@@ -79,10 +90,19 @@ def row_of(rule: Rule) -> str:
 GENERATED: dict[str, Callable[[], str]] = {
     "diff": patch,
     "check": lambda: told(STORY),
+    "explain": explained,
     "project": lambda: told(PROJECT),
     "notebook": lambda: told(NOTEBOOK),
     "rules": rule_table,
 }
+
+
+ERROR = """\
+Traceback (most recent call last):
+  File "train.py", line 35, in <module>
+    total_loss = total_loss + loss
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.
+"""
 
 
 def part(name: str) -> re.Pattern[str]:
@@ -119,6 +139,7 @@ def test_command_works_as_written(tmp_path: Path, command: str) -> None:
     fixture = ROOT / shlex.split(first_command())[-1]
     (tmp_path / "src").mkdir()
     files = [tmp_path / "train.py", tmp_path / "src" / "train.py"]
+    (tmp_path / "error.log").write_text(ERROR)
     for file in files:
         shutil.copyfile(fixture, file)
     before = fixture.read_bytes()

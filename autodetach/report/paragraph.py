@@ -43,14 +43,20 @@ def bold(text: str, colour: bool) -> str:
 
 
 class Paragraph:
-    """The lines about one finding; `width` is that of the terminal, None where there is none."""
+    """The lines about one finding; `width` is that of the terminal, None where there is none.
 
-    def __init__(self, located: Located, *, colour: bool = False, width: int | None = None) -> None:
+    Without `changes`, a fix is told, and what it changes is left out.
+    """
+
+    def __init__(
+        self, located: Located, *, colour: bool = False, width: int | None = None, changes: bool = True
+    ) -> None:
         self._located = located
         self._finding: Finding = located.finding
         self._source: Source = located.source
         self._colour = colour
         self._width = width
+        self._changes = changes
 
     def lines(self, *, with_path: bool = True) -> Iterator[str]:
         """All lines, without newlines."""
@@ -94,6 +100,8 @@ class Paragraph:
 
     def _fix(self, fix: Fix) -> Iterator[str]:
         yield from self._prose(f"   {self._safety(fix)} fix: {printable(fix.message)}{_reason(fix)}")
+        if not self._changes:
+            return
         here = self._source.place(self._finding.span.start).cell
         lines: list[str] = []
         for path, edits in ((self._finding.path, fix.edits), *fix.elsewhere):
