@@ -339,6 +339,72 @@ def _explain(
     raise typer.Exit(commands.exit_code_of(lambda: commands.explain(file, request, only_diff=only_diff)))
 
 
+@app.command(
+    "run",
+    short_help="Run a program, and name the tensor and the line when PyTorch will not.",
+    context_settings={"allow_interspersed_args": False},
+)
+def _run(
+    program: Annotated[
+        list[str], typer.Argument(metavar="SCRIPT [ARGS]...", help="The script, and what it is called with.")
+    ],
+    is_module: Annotated[
+        bool, typer.Option("-m", help="Run a module or package by its name, as `python -m` does.")
+    ] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair the files when the program has ended.")] = False,
+    diff: Annotated[
+        bool, typer.Option("--diff", help="Print the repair as a patch, behind the program's output.")
+    ] = False,
+    unsafe_fixes: UnsafeFixes = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            "--steps", min=1, metavar="N", help="End the program after N optimizer steps.", show_default=False
+        ),
+    ] = None,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Look at every pass and every operation, however much slower that is.")
+    ] = False,
+    config: Config = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run a program unchanged, and watch what PyTorch's autograd does with it.
+
+    \b
+    autodetach run train.py --epochs 2           instead of: python train.py --epochs 2
+    autodetach run -m package.train --epochs 2   instead of: python -m package.train --epochs 2
+    autodetach run --steps 20 --fix train.py     twenty steps, then repair what was seen
+
+    When a backward call fails, the name that carries the old graph is told, the line that built it, and the call that
+    freed it, before PyTorch raises its error. At the end: which names hold more and more graph, and which
+    `retain_graph=True` kept a graph for nothing. What has raised is repaired even where the repair is unsafe, since
+    such a program did not train; all else only by safe fixes, unless --unsafe-fixes is given.
+
+    Exit code: that of the program.
+    """
+    from autodetach.doctor import command
+    from autodetach.doctor.observer import Options
+    from autodetach.doctor.program import ProgramError, leave
+
+    request = command.RunRequest(
+        program[0],
+        tuple(program[1:]),
+        is_module,
+        fix,
+        diff,
+        Options(trace, steps),
+        bool(unsafe_fixes),
+        config,
+        quiet,
+    )
+    try:
+        ending = command.run(request)
+    except ProgramError as error:
+        typer.echo(f"error: {error}", err=True)
+        raise typer.Exit(2) from None
+    leave(ending)
+
+
 @app.command("config", short_help="Print the settings that hold, and where each comes from.")
 def _config(
     path: Annotated[

@@ -97,10 +97,11 @@ def explain(
 def _tasks(frames: Iterable[Understood], cwd: str, configuration: Configuration, alternatives: bool) -> list[Task]:
     """A task for each file, that of the outermost frame first: it is the program."""
     files = list(dict.fromkeys(frame.file for frame in frames if frame.file is not None))
-    return [_task(file, cwd, configuration, alternatives) for file in files[-MAX_FILES:]]
+    return [task_for(file, cwd, configuration, alternatives) for file in files[-MAX_FILES:]]
 
 
-def _task(file: FoundFile, cwd: str, configuration: Configuration, alternatives: bool) -> Task:
+def task_for(file: FoundFile, cwd: str, configuration: Configuration, alternatives: bool = False) -> Task:
+    """The task that looks at one file with the settings that hold there. Raises ConfigError."""
     options = configuration.settings_for(os.path.dirname(file.path)).options_for(posix(file.path))
     # Whoever asks about an error wants to hear of it, whatever the settings leave out.
     return Task(file, replace(options, codes=None, alternatives=alternatives), cwd=cwd)

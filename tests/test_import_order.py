@@ -98,6 +98,17 @@ ORDER = (
     "changes traceback_files",
     "explain",
     "report.explanation",
+    # A run under observation.
+    "doctor",
+    "doctor.nodes doctor.frames doctor.budget doctor.enough doctor.hooking doctor.children",
+    "doctor.holders doctor.scan doctor.program doctor.lines",
+    "doctor.diagnosis doctor.journal doctor.series doctor.stores",
+    "doctor.growth",
+    "doctor.verdict",
+    "doctor.words doctor.repair",
+    "doctor.observer",
+    "doctor.session",
+    "doctor.command",
     # The language server.
     "lsp",
     "lsp.text lsp.pages lsp.work lsp.workers lsp.protocol",

@@ -1,0 +1,60 @@
+"""What the doctor says: plain data."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from autodetach.doctor.frames import Site
+from autodetach.doctor.holders import Binding
+
+
+class Kind(enum.Enum):
+    """What went wrong: the four faces of a graph that lives too long or too short."""
+
+    FREED = "freed graph"
+    """PyTorch raised: a differentiation needs what an earlier one has freed."""
+    CHANGED = "changed tensor"
+    """PyTorch raised: a differentiation needs a tensor that was changed in place since."""
+    GROWTH = "growing graph"
+    """No error: what a name holds grows with every pass."""
+    RETAINED = "unused retained graph"
+    """No error: `retain_graph=True` kept a graph that nobody walked again."""
+
+    @property
+    def raises(self) -> bool:
+        """Whether PyTorch raises an error."""
+        return self in (Kind.FREED, Kind.CHANGED)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A line of the story; `site` is None where the run did not show which line it was."""
+
+    site: Site | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One fault that was observed.
+
+    `site` is the line that it is about: that of the failing call, of the statement that fills a holder, or of the call
+    that retains. `binding` names what holds the graph, where a name was found. `nodes` and `bytes` are what is held at
+    the end of a growth, or by one retained graph.
+    """
+
+    kind: Kind
+    message: str
+    site: Site | None
+    binding: Binding | None = None
+    story: tuple[Step, ...] = ()
+    others: tuple[Binding, ...] = ()
+    nodes: int = 0
+    bytes: int = 0
+
+    @property
+    def lines(self) -> frozenset[tuple[str, int]]:
+        """All lines that the diagnosis speaks of, by file."""
+        sites = [self.site, *(step.site for step in self.story)]
+        return frozenset((site.path, site.line) for site in sites if site is not None)

@@ -1,0 +1,125 @@
+"""How much graph each name holds, look after look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+from autodetach.doctor.frames import Site
+from autodetach.doctor.holders import Binding, Held
+from autodetach.doctor.lines import Lines
+from autodetach.doctor.nodes import NO_SEQUENCE, Node, reachable
+from autodetach.doctor.series import Look, Series
+
+ALL_LOOKS = 12
+"""So many passes are looked at one by one, later ones less and less often."""
+MAX_NODES = 60_000
+QUIET = 4
+"""So many calls without what usually ends a pass are passes themselves."""
+CONSUMED = 2
+"""Of the tensors that gathered in a holder, so many in one differentiation make use of it."""
+
+
+class Growth:
+    """The series of all holders, by the event after which they were looked at."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._passes: dict[tuple[str, str, int], int] = {}
+        self._next: dict[tuple[str, str, int], int] = {}
+        self._number = 0
+        self._quiet = 0
+        self._forwards = 0
+        self._stepped = False
+        self._since: dict[str, int] = {}
+        self._blind = False
+        self.series: dict[tuple[str, str, str, str], Series] = {}
+        self.totals: list[tuple[int, int]] = []
+
+    def due(self, event: str, site: Site) -> bool:
+        """Count a pass of this line, and say whether to look after it.
+
+        Steps of optimizers end passes; calls of `backward` do in programs without them, and calls of modules where
+        neither follows.
+        """
+        self._quiet = 0 if event == "step" else self._quiet + 1
+        if event == "backward":
+            self._forwards = 0
+        elif event == "forward":
+            self._forwards += 1
+        if (event == "backward" and self._quiet < QUIET and self._stepped) or (
+            event == "forward" and self._forwards < QUIET
+        ):
+            return False
+        self._stepped |= event == "step"
+        key = (event, site.path, site.line)
+        count = self._passes[key] = self._passes.get(key, 0) + 1
+        if count < self._next.get(key, 0):
+            return False
+        self._next[key] = count + (1 if count < ALL_LOOKS else max(1, count // 8))
+        return True
+
+    def look(self, event: str, held: Iterable[Held], step: int, newest: int) -> None:
+        """Take what every name holds into its series; `newest` is the sequence number that the next node will have."""
+        self._number += 1
+        groups: dict[Binding, dict[Node, int]] = {}
+        for each in held:
+            node = each.tensor.grad_fn
+            groups.setdefault(each.holder, {})[node] = node._sequence_nr()
+        oldest = oldest_below(node for tops in groups.values() for node in tops)
+        since, self._since[event] = self._since.get(event, 0), newest
+        for binding, tops in groups.items():
+            key = (event, binding.file, binding.function, binding.path)
+            old = min(oldest[node] for node in tops)
+            if old >= since:
+                continue  # all of it is of this pass
+            series = self.series.get(key)
+            if series is None:
+                series = self.series[key] = Series(binding)
+            count = sum(1 for _ in islice(reachable(iter(tops)), MAX_NODES))
+            series.tops.update(sequence for sequence in tops.values() if sequence != NO_SEQUENCE)
+            series.looks.append(Look(self._number, count, old, self._blind))
+        for key, series in self.series.items():
+            if key[0] == event and series.looks[-1].number != self._number and series.looks[-1].nodes:
+                series.looks.append(Look(self._number, 0))
+                series.tops.clear()
+        self._blind = False
+        self.totals.append((step, len(oldest)))
+
+    def skipped(self) -> None:
+        """A differentiation is not looked at."""
+        self._blind = True
+
+    def consumed(self, sequences: set[int]) -> None:
+        """A differentiation walks these nodes."""
+        for series in self.series.values():
+            if len(series.tops) >= CONSUMED and len(series.tops & sequences) >= max(CONSUMED, len(series.tops) // 4):
+                series.consumed.append(self._number)
+
+    def leaks(self) -> list[Series]:
+        """The holders that leak, the fastest first: one series for each name."""
+        found: dict[tuple[str, str, str], Series] = {}
+        for event in ("step", "backward", "forward"):
+            for (kind, *name), series in self.series.items():
+                key = (name[0], name[1], name[2])
+                if kind == event and key not in found and series.leaks:
+                    found[key] = series
+        return sorted(found.values(), key=lambda series: -series.growth)
+
+
+def oldest_below(roots: Iterable[Node]) -> dict[Node, int]:
+    """For every node below the roots, they included, the smallest sequence number below it, its own included."""
+    oldest: dict[Node, int] = {}
+    stack: list[tuple[Node, tuple[Node, ...] | None]] = [(root, None) for root in roots]
+    while stack:
+        node, below = stack.pop()
+        if below is None:
+            if node in oldest:
+                continue
+            oldest[node] = node._sequence_nr()
+            below = tuple(each for each, _ in node.next_functions if each is not None)
+            stack.append((node, below))
+            stack += [(each, None) for each in below if each not in oldest]
+        elif below:
+            oldest[node] = min(oldest[node], *(oldest[each] for each in below))
+    return oldest

@@ -1,0 +1,262 @@
+"""Which name holds a tensor: from the variables of the program down through its objects."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from autodetach.doctor.frames import Territory, function_of
+
+MAX_DEPTH = 10
+MAX_OBJECTS = 20_000
+MAX_ELEMENTS = 1000
+"""Of a long container, so many elements from each end are looked at; its length counts for the rest."""
+ATOMS = frozenset(
+    (
+        str,
+        bytes,
+        bytearray,
+        int,
+        float,
+        complex,
+        bool,
+        type(None),
+        range,
+        slice,
+        BuiltinFunctionType,
+        ModuleType,
+        CodeType,
+    )
+)
+_STRANGERS = (
+    "torch.utils",
+    "torch._",
+    "torch.jit",
+    "torch.fx",
+    "numpy",
+    "pandas",
+    "logging",
+    "threading",
+    "_thread",
+    "re",
+)
+"""Packages whose objects hold no tensors of a program, or too much that is not the program's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A name that holds a tensor.
+
+    `path` is what a person writes to reach it, `trainer.memory[0]`; `root` its first name, a variable of `function`
+    (empty: of the module) in the file `file`.
+    """
+
+    path: str
+    root: str
+    file: str
+    function: str = ""
+
+    @property
+    def where(self) -> str:
+        """The scope in words."""
+        return f"in `{self.function}`" if self.function else "at module level"
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A tensor with history (its `grad_fn` is not None) and the name that holds it."""
+
+    binding: Binding
+    tensor: Any
+    holder: Binding
+    """The outermost container, attribute or variable that is worth naming where tensors gather in it."""
+
+
+class Search:
+    """Looks from variables down to tensors; every object is looked at once, by the shortest way."""
+
+    def __init__(self, torch: Any, territory: Territory) -> None:
+        self._tensor: Any = torch.Tensor
+        self._module: Any = torch.nn.Module
+        self._optimizer: Any = torch.optim.Optimizer
+        self._territory = territory
+        self._loaded = 0
+        self._modules: list[tuple[str, ModuleType]] = []
+
+    def scopes(self, frame: FrameType | None) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+        """File, function and variables of the user's frames from the innermost outwards, then of the user's modules."""
+        seen: set[int] = set()
+        for each in self._territory.frames(frame):
+            if each.f_locals is not each.f_globals:
+                yield each.f_code.co_filename, function_of(each.f_code), each.f_locals
+            elif id(each.f_globals) not in seen:
+                seen.add(id(each.f_globals))
+                yield each.f_code.co_filename, "", each.f_globals
+        for each in self._territory.frames(frame):
+            if id(each.f_globals) not in seen:
+                seen.add(id(each.f_globals))
+                yield str(each.f_globals.get("__file__") or each.f_code.co_filename), "", each.f_globals
+        for path, module in self._user_modules():
+            if id(vars(module)) not in seen:
+                seen.add(id(vars(module)))
+                yield path, "", vars(module)
+
+    def files(self) -> list[str]:
+        """The files of the user's modules."""
+        return [path for path, _ in self._user_modules()]
+
+    def _user_modules(self) -> list[tuple[str, ModuleType]]:
+        """The user's modules that are loaded; there are thousands of others."""
+        if len(sys.modules) != self._loaded:
+            self._loaded = len(sys.modules)
+            self._modules = []
+            for module in list(sys.modules.values()):
+                path = getattr(module, "__file__", None)
+                if isinstance(path, str) and self._territory.owns_path(path):
+                    self._modules.append((path, module))
+        return self._modules
+
+    def held(self, frame: FrameType | None, *, every: bool = False) -> Iterator[Held]:
+        """All tensors with history that a name leads to; with `every`, also those without."""
+        queue: deque[tuple[Any, Binding, Binding, int]] = deque()
+        seen: set[int] = set()
+        for file, function, variables in self.scopes(frame):
+            for name, value in list(variables.items()):
+                if type(value) in ATOMS or name.startswith("__"):
+                    continue
+                binding = Binding(name, name, file, function)
+                queue.append((value, binding, binding, 0))
+            # The variables of an inner scope name a thing before those of an outer one do.
+            yield from self._drain(queue, seen, every)
+
+    def tensors(self, frame: FrameType | None) -> Iterator[tuple[Binding, Any]]:
+        """All tensors that a name leads to, with history or without."""
+        for held in self.held(frame, every=True):
+            yield held.binding, held.tensor
+
+    def _drain(self, queue: deque[tuple[Any, Binding, Binding, int]], seen: set[int], every: bool) -> Iterator[Held]:
+        tensor = self._tensor
+        while queue:
+            value, binding, holder, depth = queue.popleft()
+            if id(value) in seen or len(seen) > MAX_OBJECTS:
+                continue
+            seen.add(id(value))
+            if isinstance(value, tensor):
+                if every or value.grad_fn is not None:
+                    yield Held(binding, value, holder)
+                elif (
+                    value.is_leaf and value.requires_grad and value.grad is not None and value.grad.grad_fn is not None
+                ):
+                    inner = _below(binding, ".grad")
+                    yield Held(inner, value.grad, inner)
+                continue
+            if depth >= MAX_DEPTH:
+                continue
+            for step, part, gathers in self.parts(value):
+                if type(part) in ATOMS or id(part) in seen:
+                    continue
+                inner = _below(binding, step)
+                queue.append((part, inner, holder if gathers else inner, depth + 1))
+
+    def parts(self, value: Any) -> Iterator[tuple[str, Any, bool]]:
+        """What an object holds: the step of the path, the part, and whether it is an element of a container."""
+        kind = type(value)
+        if isinstance(value, dict):
+            for key, part in _ends(list(value.items())):
+                yield f"[{_shown(key)}]", part, True
+        elif isinstance(value, (list, tuple, deque)):
+            names = getattr(kind, "_fields", None) if isinstance(value, tuple) else None
+            for index, part in _ends(list(enumerate(value))):
+                yield f".{names[index]}" if names else f"[{index}]", part, True
+            if kind not in (list, tuple, deque):
+                yield from _attributes(value)
+        elif isinstance(value, (set, frozenset)):
+            for part in list(value)[:MAX_ELEMENTS]:
+                yield "{...}", part, True
+        elif isinstance(value, FunctionType):
+            yield from self._function(value)
+        elif isinstance(value, MethodType):
+            yield ".__self__", value.__self__, False
+        elif isinstance(value, type):
+            if self._territory.owns_path(getattr(sys.modules.get(value.__module__), "__file__", None) or "<frozen"):
+                for name, part in list(vars(value).items()):
+                    if type(part) not in ATOMS and not name.startswith("__"):
+                        yield f".{name}", part, False
+        elif isinstance(value, self._module):
+            yield from self._module_parts(value)
+        elif isinstance(value, self._optimizer):
+            for state in list(value.state.values()):
+                yield ".state[...]", state, True
+        elif kind.__name__ == "ndarray" and str(getattr(value, "dtype", "")) == "object":
+            for index, part in _ends(list(enumerate(value.flat))):
+                yield f"[{index}]", part, True
+        elif kind.__name__ == "partial" and kind.__module__ == "functools":
+            yield ".func", value.func, False
+            yield ".args", value.args, False
+            yield ".keywords", value.keywords, False
+        elif not str(kind.__module__).startswith(_STRANGERS):
+            yield from _attributes(value)
+
+    def _module_parts(self, module: Any) -> Iterator[tuple[str, Any, bool]]:
+        fields = vars(module)
+        for name, part in list(fields.items()):
+            if name in ("_parameters", "_buffers", "_modules"):
+                for inner, child in list(part.items()):
+                    if child is not None:
+                        yield f".{inner}", child, False
+            elif not name.endswith("_hooks") and type(part) not in ATOMS:
+                yield f".{name}", part, False
+
+    def _function(self, function: FunctionType) -> Iterator[tuple[str, Any, bool]]:
+        if not self._territory.owns(function.__code__):
+            # What a decorator of a library wraps may be the user's again.
+            wrapped = getattr(function, "__wrapped__", None)
+            if wrapped is not None:
+                yield "", wrapped, False
+            return
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+            try:
+                yield f".<closure {name}>", cell.cell_contents, False
+            except ValueError:
+                continue
+        for number, part in enumerate(function.__defaults__ or ()):
+            names = function.__code__.co_varnames[: function.__code__.co_argcount]
+            offset = len(names) - len(function.__defaults__ or ())
+            yield f".<default {names[offset + number]}>", part, False
+        for name, part in (function.__kwdefaults__ or {}).items():
+            yield f".<default {name}>", part, False
+        for name, part in list(vars(function).items()):
+            yield f".{name}", part, False
+
+
+def _attributes(value: Any) -> Iterator[tuple[str, Any, bool]]:
+    fields = getattr(value, "__dict__", None)
+    if isinstance(fields, dict):
+        for name, part in list(fields.items()):
+            if type(part) not in ATOMS:
+                yield f".{name}", part, False
+    for cls in type(value).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else tuple(slots):
+            if isinstance(name, str) and name not in ("__dict__", "__weakref__"):
+                part = getattr(value, name, None)
+                if type(part) not in ATOMS:
+                    yield f".{name}", part, False
+
+
+def _below(binding: Binding, step: str) -> Binding:
+    return Binding(binding.path + step, binding.root, binding.file, binding.function)
+
+
+def _ends(parts: list[tuple[Any, Any]]) -> Iterable[tuple[Any, Any]]:
+    if len(parts) <= 2 * MAX_ELEMENTS:
+        return parts
+    return parts[:MAX_ELEMENTS] + parts[-MAX_ELEMENTS:]
+
+
+def _shown(key: Any) -> str:
+    return repr(key) if isinstance(key, (str, int, bool, float)) else "..."

@@ -1,0 +1,88 @@
+"""How much graph a name holds, look after look, and whether that is a leak."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, field
+
+from autodetach.doctor.holders import Binding
+
+MIN_RISES = 4
+"""Passes in which a holder has to grow before it is accused."""
+MIN_NODES = 8
+MANY_RISES = 16
+"""And in so many, where it is not known whether anybody made use of what had gathered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a holder held after a pass: `nodes` of graph, distinct within it, and the sequence number of the oldest.
+
+    `blind`: since the look before, a differentiation was not looked at, so that nobody knows whether it made use of
+    what had gathered.
+    """
+
+    number: int
+    nodes: int
+    oldest: int = -1
+    blind: bool = False
+
+
+@dataclass(eq=False, slots=True)
+class Series:
+    """The looks at one holder, in one activation of its function; `tops` are the sequence numbers of the nodes of the
+    tensors that it held, `consumed` the numbers of the looks after which a differentiation walked several of them."""
+
+    binding: Binding
+    looks: list[Look] = field(default_factory=list)
+    tops: set[int] = field(default_factory=set)
+    consumed: list[int] = field(default_factory=list)
+    bytes: int = 0
+
+    @property
+    def rises(self) -> int:
+        """How often it grew since it was last emptied."""
+        return _rises(self.segment)
+
+    @property
+    def segment(self) -> list[Look]:
+        """The looks since the holder was last emptied: as long as it keeps its oldest node."""
+        begin = len(self.looks) - 1
+        while begin and self.looks[begin - 1].nodes and self.looks[begin - 1].oldest == self.looks[-1].oldest:
+            begin -= 1
+        return self.looks[begin:]
+
+    @property
+    def leaks(self) -> bool:
+        """Whether it grew in pass after pass, to the end, and nothing made use of what had gathered.
+
+        A sum of losses that is differentiated at last has grown for a reason; one that goes on growing after it was
+        differentiated has not.
+        """
+        segment = self.segment
+        rises = _rises(segment)
+        if rises < MIN_RISES or segment[-1].nodes < max(MIN_NODES, 2 * segment[0].nodes):
+            return False
+        if any(after.nodes < before.nodes for before, after in itertools.pairwise(segment)):
+            return False
+        if any(look.blind for look in segment[1:]) and rises < MANY_RISES:
+            return False
+        used = [number for number in self.consumed if number >= segment[0].number]
+        return not used or _rises([look for look in segment if look.number > used[0]]) >= MIN_RISES - 1
+
+    @property
+    def increments(self) -> list[int]:
+        """By how much it grew from look to look."""
+        segment = self.segment
+        return [after.nodes - before.nodes for before, after in itertools.pairwise(segment)]
+
+    @property
+    def growth(self) -> float:
+        """Nodes of graph that a pass adds."""
+        segment = self.segment
+        passes = segment[-1].number - segment[0].number
+        return (segment[-1].nodes - segment[0].nodes) / passes if passes else 0.0
+
+
+def _rises(looks: list[Look]) -> int:
+    return sum(after.nodes > before.nodes for before, after in itertools.pairwise(looks))

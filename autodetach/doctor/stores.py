@@ -1,0 +1,109 @@
+"""Which statements put something into a holder: read off the source, by its last name."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import re
+from collections.abc import Iterable, Iterator
+
+from autodetach.doctor.frames import Site
+from autodetach.doctor.holders import Binding
+
+FILLS = frozenset(
+    "append appendleft extend extendleft insert add update setdefault put push put_nowait register_buffer".split()
+)
+
+
+def stores(binding: Binding, files: Iterable[str] = ()) -> tuple[Site, ...]:
+    """The statements that store into what `binding` names, those inside loops first; its initial value is none.
+
+    What is reached through an attribute may be stored by methods in other `files`.
+    """
+    name = _last_name(binding.path)
+    attribute = name != binding.root
+    found: list[tuple[int, Site]] = []
+    for file in dict.fromkeys((binding.file, *(files if attribute else ()))):
+        tree = _tree(file)
+        for node, function, depth in _walk(tree) if tree is not None else ():
+            if _stores_into(node, name, attribute) and (not _is_local(binding) or function == binding.function):
+                found.append((-depth, Site(file, getattr(node, "lineno", 1), function)))
+    return tuple(dict.fromkeys(site for _, site in sorted(found, key=lambda one: (one[0], one[1].line))))
+
+
+def _last_name(path: str) -> str:
+    """`losses` of `losses`, `history` of `self.history['loss']`, `sum` of `self.stats['loss'].sum`."""
+    return re.sub(r"\[[^]]*\]|\{[^}]*\}", "", path).rstrip(".").split(".")[-1].strip("<>").split(" ")[-1]
+
+
+def _is_local(binding: Binding) -> bool:
+    return "." not in binding.path.split("[")[0] and bool(binding.function)
+
+
+def _stores_into(node: ast.AST, name: str, attribute: bool) -> bool:
+    if isinstance(node, ast.AugAssign):
+        return _named(node.target, name, attribute)
+    if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        flat = [each for target in targets for each in _flat(target)]
+        return any(_named(target, name, attribute) for target in flat) and not _is_initial(node.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLS:
+        return _named(node.func.value, name, attribute)
+    return False
+
+
+def _flat(target: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for each in target.elts:
+            yield from _flat(each)
+    else:
+        yield target
+
+
+def _named(node: ast.AST, name: str, attribute: bool) -> bool:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return _named(node.func.value, name, attribute)  # d.setdefault(k, []).append(v)
+    if isinstance(node, ast.Name):
+        return node.id == name and not attribute
+    return isinstance(node, ast.Attribute) and node.attr == name
+
+
+def _is_initial(value: ast.expr) -> bool:
+    """An empty or a plain value, with which a holder begins."""
+    if isinstance(value, (ast.Constant, ast.UnaryOp)):
+        return True
+    if isinstance(value, (ast.List, ast.Tuple, ast.Set)):
+        return all(_is_initial(each) for each in value.elts)
+    if isinstance(value, ast.Dict):
+        return all(_is_initial(each) for each in value.values)
+    return isinstance(value, ast.Call) and not value.args and not value.keywords
+
+
+def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int]]:
+    """All nodes with the qualified name of their function and how many loops they stand in."""
+    stack: list[tuple[ast.AST, str, int]] = [(tree, "", 0)]
+    while stack:
+        node, function, depth = stack.pop()
+        yield node, function, depth
+        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+            depth += 1
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            function, depth = (f"{function}{node.name}" if function.endswith(".") else _inside(function, node.name)), 0
+        elif isinstance(node, ast.ClassDef):
+            function = f"{_inside(function, node.name)}."
+        stack += [(child, function, depth) for child in ast.iter_child_nodes(node)]
+
+
+def _inside(function: str, name: str) -> str:
+    if not function or function.endswith("."):
+        return f"{function}{name}"
+    return f"{function}.<locals>.{name}"
+
+
+def _tree(path: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(path)))
+    except (SyntaxError, ValueError, RecursionError):
+        return None

@@ -1,0 +1,55 @@
+"""A diagnosis as people read it."""
+
+from __future__ import annotations
+
+import os
+
+from autodetach.console import printable, say
+from autodetach.doctor.diagnosis import Diagnosis, Step
+from autodetach.doctor.frames import Site
+from autodetach.doctor.verdict import size
+
+
+def note(diagnosis: Diagnosis) -> str:
+    """The text that is added to PyTorch's own error."""
+    return "\n".join(["autodetach: " + printable(diagnosis.message), *_story(diagnosis)])
+
+
+def paragraph(diagnosis: Diagnosis) -> list[str]:
+    """The lines about one diagnosis."""
+    where = f"{place(diagnosis.site)}: " if diagnosis.site is not None else ""
+    lines = [f"{where}{diagnosis.kind.value}: {printable(diagnosis.message)}", *_story(diagnosis)]
+    if diagnosis.others:
+        names = ", ".join(f"`{printable(other.path)}`" for other in diagnosis.others)
+        lines.append(f"   also carrying freed graph: {names}")
+    if diagnosis.bytes and not diagnosis.story:
+        lines.append(f"   {size(diagnosis.bytes)}")
+    return lines
+
+
+def tell(diagnosis: Diagnosis) -> None:
+    """Say it on standard error, in a child with the number of its process."""
+    import multiprocessing
+
+    child = multiprocessing.parent_process() is not None
+    say("\n".join([f"[process {os.getpid()}]"] * child + paragraph(diagnosis)))
+
+
+def _story(diagnosis: Diagnosis) -> list[str]:
+    return [f"   {number}. {_step(step)}" for number, step in enumerate(diagnosis.story, 1)]
+
+
+def _step(step: Step) -> str:
+    if step.site is None:
+        return printable(step.text)
+    inside = f" in `{step.site.function}`" if step.site.function else ""
+    return printable(f"{place(step.site)}{inside}: {step.text}")
+
+
+def place(site: Site) -> str:
+    """The file, relative to the current folder where it lies below it, and the line."""
+    path = site.path
+    if os.path.isabs(path):
+        relative = os.path.relpath(path)
+        path = path if relative.startswith("..") else relative
+    return printable(f"{path}:{site.line}")
