@@ -99,7 +99,7 @@ GENERATED: dict[str, Callable[[], str]] = {
 
 ERROR = """\
 Traceback (most recent call last):
-  File "train.py", line 35, in <module>
+  File "src/train.py", line 35, in <module>
     total_loss = total_loss + loss
 torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.
 """
