@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
 from autodetach.rules.detaching import element_candidates, is_handed_over, narrowed
-from autodetach.rules.program import Program, calls_of, is_update, line, stable, text
+from autodetach.rules.program import Program, calls_of, is_update, line, observed_of, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 FREED = "backward frees what it saved; its nodes live as long as it is referred to"
@@ -89,6 +89,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         growth.certain,
         () if growth.certain else (f"{program.place(growth.elements[0].node.site)}: the value has history",),
         lambda: _candidates(program, growth, statement, elements),
+        observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
     )
 
 
