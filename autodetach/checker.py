@@ -53,7 +53,8 @@ class CheckResult:
 
     `sources` are all files that were taken into account, by absolute path, the analysed one first. `used` says where
     the comments stand that silence something, see `suppress.sift`, and `known` what a record knows, see `Wanted`: each
-    by file, the analysed one being the empty path.
+    by file, the analysed one being the empty path. `evidence` is what was given, as it is to be asked about
+    programs that repairs make of this one.
     """
 
     findings: tuple[Finding, ...]
@@ -61,6 +62,7 @@ class CheckResult:
     sources: Mapping[str, Source] = field(default_factory=dict)
     used: frozenset[tuple[str, int]] = frozenset()
     known: frozenset[tuple[str, int, str]] = frozenset()
+    evidence: Evidence | None = None
 
 
 class Wanted(Protocol):
@@ -222,8 +224,10 @@ def fix(
     applied: list[Finding] = []
 
     def look() -> CheckResult:
+        nonlocal evidence
         known = {**(changed or {}), **current}
         result = check(current[root], options, path=path, finder=finder, changed=known, evidence=evidence)
+        evidence = result.evidence or evidence
         for at, found in result.sources.items():
             originals.setdefault(at, found)
             current.setdefault(at, found)
@@ -361,7 +365,7 @@ class _Session:
                 groups.setdefault(suspect.identity, []).append(suspect)
         findings = [self._finding(group, known) for group in groups.values()]
         findings.sort(key=lambda f: (f.path, f.span.start, f.code))
-        return CheckResult(tuple(findings), problems)
+        return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence)
 
     def _contradictions(self) -> tuple[Problem, ...]:
         """Where a run of the program has shown another thing than its text says: the text is believed."""

@@ -20,7 +20,8 @@ How an observer fills it
   `items` if there are few of them (say eight), and all of them were looked at. All else is `OTHER`.
 * `Observed.carries`: walk `grad_fn.next_functions`. True if that graph reaches a node that was there when the backward
   before ran (keep the nodes that each backward saw in a weak set), False if it was looked for and does not.
-* `Observed.saves`: whether any node of the graph has a `_saved_*` attribute, so that a second walk over it raises.
+* `Observed.saves`: whether any node of the graph has a `_saved_*` attribute, so that a second walk over it raises. Of a
+  tuple or a list: whether the graphs of two of its items have such a node in common; taken for an assumption if None.
 * `Observed.state`: where the run found the tensor of the earlier pass, as the function could write it
   (`engine.state`): a name and attributes, of which the last is a tensor. Empty where there is none.
 * `Kept` is a call after which something that is out of view held the tensor it was given, or its graph, for at least
@@ -56,8 +57,9 @@ class Observed:
     """What a value was whenever the run looked at it; None stands for what differed, or is not known.
 
     `scalar`: a tensor of no dimension. `items`: those of a short tuple or list. `carries`: its graph reaches nodes that
-    were built before the previous backward. `saves`: a second walk over its graph raises; taken for True if None.
-    `state` is where the run found what it carries, such as `engine.state`.
+    were built before the previous backward. `saves`: a second walk over its graph raises (taken for True if None); of
+    `items`, that they share such a graph (assumed if None). `state` is where the run found what it carries, such as
+    `engine.state`.
     """
 
     kind: Kind

@@ -178,20 +178,24 @@ def _drop(value: Value) -> None:
         value.node.weak = True
 
 
-def _value(m: Core, seen: Observed, value: Value, call: Call, shown: str, path: str = "") -> Value:
-    """The value that an unknown call has given, in place of what was guessed."""
+def _value(
+    m: Core, seen: Observed, value: Value, call: Call, shown: str, path: str = "", shared: Tensor | None = None
+) -> Value:
+    """The value that an unknown call has given, in place of what was guessed; `shared` is what its neighbours share."""
     if seen.kind in (Kind.PLAIN, Kind.NUMBER):
         return _plain(m, seen, value)
     if seen.kind is Kind.HISTORY:
-        return _with_history(m, seen, value, call, shown, path)
+        return _with_history(m, seen, value, call, shown, shared)
     if seen.kind is Kind.LEAF:
         _drop(value)
         return _leaf(m, call, path)
     if seen.kind in SEQUENCES and seen.items is not None:
         items = []
+        shared = _shared(m, seen, seen.items, value, call)
         for number, item in enumerate(seen.items):
             part = m.subscript(value, number, call.site) if isinstance(value, Opaque) else m.opaque("item")
-            items.append(_value(m, item, part, call, f"{shown} in place {number}", f"{path}[{number}]"))
+            given = f"{shown.removesuffix(' returned')} returned in place {number}"
+            items.append(_value(m, item, part, call, given, f"{path}[{number}]", shared))
         return Sequence(SEQUENCES[seen.kind], items, m.clock)
     if seen.kind in (Kind.MODULE, Kind.OPTIMIZER):
         made = value if isinstance(value, Opaque) else m.opaque(call.method)
@@ -206,21 +210,39 @@ def _value(m: Core, seen: Observed, value: Value, call: Call, shown: str, path: 
     return value
 
 
-def _with_history(m: Core, seen: Observed, value: Value, call: Call, shown: str, path: str) -> Value:
+def _shared(m: Core, seen: Observed, items: tuple[Observed, ...], value: Value, call: Call) -> Tensor | None:
+    """The graph that several results of one call have in common: known where it was looked at, else assumed."""
+    several = sum(item.kind is Kind.HISTORY for item in items) > 1
+    if not several or seen.saves is False or not m.grad_enabled:
+        return None
+    _drop(value)
+    made = Tensor(None, None, True)
+    hidden = _leaf(m, call, "")
+    parents = () if hidden.node is None else (hidden.node,)
+    made.node = m.new_node(call.method or "call", call.site, parents, (hidden,), saves=True, assumed=seen.saves is None)
+    if seen.saves:
+        made.node.observed = f"the results of `{ast.unparse(call.node)}` share a graph"
+    return made
+
+
+def _with_history(m: Core, seen: Observed, value: Value, call: Call, shown: str, shared: Tensor | None) -> Value:
     if not m.grad_enabled:
         return _plain(m, seen, value)
     _drop(value)
-    hidden = _leaf(m, call, path)
+    hidden = _leaf(m, call, "")
     if hidden not in m.hidden:
         m.hidden.append(hidden)
     weights = _weights(m, call)
     given = [call.callee, *call.args, *call.kwargs.values()]
     kept = [v.attrs[HELD] for v in given if isinstance(v, (Opaque, Instance)) and HELD in v.attrs]
-    carriers = {id(t): t for v in (*given, *kept) for t in graph_in(v) if t.node is not None and not t.node.weak}
+    carriers = {id(t): t for v in given for t in graph_in(v) if t.node is not None and not t.node.weak}
+    # What it keeps and has freed before, it has let go of, unless the run has shown that it reaches into that.
+    alive = (t for v in kept for t in graph_in(v) if t.node is not None and (t.node.freed_by is None or seen.carries))
+    carriers.update((id(t), t) for t in alive)
     before = _state(m, seen, call)
     if before is not None:
         carriers[id(before)] = before
-    operands = [*carriers.values(), *weights, hidden]
+    operands = [*carriers.values(), *weights, hidden, *([] if shared is None else [shared])]
     saves = seen.saves is not False
     saved = tuple((leaf.storage, leaf.storage.version) for leaf in (weights or [hidden]) if saves)
     result = Tensor(None, () if seen.scalar else None, True)
@@ -306,18 +328,20 @@ def _owner(m: Core, seen: Observed, call: Call) -> tuple[Opaque | Instance | Non
 def _keep(m: Core, call: Call, kept: Kept) -> None:
     """As if the argument were appended to a list that outlives the pass."""
     element, value = _argument(call, kept.argument)
-    if element is None or kept.walked:
+    if element is None:
         return
     container = _kept_by(m, call)
-    first = len(m.stored)
     container.items.append(value)
+    if kept.walked:
+        return
+    first = len(m.stored)
     m.store(container, value, element, call.site, "append")
     where = f" in `{kept.holder}`" if kept.holder else ""
     told = f"`{ast.unparse(call.node)}` keeps `{ast.unparse(element)}`{where}"
     for event in m.stored[first:]:
         event.observed = told
     if kept.walked is False:  # nobody differentiates what it was given
-        m.escapes[call.escapes :] = [e for e in m.escapes[call.escapes :] if e.site is not call.site]
+        m.escapes[call.escapes :] = [e for e in m.escapes[call.escapes :] if e.site is not call.site or e.tags]
 
 
 def _argument(call: Call, which: int | str) -> tuple[ast.expr | None, Value]:
