@@ -9,7 +9,7 @@ import ast
 from dataclasses import dataclass
 
 from autodetach.machine import optimizers
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import MISSING, Core, Raised
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, text_of
 from autodetach.machine.graph import Node, Site, diverge
 from autodetach.machine.modules import is_module
@@ -318,7 +318,10 @@ def _owner(m: Core, seen: Observed, call: Call) -> tuple[Opaque | Instance | Non
         return None, ""
     if not isinstance(target, ast.Attribute):
         return None, ""
-    owner = m.eval(target.value, call.frame)
+    try:
+        owner = m.eval(target.value, call.frame)
+    except Raised:
+        return None, ""
     return (owner, target.attr) if isinstance(owner, (Opaque, Instance)) else (None, "")
 
 

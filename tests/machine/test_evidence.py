@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import itertools
+from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -13,6 +15,7 @@ from autodetach.machine.run import analyse
 from autodetach.machine.values import Opaque, Sequence, Tensor, is_number
 from autodetach.source import Source
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 HISTORY = Observed(Kind.HISTORY, scalar=True)
 HERE = Place("")
 
@@ -215,6 +218,43 @@ def test_a_list_in_view_needs_no_run_to_tell_what_it_keeps() -> None:
     evidence = Evidence(kept=(Kept(Place("/a.py"), "kept.append(model(x).mean())", 0, "kept[3]"),))
     source = Source.from_bytes(text.encode(), "a.py")
     assert check(source, CheckOptions(), path="/a.py", evidence=evidence).findings == ()
+
+
+def guess(random: Random, depth: int = 0) -> Observed:
+    """Anything that an observer could say, true or not."""
+    some = (None, True, False)
+    kind = random.choice(list(Kind))
+    items = tuple(guess(random, 1) for _ in range(2)) if kind in (Kind.TUPLE, Kind.LIST) and not depth else None
+    state = random.choice(["", "self.state", "model.h", "no text", "None.a", "unknown.h"])
+    return Observed(kind, random.choice(some), items, random.choice(some), random.choice(some), state)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "name",
+    [
+        "accumulated-loss/moving_average_from_none",
+        "carried-state/cell_class",
+        "stored-history/append_script",
+    ],
+)
+def test_wrong_evidence_breaks_nothing(name: str, seed: int) -> None:
+    random = Random(seed)
+    raw = (FIXTURES / f"{name}.before.py").read_bytes()
+    nodes = list(ast.walk(ast.parse(raw)))
+    calls = [ast.unparse(n) for n in nodes if isinstance(n, ast.Call)]
+    names = {ast.unparse(n) for n in nodes if isinstance(n, (ast.Name, ast.Attribute))}
+    functions = [n.name for n in nodes if isinstance(n, ast.FunctionDef)]
+    methods = [f"{c.name}.{name}" for c in nodes if isinstance(c, ast.ClassDef) for name in functions]
+    places = [Place("/a.py", function) for function in ("", *functions, *methods)]
+    evidence = Evidence(
+        {(place, name): guess(random) for place in places for name in sorted(names)},
+        tuple(Kept(place, call, 0, "", random.choice([None, False])) for place in places for call in calls),
+        {(place, call): guess(random) for place in places for call in calls},
+    )
+    for text in (raw, raw.replace(b"from torch import", b"from elsewhere import")):
+        result = check(Source.from_bytes(text, "a.py"), CheckOptions(), path="/a.py", evidence=evidence)
+        assert all(problem.partial for problem in result.problems)
 
 
 class Lib:
