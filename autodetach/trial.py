@@ -20,16 +20,19 @@ class Trial:
         """The path with this number."""
         if number not in self._runs:
             first = self._before.runs[number]
-            self._runs[number] = run_once(self._tree, first.policy, first.fuel, project=self._project)
+            self._runs[number] = run_once(
+                self._tree, first.policy, first.fuel, project=self._project, evidence=self._before.evidence
+            )
         return self._runs[number]
 
     def one(self, number: int) -> Analysis:
         """That path alone."""
-        return Analysis(self._tree, [self.run(number)], project=self._project)
+        return Analysis(self._tree, [self.run(number)], project=self._project, evidence=self._before.evidence)
 
     def whole(self) -> Analysis:
         """All of the paths."""
-        return Analysis(self._tree, [self.run(n) for n in range(len(self._before.runs))], project=self._project)
+        runs = [self.run(n) for n in range(len(self._before.runs))]
+        return Analysis(self._tree, runs, project=self._project, evidence=self._before.evidence)
 
     def verdict(self, first: int, *, cuts: bool, numbers: bool) -> Verdict:
         """Whether the edited program is as good on every path. `first` is the one most likely to say that it is not."""

@@ -25,6 +25,7 @@ ORDER = (
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
     "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.reach machine.project",
+    "machine.evidence",
     "machine.torch_operations machine.torch_modules",
     "machine.torch_semantics",
     "machine.likeness",
@@ -38,6 +39,7 @@ ORDER = (
     "machine.functional",
     "machine.optimizers",
     "machine.unknown",
+    "machine.observations",
     "machine.frameworks machine.transforms",
     "machine.library_objects",
     "machine.torch_library",

@@ -12,6 +12,7 @@ from autodetach.machine.events import DataRead, IndexedScalar
 from autodetach.machine.graph import Site
 from autodetach.machine.modules import is_module, part_of
 from autodetach.machine.objects import Objects
+from autodetach.machine.observations import begin, bound, finish
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
     Class,
@@ -131,7 +132,7 @@ class Expressions(Objects):
         frame.names[name] = value
 
     def _eval_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Value:
-        value = self.eval(node.value, frame)
+        value = bound(self, node.target, self.eval(node.value, frame), frame)
         self.store_name(node.target.id, value, frame)
         return value
 
@@ -565,7 +566,9 @@ class Expressions(Objects):
             this = self.eval(func.value, frame)
             args, kwargs, operands = self._arguments(node, frame)
             site = Site(node, frame.qualname, ((func.value, this), *operands))
-            return self.call_method(this, func.attr, args, kwargs, site)
+            begun = None if self.evidence is None else begin(self, node, frame, this, func.attr, args, kwargs, site)
+            result = self.call_method(this, func.attr, args, kwargs, site)
+            return result if begun is None else finish(self, begun, result)
         callee = self.eval(func, frame)
         if isinstance(callee, External) and callee.path == "builtins.super":
             return self._super(node, frame)
@@ -576,7 +579,10 @@ class Expressions(Objects):
             and not args
         ):
             return Mapping(self.clock, exact=False)
-        return self.call(callee, args, kwargs, Site(node, frame.qualname, tuple(operands)))
+        site = Site(node, frame.qualname, tuple(operands))
+        begun = None if self.evidence is None else begin(self, node, frame, callee, "", args, kwargs, site)
+        result = self.call(callee, args, kwargs, site)
+        return result if begun is None else finish(self, begun, result)
 
     def _super(self, node: ast.Call, frame: Frame) -> Value:
         scope: Frame | None = frame

@@ -94,7 +94,7 @@ class Node:
     """A backward node, or a leaf that accumulates gradient (`op == "leaf"`).
 
     `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have
-    history only if an unknown callable hands on that of its arguments.
+    history only if an unknown callable hands on that of its arguments. `observed` says what a run has shown of it.
     """
 
     __slots__ = (
@@ -106,6 +106,7 @@ class Node:
         "grads",
         "loops",
         "number",
+        "observed",
         "op",
         "operands",
         "parents",
@@ -145,6 +146,7 @@ class Node:
         self.chain: Chain = None
         self.at: Place | None = None
         self.frozen = False
+        self.observed = ""
 
     @property
     def leaf(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from autodetach.machine.core import OutOfFuel, Raised
+from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey
@@ -61,6 +62,7 @@ class Analysis:
     runs: list[Run]
     complete: bool = True
     project: Project | None = None
+    evidence: Evidence | None = None
 
     @property
     def trees(self) -> list[ast.Module]:
@@ -68,18 +70,30 @@ class Analysis:
         return [self.tree] if self.project is None else [module.tree for module in self.project.modules]
 
 
-def analyse(tree: ast.Module, project: Project | None = None) -> Analysis:
+def analyse(tree: ast.Module, project: Project | None = None, evidence: Evidence | None = None) -> Analysis:
     """Run a module along its paths.
 
-    `tree` is that of the project's root; without a project, all imports are unknown.
+    `tree` is that of the project's root; without a project, all imports are unknown. `evidence` is what a run has
+    shown, and is kept with the analysis, for the programs that are compared with it.
     """
-    analysis = Analysis(tree, [], project=project)
+    if evidence is None:
+        return _analyse(tree, project, None)
+    analysis = _analyse(tree, project, evidence.normalised())
+    # What an argument brings from an earlier pass is nothing that the callee keeps, and a repair may not bring it.
+    explained = {call for run in analysis.runs for call in run.machine.explained}
+    if explained and analysis.evidence is not None:
+        return _analyse(tree, project, analysis.evidence.without_carry(explained))
+    return analysis
+
+
+def _analyse(tree: ast.Module, project: Project | None, evidence: Evidence | None) -> Analysis:
+    analysis = Analysis(tree, [], project=project, evidence=evidence)
     fuel = FUEL_PER_FILE
     queue = [Policy()]
     seen: set[Policy] = set(queue)
     while queue:
         policy = queue.pop(0)
-        run = run_once(tree, policy, min(FUEL_PER_RUN, fuel), project=project)
+        run = run_once(tree, policy, min(FUEL_PER_RUN, fuel), project=project, evidence=evidence)
         fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
         analysis.runs.append(run)
         if not run.finished and len(analysis.runs) == 1:
@@ -116,9 +130,11 @@ def run_once(
     fuel: int,
     watch: Callable[[Machine, Pass], None] | None = None,
     project: Project | None = None,
+    evidence: Evidence | None = None,
 ) -> Run:
     """One run: the module, then whatever nobody has called."""
     machine = Machine(policy, fuel)
+    machine.evidence = evidence
     if project is not None:
         machine.project = project
         machine.globals.module = project.root

@@ -14,6 +14,7 @@ from autodetach.machine.graph import Activation, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.modules import is_module
 from autodetach.machine.objects import annotated_fields, is_named_tuple
+from autodetach.machine.observations import bound
 from autodetach.machine.patterns import matches
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import (
@@ -152,6 +153,8 @@ class Statements(Imports):
         return self.binary(op, old, right, site)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame, source: ast.expr | None = None) -> None:
+        if self.evidence is not None:
+            value = bound(self, target, value, frame)
         if isinstance(target, ast.Name):
             self.store_name(target.id, value, frame)
         elif isinstance(target, ast.Attribute):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TypeGuard
 
@@ -190,6 +190,21 @@ def assumptions_of(program: Program, nodes: tuple[Node, ...] | list[Node]) -> tu
     for n in nodes:
         if n.assumed:
             found[f"{program.place(n.site)}: `{n.op}` hands on the history of its arguments"] = None
+    return tuple(found)
+
+
+def observed_of(program: Program, nodes: Iterable[Node]) -> tuple[str, ...]:
+    """What a run has shown of these nodes, and of what they are made of in their own passes."""
+    found: dict[str, None] = {}
+    stack, seen = list(nodes), set[Node]()
+    while stack:
+        n = stack.pop()
+        if n in seen or n.leaf:
+            continue
+        seen.add(n)
+        if n.observed:
+            found[f"{program.place(n.site)}: {n.observed}"] = None
+        stack.extend(p for p in n.parents if p.loops == n.loops)
     return tuple(found)
 
 
