@@ -106,7 +106,7 @@ ORDER = (
     "doctor.holders doctor.scan doctor.program doctor.lines",
     "doctor.diagnosis doctor.journal doctor.series doctor.stores",
     "doctor.growth",
-    "doctor.verdict",
+    "doctor.verdict doctor.facts",
     "doctor.words doctor.repair",
     "doctor.observer",
     "doctor.session",

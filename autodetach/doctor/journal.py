@@ -112,6 +112,10 @@ class Journal:
                 return names[sequence]
         return []
 
+    def all_names(self, sequence: int) -> set[Binding]:
+        """All names that have held a tensor of this node, as far as the looks are kept."""
+        return {name for names in self._names for name in names.get(sequence, ())}
+
     def _forget(self, call: Call) -> None:
         for sequence in call.sequences or ():
             if self._walked.get(sequence) is call:
