@@ -29,6 +29,9 @@ DEEP_CALLS = 6
 """Differentiations during which the lines that build nodes are noted, unless all are asked for."""
 DEEP_OPERATIONS = 20_000
 MAX_BYTES_LOOKS = 8
+ALL_SNAPSHOTS = 32
+SNAPSHOT_EVERY = 16
+"""Names are looked up at so many calls of a line, then at one in so many: it costs more than a look at the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +200,9 @@ class Observer:
         self, outputs: Any, args: tuple[Any, ...], accumulates: bool, frame: FrameType
     ) -> tuple[Call, Scan | None]:
         user = self.territory.innermost(frame)
-        sites = tuple(site_of(each) for each in self.territory.frames(frame))
         retains = bool(args[1]) if len(args) > 1 else False
         creates = bool(args[2]) if len(args) > 2 else False
-        call = self.journal.begin(
-            sites[0] if user is not None else site_of(frame), retains, creates, sites, accumulates
-        )
+        call = self.journal.begin(site_of(user or frame), retains, creates, accumulates)
         if not self.budget.left:
             self.skipped += 1
             self.growth.skipped()
@@ -221,7 +221,8 @@ class Observer:
                 earlier = self.journal.retained.get((call.site.path, call.site.line))
                 if earlier is None or earlier.calls < MAX_BYTES_LOOKS:
                     call.bytes = bytes_saved(reachable(iter(roots)), self._weights())
-            self._snapshot(frame)
+            if call.count <= ALL_SNAPSHOTS or call.count % SNAPSHOT_EVERY == 0:
+                self._snapshot(frame)
             if self.facts.due(call.site.path, call.site.line):
                 self.facts.look(self.territory.frames(frame), self._boundary)
         return call, seen
