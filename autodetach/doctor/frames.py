@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 
 MODULE_LEVEL = "<module>"
+_STARTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "program.py")
+"""The file of this package whose frames stand between the program and whatever has started it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +69,8 @@ class Territory:
         return not absolute.startswith(self._libraries) and not any(mark in absolute for mark in self._markers)
 
     def frames(self, frame: FrameType | None) -> Iterator[FrameType]:
-        """The user's frames from this one outwards."""
-        while frame is not None:
+        """The user's frames from this one outwards, as far as the program goes."""
+        while frame is not None and frame.f_code.co_filename != _STARTER:
             if self.owns(frame.f_code):
                 yield frame
             frame = frame.f_back
