@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 MAX_ROUNDS = 24
 MAX_CANDIDATES = 10
-MAX_UNCOLLECTED = 1_000_000
+MAX_UNCOLLECTED = 600_000
 """Objects that may be made before those that died are looked for: some hundred megabytes."""
 MAX_NESTING = 6000
 """Python frames that the machine may need for deeply nested programs; others run out of budget long before."""
@@ -164,14 +163,14 @@ def _checked(
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
     if not may_matter(source.raw):
         return CheckResult(())
-    with _undisturbed():
-        files = Files(path or source.path, source, tree, finder, changed)
+    _collect_rarely()
+    files = Files(path or source.path, source, tree, finder, changed)
+    session = _Session(files, options)
+    if len(files.modules) > 1 and not session.analysis.complete:
+        # With all that it imports it is too much; on its own it may not be.
+        files = Files(path or source.path, source, tree)
         session = _Session(files, options)
-        if len(files.modules) > 1 and not session.analysis.complete:
-            # With all that it imports it is too much; on its own it may not be.
-            files = Files(path or source.path, source, tree)
-            session = _Session(files, options)
-        result = session.result()
+    result = session.result()
     findings: list[Finding] = []
     used: set[tuple[str, int]] = set()
     for at in dict.fromkeys(finding.path for finding in result.findings):
@@ -182,16 +181,13 @@ def _checked(
     return replace(result, findings=tuple(findings), sources=files.sources, used=frozenset(used))
 
 
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Without Python's collector of cycles: it would look through a heap that grows, again and again, for nothing."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+def _collect_rarely() -> None:
+    """Let Python's collector of cycles look seldom: it looks through a heap that grows, again and again, for nothing.
+
+    For the whole process, since what a check leaves behind need not be looked through either if the process ends.
+    """
+    if gc.get_threshold()[0] < MAX_UNCOLLECTED:
+        gc.set_threshold(MAX_UNCOLLECTED, 1, 4)
 
 
 def fix(
@@ -338,7 +334,7 @@ class _Session:
         if _again is not None:
             _again.keep(files, self.analysis)
         self._trees: dict[str, Tree] = {}
-        self._homes: dict[tuple[object, ...], int] = {}
+        self._shown_by: list[set[tuple[object, ...]]] = []
 
     def result(self) -> CheckResult:
         problems: tuple[Problem, ...] = ()
@@ -407,8 +403,6 @@ class _Session:
                 if candidate.last_resort and found:
                     continue
                 fix = self._proven(suspect, candidate, known)
-                if gc.get_count()[0] > MAX_UNCOLLECTED:
-                    gc.collect(1)
                 if isinstance(fix, _Proven):
                     found = True
                     yield suspect, fix
@@ -460,11 +454,12 @@ class _Session:
         """The first path that shows the fault by itself: a repair that fails does so there."""
         from autodetach.machine.run import Analysis
 
-        if suspect.identity not in self._homes:
-            alone = (Analysis(self.analysis.tree, [run], project=self.files) for run in self.analysis.runs)
-            showing = (n for n, one in enumerate(alone) if suspect.identity in self._identities(one))
-            self._homes[suspect.identity] = next(showing, 0)
-        return self._homes[suspect.identity]
+        for number, run in enumerate(self.analysis.runs):
+            if number == len(self._shown_by):
+                self._shown_by.append(self._identities(Analysis(self.analysis.tree, [run], project=self.files)))
+            if suspect.identity in self._shown_by[number]:
+                return number
+        return 0
 
     def _identities(self, analysis: Analysis) -> set[tuple[object, ...]]:
         return {s.identity for s in self._suspects(analysis)}
@@ -473,7 +468,7 @@ class _Session:
         from autodetach.codemods.tree import Tree
 
         if module.path not in self._trees:
-            self._trees[module.path] = Tree(self.files.sources[module.path], module.first)
+            self._trees[module.path] = Tree(self.files.sources[module.path], module.tree, module.first)
         return self._trees[module.path]
 
     def _span(self, node: ast.AST) -> tuple[str, int, int]:

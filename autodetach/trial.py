@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autodetach.machine.project import Project
 from autodetach.machine.run import Analysis, Run, run_once
-from autodetach.proof import Verdict, compare, new_faults
+from autodetach.proof import Verdict, compare, known_faults, new_faults
 
 
 class Trial:
@@ -15,6 +15,7 @@ class Trial:
         self._project = project
         self._tree = project.root.tree
         self._runs: dict[int, Run] = {}
+        self._known = known_faults(before)
 
     def run(self, number: int) -> Run:
         """The path with this number."""
@@ -35,7 +36,7 @@ class Trial:
         """Whether the edited program is as good on every path. `first` is the one most likely to say that it is not."""
         equal = True
         for number in (first, *(n for n in range(len(self._before.runs)) if n != first)):
-            fault = new_faults(self._before, self.one(number), numbers=numbers)
+            fault = new_faults(self._known, self.one(number), numbers=numbers)
             if fault is not None:
                 return Verdict(False, False, fault)
             verdict = compare(self._before.runs[number], self.run(number), cuts=cuts)

@@ -51,6 +51,7 @@ ORDER = (
     "machine.growth",
     # How text is changed.
     "codemods",
+    "codemods.concrete codemods.arguments",
     "codemods.tree",
     "codemods.*",
     "codemods.copy_statements codemods.drop_guard",

@@ -63,7 +63,7 @@ class Stored:
     held: set[int] = field(default_factory=set)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Crossing:
     """A node made in one pass has an operand that was made in an earlier pass of the same loop."""
 

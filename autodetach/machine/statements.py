@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, python_library, tensors
 from autodetach.machine.classes import decorate, linear_order
-from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, Raised
+from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
 from autodetach.machine.events import DroppedDetach
+from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Activation, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.modules import is_module
@@ -54,9 +55,7 @@ class Statements(Imports):
     def __init__(self, *args: Value) -> None:
         super().__init__(*args)
         self._exec: dict[type, Callable[[ast.stmt, Frame], str | None]] = {
-            getattr(ast, name[6:]): getattr(self, name)
-            for name in dir(self)
-            if name.startswith("_exec_") and hasattr(ast, name[6:])
+            kind: getattr(self, name) for kind, name in handlers(type(self), "_exec_")
         }
         self.functions: list[Function] = []
         self.classes: list[Class] = []
@@ -65,16 +64,19 @@ class Statements(Imports):
     # ---- blocks
 
     def block(self, body: list[ast.stmt], frame: Frame) -> str | None:
+        execute, trail, executed = self._exec, self.trail, self.executed
         for statement in body:
-            self.spend()
-            self.executed.add(statement)
-            handler = self._exec.get(type(statement))
+            self.fuel -= 1
+            if self.fuel < 0:
+                raise OutOfFuel
+            executed.add(statement)
+            handler = execute.get(type(statement))
             if handler is not None:
-                self.trail.append((statement, frame))
+                trail.append((statement, frame))
                 try:
                     signal = handler(statement, frame)
                 finally:
-                    self.trail.pop()
+                    trail.pop()
                 if signal is not None:
                     return signal
         return None

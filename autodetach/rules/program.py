@@ -30,12 +30,12 @@ class Program:
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        return {
-            child: parent
-            for tree in self.analysis.trees
-            for parent in ast.walk(tree)
-            for child in ast.iter_child_nodes(parent)
-        }
+        found: dict[ast.AST, ast.AST] = {}
+        for tree in self.analysis.trees:
+            for statement in tree.body:
+                found[statement] = tree
+                found.update(parents_in(statement))
+        return found
 
     def file_of(self, node: ast.AST) -> ast.Module:
         """The tree of the file in which a node stands."""
@@ -97,6 +97,28 @@ class Program:
             isinstance(s, ast.Import) and any(a.name == "torch" and a.asname is None for a in s.names)
             for s in ast.walk(self.file_of(node))
         )
+
+
+def parents_in(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
+    """What stands directly in what, in a statement; kept with it, since an edited program has most of them too."""
+    known: dict[ast.AST, ast.AST] | None = getattr(statement, "_parents", None)
+    if known is None:
+        known = {}
+        pending: list[ast.AST] = [statement]
+        while pending:
+            parent = pending.pop()
+            for name in parent._fields:
+                value = getattr(parent, name, None)
+                if isinstance(value, list):
+                    for item in value:
+                        if isinstance(item, ast.AST):
+                            known[item] = parent
+                            pending.append(item)
+                elif isinstance(value, ast.AST):
+                    known[value] = parent
+                    pending.append(value)
+        setattr(statement, "_parents", known)  # noqa: B010 - syntax trees have no such field
+    return known
 
 
 def text(node: ast.AST | None, limit: int = 60) -> str:
