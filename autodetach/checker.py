@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
     from autodetach.machine.run import Analysis
     from autodetach.rules.program import Program
     from autodetach.rules.suspect import Candidate, Suspect
+    from autodetach.trial import Trial
 
 MAX_ROUNDS = 24
 MAX_CANDIDATES = 10
-MAX_UNCOLLECTED = 600_000
+FUEL_FOR_REPAIRS = 120_000
+"""What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
+MAX_UNCOLLECTED = 1_000_000
 """Objects that may be made before those that died are looked for: some hundred megabytes."""
+MAX_LEFT = 400_000
+"""Objects that checks may leave behind before those that died are looked for."""
 MAX_NESTING = 6000
 """Python frames that the machine may need for deeply nested programs; others run out of budget long before."""
 
@@ -163,14 +169,14 @@ def _checked(
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
     if not may_matter(source.raw):
         return CheckResult(())
-    _collect_rarely()
-    files = Files(path or source.path, source, tree, finder, changed)
-    session = _Session(files, options)
-    if len(files.modules) > 1 and not session.analysis.complete:
-        # With all that it imports it is too much; on its own it may not be.
-        files = Files(path or source.path, source, tree)
+    with _undisturbed():
+        files = Files(path or source.path, source, tree, finder, changed)
         session = _Session(files, options)
-    result = session.result()
+        if len(files.modules) > 1 and not session.analysis.complete:
+            # With all that it imports it is too much; on its own it may not be.
+            files = Files(path or source.path, source, tree)
+            session = _Session(files, options)
+        result = session.result()
     findings: list[Finding] = []
     used: set[tuple[str, int]] = set()
     for at in dict.fromkeys(finding.path for finding in result.findings):
@@ -181,13 +187,21 @@ def _checked(
     return replace(result, findings=tuple(findings), sources=files.sources, used=frozenset(used))
 
 
-def _collect_rarely() -> None:
-    """Let Python's collector of cycles look seldom: it looks through a heap that grows, again and again, for nothing.
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Without Python's collector of cycles: it would look through a heap that grows, again and again, for nothing.
 
-    For the whole process, since what a check leaves behind need not be looked through either if the process ends.
+    Nor does it look at once through what a check leaves behind, since the process may end here.
     """
-    if gc.get_threshold()[0] < MAX_UNCOLLECTED:
-        gc.set_threshold(MAX_UNCOLLECTED, 1, 4)
+    enabled = gc.isenabled()
+    gc.disable()
+    if gc.get_threshold()[0] < MAX_LEFT:
+        gc.set_threshold(MAX_LEFT, *gc.get_threshold()[1:])
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def fix(
@@ -334,6 +348,9 @@ class _Session:
         if _again is not None:
             _again.keep(files, self.analysis)
         self._trees: dict[str, Tree] = {}
+        # Where the program itself is cut short, no edited one can be shown to be as good.
+        self._fuel = FUEL_FOR_REPAIRS if self.analysis.complete else 0
+        self._given_up = False
         self._shown_by: list[set[tuple[object, ...]]] = []
 
     def result(self) -> CheckResult:
@@ -349,6 +366,9 @@ class _Session:
                 groups.setdefault(suspect.identity, []).append(suspect)
         findings = [self._finding(group, known) for group in groups.values()]
         findings.sort(key=lambda f: (f.path, f.span.start, f.code))
+        if self._given_up:
+            text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
+            problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
         return CheckResult(tuple(findings), problems)
 
     def _suspects(self, analysis: Analysis) -> list[Suspect]:
@@ -400,9 +420,14 @@ class _Session:
             for count, candidate in enumerate(suspect.candidates()):
                 if count >= MAX_CANDIDATES:
                     break
+                if self._fuel <= 0:
+                    self._given_up = self.analysis.complete
+                    break
                 if candidate.last_resort and found:
                     continue
                 fix = self._proven(suspect, candidate, known)
+                if gc.get_count()[0] > MAX_UNCOLLECTED:
+                    gc.collect(1)
                 if isinstance(fix, _Proven):
                     found = True
                     yield suspect, fix
@@ -421,6 +446,19 @@ class _Session:
         if not edits:
             return "nothing to edit"
         trial = Trial(self.analysis, edited)
+        try:
+            return self._tried(suspect, candidate, known, edits, trial)
+        finally:
+            self._fuel -= trial.cost
+
+    def _tried(
+        self,
+        suspect: Suspect,
+        candidate: Candidate,
+        known: set[tuple[object, ...]],
+        edits: dict[str, tuple[Edit, ...]],
+        trial: Trial,
+    ) -> _Proven | str:
         home = self._home(suspect)
         if suspect.identity in self._identities(trial.one(home)):
             return "the fault is still there"

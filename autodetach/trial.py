@@ -8,20 +8,22 @@ from autodetach.proof import Verdict, compare, known_faults, new_faults
 
 
 class Trial:
-    """What becomes of the paths of `before` in the edited program `project`."""
+    """What becomes of the paths of `before` in the edited program `project`. `cost` is the fuel that it took so far."""
 
     def __init__(self, before: Analysis, project: Project) -> None:
         self._before = before
         self._project = project
         self._tree = project.root.tree
         self._runs: dict[int, Run] = {}
+        self.cost = 0
         self._known = known_faults(before)
 
     def run(self, number: int) -> Run:
         """The path with this number."""
         if number not in self._runs:
             first = self._before.runs[number]
-            self._runs[number] = run_once(self._tree, first.policy, first.fuel, project=self._project)
+            self._runs[number] = run = run_once(self._tree, first.policy, first.fuel, project=self._project)
+            self.cost += run.cost
         return self._runs[number]
 
     def one(self, number: int) -> Analysis:

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from autodetach.machine.spelling import spelled
+
 TestKey = tuple[str, str, int]
 """A test, told apart independent of its line: function, text, and how many of the same stand before it."""
 
@@ -114,7 +116,6 @@ def _text(node: ast.AST) -> str:
     """What a test is told apart by; kept with the tree, which outlives many runs."""
     known: str | None = getattr(node, "_test", None)
     if known is None:
-        known = ast.unparse(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
-        known = known.replace(".detach()", "").replace(".item()", "")[:200]
+        known = spelled(node).replace(".detach()", "").replace(".item()", "")[:200]
         setattr(node, "_test", known)  # noqa: B010 - syntax trees have no such field
     return known

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from autodetach.machine.core import OutOfFuel, Raised
+from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey
@@ -30,6 +30,8 @@ from autodetach.machine.values import (
 FUEL_PER_RUN = 30_000
 FUEL_PER_FILE = 100_000
 """Units of work, some sixty to the millisecond on the machine where this was measured."""
+FUEL_FOR_IMPORTS_PER_FILE = 72_000
+"""What the bodies of imported files may cost on all paths together: no more paths are looked at beyond that."""
 MAX_PATHS = 24
 
 
@@ -43,6 +45,11 @@ class Run:
     finished: bool = True
     stopped_by: str = ""
     entries: list[str] = field(default_factory=list)
+
+    @property
+    def cost(self) -> int:
+        """The fuel that it took, imported files included."""
+        return self.fuel - max(self.machine.fuel, 0) + FUEL_FOR_IMPORTS - self.machine.import_fuel
 
     @property
     def whole(self) -> bool:
@@ -74,7 +81,7 @@ def analyse(tree: ast.Module, project: Project | None = None) -> Analysis:
     `tree` is that of the project's root; without a project, all imports are unknown.
     """
     analysis = Analysis(tree, [], project=project)
-    fuel = FUEL_PER_FILE
+    fuel, for_imports = FUEL_PER_FILE, FUEL_FOR_IMPORTS_PER_FILE
     queue = [Policy()]
     seen: set[Policy] = set(queue)
     while queue:
@@ -88,7 +95,8 @@ def analyse(tree: ast.Module, project: Project | None = None) -> Analysis:
             if variant not in seen and len(seen) < MAX_PATHS:
                 seen.add(variant)
                 queue.append(variant)
-        if fuel <= 0:
+        for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
+        if fuel <= 0 or for_imports <= 0:
             break
     return analysis
 

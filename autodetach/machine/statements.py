@@ -377,10 +377,15 @@ class Statements(Imports):
 
     def finish(self, activation: Activation) -> None:
         """A loop has ended: note what was stored during it in what is older than it, and is still there."""
+        there: dict[int, frozenset[int]] = {}
         for event in reversed(self.stored):
             if event.clock < activation.started:
                 break
-            if holds(event.container, event.value):
+            container = event.container
+            held = there.get(id(container))
+            if held is None:
+                held = there[id(container)] = frozenset(map(id, contents(container)))
+            if id(event.value) in held:
                 event.held.add(activation.number)
 
     def _exec_For(self, node: ast.stmt, frame: Frame) -> str | None:
@@ -607,10 +612,9 @@ def is_batch(item: Value) -> bool:
     )
 
 
-def holds(container: Sequence | Mapping, value: Value) -> bool:
-    if isinstance(container, Sequence):
-        return any(item is value for item in container.items)
-    return any(item is value for _, item in container.items.values())
+def contents(container: Sequence | Mapping) -> list[Value]:
+    """The values that a container holds."""
+    return container.items if isinstance(container, Sequence) else [value for _, value in container.items.values()]
 
 
 def repackages(node: ast.Assign) -> bool:

@@ -11,6 +11,7 @@ from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge
 from autodetach.machine.growth import Growth, growths, pass_of
 from autodetach.machine.run import Analysis, Run
+from autodetach.machine.spelling import spelled
 
 Block = list[ast.stmt]
 BLOCKS = ("body", "orelse", "finalbody")
@@ -125,8 +126,7 @@ def text(node: ast.AST | None, limit: int = 60) -> str:
     """Source-like text of a node, short enough for a message."""
     if node is None:
         return "a value"
-    whole = ast.unparse(node)
-    whole = " ".join(whole.split())
+    whole = " ".join((spelled(node) if isinstance(node, (ast.expr, ast.stmt)) else ast.unparse(node)).split())
     return whole if len(whole) <= limit else whole[: limit - 1] + "…"
 
 
@@ -146,9 +146,9 @@ def stable(node: ast.AST) -> str:
 
 
 def _stable(node: ast.AST) -> str:
-    whole = ast.unparse(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
     return (
-        whole.replace(".detach()", "")
+        spelled(node)
+        .replace(".detach()", "")
         .replace(".item()", "")
         .replace(", retain_graph=True", "")
         .replace("retain_graph=True", "")
