@@ -344,7 +344,8 @@ class _Session:
         self.options = options
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
         known = None if _again is None else _again.analysis(files)
-        self.analysis = analyse(files.root.tree, project=files) if known is None else known
+        # Of what is too much with all its imports, the checker goes on with the file alone.
+        self.analysis = analyse(files.root.tree, project=files, whole=True) if known is None else known
         if _again is not None:
             _again.keep(files, self.analysis)
         self._trees: dict[str, Tree] = {}

@@ -75,10 +75,11 @@ class Analysis:
         return [self.tree] if self.project is None else [module.tree for module in self.project.modules]
 
 
-def analyse(tree: ast.Module, project: Project | None = None) -> Analysis:
+def analyse(tree: ast.Module, project: Project | None = None, *, whole: bool = False) -> Analysis:
     """Run a module along its paths.
 
-    `tree` is that of the project's root; without a project, all imports are unknown.
+    `tree` is that of the project's root; without a project, all imports are unknown. With `whole`, only the default
+    path of a program of several files is run if it is cut short.
     """
     analysis = Analysis(tree, [], project=project)
     fuel, for_imports = FUEL_PER_FILE, FUEL_FOR_IMPORTS_PER_FILE
@@ -91,6 +92,8 @@ def analyse(tree: ast.Module, project: Project | None = None) -> Analysis:
         analysis.runs.append(run)
         if not run.finished and len(analysis.runs) == 1:
             analysis.complete = False  # the program itself was cut short, not only a variation of it
+            if whole and project is not None and len(project.modules) > 1:
+                break
         for variant in variants(run):
             if variant not in seen and len(seen) < MAX_PATHS:
                 seen.add(variant)
