@@ -23,11 +23,16 @@ if TYPE_CHECKING:
     from autodetach.machine.run import Analysis
     from autodetach.rules.program import Program
     from autodetach.rules.suspect import Candidate, Suspect
+    from autodetach.trial import Trial
 
 MAX_ROUNDS = 24
 MAX_CANDIDATES = 10
+FUEL_FOR_REPAIRS = 120_000
+"""What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
 MAX_UNCOLLECTED = 1_000_000
 """Objects that may be made before those that died are looked for: some hundred megabytes."""
+MAX_LEFT = 400_000
+"""Objects that checks may leave behind before those that died are looked for."""
 MAX_NESTING = 6000
 """Python frames that the machine may need for deeply nested programs; others run out of budget long before."""
 
@@ -190,9 +195,14 @@ def _checked(
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Without Python's collector of cycles: it would look through a heap that grows, again and again, for nothing."""
+    """Without Python's collector of cycles: it would look through a heap that grows, again and again, for nothing.
+
+    Nor does it look at once through what a check leaves behind, since the process may end here.
+    """
     enabled = gc.isenabled()
     gc.disable()
+    if gc.get_threshold()[0] < MAX_LEFT:
+        gc.set_threshold(MAX_LEFT, *gc.get_threshold()[1:])
     try:
         yield
     finally:
@@ -345,11 +355,15 @@ class _Session:
         self.options = options
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
         known = None if _again is None or evidence is not None else _again.analysis(files)
-        self.analysis = known or analyse(files.root.tree, project=files, evidence=evidence)
+        # Of what is too much with all its imports, the checker goes on with the file alone.
+        self.analysis = known or analyse(files.root.tree, project=files, evidence=evidence, whole=True)
         if _again is not None and evidence is None:
             _again.keep(files, self.analysis)
         self._trees: dict[str, Tree] = {}
-        self._homes: dict[tuple[object, ...], int] = {}
+        # Where the program itself is cut short, no edited one can be shown to be as good.
+        self._fuel = FUEL_FOR_REPAIRS if self.analysis.complete else 0
+        self._given_up = False
+        self._shown_by: list[set[tuple[object, ...]]] = []
 
     def result(self) -> CheckResult:
         problems: tuple[Problem, ...] = ()
@@ -365,6 +379,9 @@ class _Session:
                 groups.setdefault(suspect.identity, []).append(suspect)
         findings = [self._finding(group, known) for group in groups.values()]
         findings.sort(key=lambda f: (f.path, f.span.start, f.code))
+        if self._given_up:
+            text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
+            problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
         return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence)
 
     def _contradictions(self) -> tuple[Problem, ...]:
@@ -425,6 +442,9 @@ class _Session:
             for count, candidate in enumerate(suspect.candidates()):
                 if count >= MAX_CANDIDATES:
                     break
+                if self._fuel <= 0:
+                    self._given_up = self.analysis.complete
+                    break
                 if candidate.last_resort and found:
                     continue
                 fix = self._proven(suspect, candidate, known)
@@ -449,6 +469,19 @@ class _Session:
         if not edits:
             return "nothing to edit"
         trial = Trial(self.analysis, edited)
+        try:
+            return self._tried(suspect, candidate, known, edits, trial)
+        finally:
+            self._fuel -= trial.cost
+
+    def _tried(
+        self,
+        suspect: Suspect,
+        candidate: Candidate,
+        known: set[tuple[object, ...]],
+        edits: dict[str, tuple[Edit, ...]],
+        trial: Trial,
+    ) -> _Proven | str:
         home = self._home(suspect)
         if suspect.identity in self._identities(trial.one(home)):
             return "the fault is still there"
@@ -480,11 +513,12 @@ class _Session:
 
     def _home(self, suspect: Suspect) -> int:
         """The first path that shows the fault by itself: a repair that fails does so there."""
-        if suspect.identity not in self._homes:
-            alone = (replace(self.analysis, runs=[run]) for run in self.analysis.runs)
-            showing = (n for n, one in enumerate(alone) if suspect.identity in self._identities(one))
-            self._homes[suspect.identity] = next(showing, 0)
-        return self._homes[suspect.identity]
+        for number, run in enumerate(self.analysis.runs):
+            if number == len(self._shown_by):
+                self._shown_by.append(self._identities(replace(self.analysis, runs=[run])))
+            if suspect.identity in self._shown_by[number]:
+                return number
+        return 0
 
     def _identities(self, analysis: Analysis) -> set[tuple[object, ...]]:
         return {s.identity for s in self._suspects(analysis)}
@@ -493,7 +527,7 @@ class _Session:
         from autodetach.codemods.tree import Tree
 
         if module.path not in self._trees:
-            self._trees[module.path] = Tree(self.files.sources[module.path], module.first)
+            self._trees[module.path] = Tree(self.files.sources[module.path], module.tree, module.first)
         return self._trees[module.path]
 
     def _span(self, node: ast.AST) -> tuple[str, int, int]:

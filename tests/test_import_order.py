@@ -21,9 +21,10 @@ ORDER = (
     "cells",
     "notebook",
     "finding",
-    "suppress fingerprint",
+    "suppress fingerprint reparse",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
+    "machine.spelling",
     "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.reach machine.project",
     "machine.evidence",
     "machine.torch_operations machine.torch_modules",
@@ -53,6 +54,7 @@ ORDER = (
     "machine.growth",
     # How text is changed.
     "codemods",
+    "codemods.concrete codemods.arguments",
     "codemods.tree",
     "codemods.*",
     "codemods.copy_statements codemods.drop_guard",

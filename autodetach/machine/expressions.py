@@ -74,17 +74,20 @@ class Expressions(Objects):
     def __init__(self, *args: Value) -> None:
         super().__init__(*args)
         self._eval: dict[type, Callable[[Value, Frame], Value]] = {
-            getattr(ast, name[6:]): getattr(self, name)
-            for name in dir(self)
-            if name.startswith("_eval_") and hasattr(ast, name[6:])
+            kind: getattr(self, name) for kind, name in handlers(type(self), "_eval_")
         }
         self.globals = Frame(None, "<module>")
         self.met: set[object] = set()
         self.builtins: dict[str, Value] = python_library.builtin_names()
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
-        handler = self._eval.get(type(node))
-        return handler(node, frame) if handler is not None else self.opaque(type(node).__name__)
+        kind = type(node)
+        if kind is ast.Name:
+            return self.load(node.id, frame)  # type: ignore[attr-defined]
+        if kind is ast.Constant:
+            return node.value  # type: ignore[attr-defined]
+        handler = self._eval.get(kind)
+        return handler(node, frame) if handler is not None else self.opaque(kind.__name__)
 
     def site(self, node: ast.AST, frame: Frame, *operands: tuple[ast.expr, object]) -> Site:
         return Site(node, frame.qualname, operands)
@@ -686,6 +689,18 @@ class Expressions(Objects):
     def _eval_YieldFrom(self, node: ast.YieldFrom, frame: Frame) -> Value:
         frame.returns.append(self.eval(node.value, frame))
         return None
+
+
+_handlers: dict[tuple[str, str], tuple[tuple[type[ast.AST], str], ...]] = {}
+
+
+def handlers(machine: type, prefix: str) -> tuple[tuple[type[ast.AST], str], ...]:
+    """The methods of a class that are named after what they handle: a kind of syntax node, and the name."""
+    key = (machine.__qualname__, prefix)
+    if key not in _handlers:
+        names = (name for name in dir(machine) if name.startswith(prefix))
+        _handlers[key] = tuple((getattr(ast, name[6:]), name) for name in names if hasattr(ast, name[6:]))
+    return _handlers[key]
 
 
 def is_small(value: Value) -> bool:

@@ -59,13 +59,15 @@ def within(inner: Loops, outer: Loops) -> bool:
     return len(inner) >= len(outer) and all(a is b for a, b in zip(inner, outer, strict=False))
 
 
-@dataclass(frozen=True, slots=True)
 class Site:
     """Where something happens: the syntax node, the qualified name of its function, and the values of its operands."""
 
-    node: ast.AST
-    scope: str
-    operands: tuple[tuple[ast.expr, object], ...] = ()
+    __slots__ = ("node", "operands", "scope")
+
+    def __init__(self, node: ast.AST, scope: str, operands: tuple[tuple[ast.expr, object], ...] = ()) -> None:
+        self.node = node
+        self.scope = scope
+        self.operands = operands
 
     @property
     def line(self) -> int:

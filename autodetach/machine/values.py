@@ -282,9 +282,9 @@ class Deferred:
 
 
 class Class:
-    """A class of the analysed file. `bases` are Class, External or Opaque."""
+    """A class of the analysed file. `bases` are Class, External or Opaque; `order` is kept by `linear_order`."""
 
-    __slots__ = ("bases", "dataclass_fields", "frame", "frozen", "name", "names", "node", "qualname")
+    __slots__ = ("bases", "dataclass_fields", "frame", "frozen", "name", "names", "node", "order", "qualname")
 
     def __init__(
         self, node: ast.ClassDef, name: str, qualname: str, bases: list[Value], names: dict[str, Value]
@@ -296,6 +296,7 @@ class Class:
         self.names = names
         self.dataclass_fields: list[tuple[str, Value, bool]] | None = None
         self.frozen = False
+        self.order: list[Class | External] | None = None
 
 
 class Instance:
