@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from autodetach.machine.project import Module
+from autodetach.reparse import reparsed
 from autodetach.source import Source
 
 MAX_MODULES = 48
@@ -127,7 +128,7 @@ class Edited:
                 continue
             if source.line_count > old.last - old.first:
                 raise ValueError("too many lines would be added")
-            tree = parse(source, old.first)
+            tree = reparsed(old.tree, base.sources[old.path], source, old.first) or parse(source, old.first)
             self._replaced[old.path] = Module(old.path, old.name, tree, old.first, old.last, old.is_package)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from autodetach.checker import Change, CheckOptions, Wanted, check, fix
 from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes
@@ -12,6 +13,9 @@ from autodetach.finding import Finding, Problem
 from autodetach.imports import Imports
 from autodetach.source import Edit, Source, SourceError
 from autodetach.suppress import may_name_rules
+
+if TYPE_CHECKING:
+    from autodetach.machine.evidence import Evidence
 
 # Starting a process costs as much as checking several files.
 MIN_FILES_FOR_POOL = 16
@@ -25,6 +29,7 @@ class Task:
     `unsafe` is None to check only, else whether unsafe fixes are wanted too. What the file imports may be edited too if
     it lies at or below one of the absolute paths `roots`, and is none of `forbidden`. `changed` has sources that are to
     be taken instead of what is on disk, by absolute path. `cwd` is the folder to which shown names are relative.
+    `evidence` is what a run of the program has shown.
     """
 
     file: FoundFile
@@ -36,6 +41,7 @@ class Task:
     changed: Mapping[str, Source] = field(default_factory=dict)
     cwd: str = ""
     wanted: Wanted | None = None
+    evidence: Evidence | None = None
 
     def may_edit(self, path: str) -> bool:
         """Whether another file, by its absolute path, may be edited."""
@@ -134,7 +140,15 @@ def internal_error(error: Exception) -> str:
 def _checked(task: Task, source: Source) -> Outcome:
     path = task.file.path
     finder = Imports(path, task.cwd)
-    result = check(source, task.options, path=path, finder=finder, changed=task.changed, wanted=task.wanted)
+    result = check(
+        source,
+        task.options,
+        path=path,
+        finder=finder,
+        changed=task.changed,
+        wanted=task.wanted,
+        evidence=task.evidence,
+    )
     return Outcome(
         task.file,
         result.findings,
@@ -158,6 +172,7 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
         changed=task.changed,
         may_edit=task.may_edit,
         wanted=task.wanted,
+        evidence=task.evidence,
     )
     imported = tuple(at for at in result.sources if at != path)
     if not (result.remaining or result.changes or result.edits or may_name_rules(source.raw)):

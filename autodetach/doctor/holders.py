@@ -142,10 +142,10 @@ class Search:
         tensor = self._tensor
         while queue:
             value, binding, holder, depth = queue.popleft()
-            if id(value) in seen or len(seen) > MAX_OBJECTS:
-                continue
-            seen.add(id(value))
+            if len(seen) > MAX_OBJECTS:
+                return
             if isinstance(value, tensor):
+                # All names of a tensor count: any of them may be the one that keeps it.
                 if every or value.grad_fn is not None:
                     yield Held(binding, value, holder)
                 elif (
@@ -154,6 +154,9 @@ class Search:
                     inner = _below(binding, ".grad")
                     yield Held(inner, value.grad, inner)
                 continue
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
             if depth >= MAX_DEPTH:
                 continue
             for step, part, gathers in self.parts(value):
