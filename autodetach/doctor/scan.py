@@ -39,7 +39,7 @@ def scan(roots: Iterable[Node], walked: Callable[[int], bool]) -> Scan:
                 if state is Saved.FREED:
                     result.freed.append(node)
                     continue
-                if state is Saved.LIVE:
+                if state in (Saved.LIVE, Saved.UNKNOWN):
                     result.again.add(sequence)
             result.sequences.add(sequence)
         for below, _ in node.next_functions:

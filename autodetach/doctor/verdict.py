@@ -119,9 +119,12 @@ class Verdict:
                 continue
             seen.add(node)
             sequence = node._sequence_nr()
-            if sequence != NO_SEQUENCE and journal.walked(sequence) and saved(node) is Saved.FREED:
-                found.append(node)
-                continue
+            if sequence != NO_SEQUENCE and journal.walked(sequence):
+                state, walker = saved(node), journal.walker(sequence)
+                # A call that did not retain its graph has freed it.
+                if state is Saved.FREED or (state is Saved.UNKNOWN and walker is not None and not walker.retains):
+                    found.append(node)
+                    continue
             stack += [below for below, _ in node.next_functions if below is not None]
         return found
 
@@ -164,7 +167,7 @@ class Verdict:
                 if self._seen.journal.walker(node._sequence_nr()) is not None:
                     return self._carried_and_changed(call, self._crossing(roots, node), node, tensor, frame)
                 return self._changed_tensor(call, node, tensor, frame)
-        text = "a tensor that this call needs was changed in place since, but it is hidden behind saved-tensor hooks"
+        text = "a tensor that this call needs was changed in place since; which one, this PyTorch does not show"
         return Diagnosis(Kind.CHANGED, text, call.site)
 
     def _carried_and_changed(
