@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
@@ -32,6 +32,9 @@ ATOMS = frozenset(
         CodeType,
     )
 )
+EMPTIES = frozenset((dict, list, tuple, set, frozenset, deque, OrderedDict))
+MAX_STATES = 4
+"""Of an optimizer, the states of so many parameters are looked at: they are all treated alike."""
 _STRANGERS = (
     "torch.utils",
     "torch._",
@@ -160,10 +163,16 @@ class Search:
             if depth >= MAX_DEPTH:
                 continue
             for step, part, gathers in self.parts(value):
-                if type(part) in ATOMS or id(part) in seen:
+                if type(part) in ATOMS or id(part) in seen or self._is_bare(part, every):
                     continue
                 inner = _below(binding, step)
                 queue.append((part, inner, holder if gathers else inner, depth + 1))
+
+    def _is_bare(self, part: Any, every: bool) -> bool:
+        """Whether nothing is to be found there: a tensor without history, as most are, or an empty container."""
+        if isinstance(part, self._tensor):
+            return not every and part.grad_fn is None and (not part.is_leaf or part.grad is None)
+        return type(part) in EMPTIES and not part
 
     def parts(self, value: Any) -> Iterator[tuple[str, Any, bool]]:
         """What an object holds: the step of the path, the part, and whether it is an element of a container."""
@@ -192,7 +201,7 @@ class Search:
         elif isinstance(value, self._module):
             yield from self._module_parts(value)
         elif isinstance(value, self._optimizer):
-            for state in list(value.state.values()):
+            for state in list(value.state.values())[:MAX_STATES]:
                 yield ".state[...]", state, True
         elif kind.__name__ == "ndarray" and str(getattr(value, "dtype", "")) == "object":
             for index, part in _ends(list(enumerate(value.flat))):
@@ -211,7 +220,7 @@ class Search:
                 for inner, child in list(part.items()):
                     if child is not None:
                         yield f".{inner}", child, False
-            elif not name.endswith("_hooks") and type(part) not in ATOMS:
+            elif "_hooks" not in name and type(part) not in ATOMS:
                 yield f".{name}", part, False
 
     def _function(self, function: FunctionType) -> Iterator[tuple[str, Any, bool]]:

@@ -126,9 +126,14 @@ class Meter:
         first = run.run_once
 
         def metered(
-            tree: ast.Module, policy: Policy, fuel: int, watch: None = None, project: Project | None = None
+            tree: ast.Module,
+            policy: Policy,
+            fuel: int,
+            watch: None = None,
+            project: Project | None = None,
+            evidence: None = None,
         ) -> Run:
-            done = first(tree, policy, fuel, watch, project)
+            done = first(tree, policy, fuel, watch, project, evidence)
             self.fuel += done.cost
             return done
 
