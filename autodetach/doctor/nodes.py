@@ -120,15 +120,19 @@ def bytes_saved(nodes: Iterator[Node], known: set[int]) -> int:
     total = 0
     for node in nodes:
         for tensor in saved_tensors(node):
-            try:
-                storage = tensor.untyped_storage()
-                address, size = storage.data_ptr(), storage.nbytes()
-            except (AttributeError, RuntimeError, NotImplementedError, TypeError):
-                continue
+            address = address_of(tensor)
             if address and address not in known:
                 known.add(address)
-                total += size
+                total += tensor.untyped_storage().nbytes()
     return total
+
+
+def address_of(tensor: Any) -> int:
+    """The address of its storage, which its views share; 0 where there is none (a fake tensor, a sparse one)."""
+    try:
+        return int(tensor.untyped_storage().data_ptr())
+    except (AttributeError, RuntimeError, NotImplementedError, TypeError):
+        return 0
 
 
 def reachable(roots: Iterator[Node]) -> Iterator[Node]:

@@ -21,7 +21,7 @@ from autodetach.doctor.growth import Growth
 from autodetach.doctor.holders import Binding, Search
 from autodetach.doctor.journal import Call, Journal
 from autodetach.doctor.lines import Lines, mode_for
-from autodetach.doctor.nodes import Node, bytes_saved, hooks_are_used, reachable
+from autodetach.doctor.nodes import Node, address_of, bytes_saved, hooks_are_used, reachable
 from autodetach.doctor.scan import Scan, needed, scan
 from autodetach.doctor.verdict import Verdict
 from autodetach.machine.evidence import Evidence
@@ -148,9 +148,12 @@ class Observer:
     def stepped_by(self, tensor: Any) -> Site | None:
         """The last line that stepped an optimizer of this tensor."""
         found: Site | None = None
+        address = address_of(tensor)
         for ref, site in self._stepped.values():
             optimizer = ref()
-            if optimizer is not None and any(p is tensor for group in optimizer.param_groups for p in group["params"]):
+            groups = optimizer.param_groups if optimizer is not None else ()
+            # What a graph has saved may be a view of the parameter.
+            if any(p is tensor or (address and address_of(p) == address) for group in groups for p in group["params"]):
                 found = site
         return found
 

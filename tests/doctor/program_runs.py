@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 KINDS = "|".join(re.escape(kind.value) for kind in Kind)
 HEADLINE = re.compile(rf"^(?:(?P<path>\S.*?):(?P<line>\d+): )?(?P<kind>{KINDS}): (?P<message>.*)$", re.M)
 STEP = re.compile(r"^   \d+\. (?P<path>\S.*?):(?P<line>\d+)(?: in `[^`]*`)?: (?P<text>.*)$")
+CALLED = re.compile(r", (?:called )?from \S.*?:(\d+)")
 QUOTED = re.compile(r"`([^`]*)`")
 FINDING = re.compile(r"^(?P<path>\S.*?):(?P<line>\d+):\d+: (?P<code>AD\d+) [\w-]+: (?P<message>.*)$")
 FOUND_STEP = re.compile(r"^   \d+\. line (?P<line>\d+): ")
@@ -80,6 +81,7 @@ def diagnoses(report: str) -> list[Said]:
             step = STEP.match(below)
             if step:
                 spoken.add(int(step["line"]))
+                spoken |= {int(line) for line in CALLED.findall(step["text"])}
         names = tuple(name for name in QUOTED.findall(head["message"]) if "=" not in name and name != "backward")
         found.append(Said(head["kind"], names, frozenset(spoken), "\n".join(text)))
     return found
