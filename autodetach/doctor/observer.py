@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from autodetach.doctor.budget import Budget
+from autodetach.doctor.census import Census
 from autodetach.doctor.diagnosis import Diagnosis
 from autodetach.doctor.enough import Enough
 from autodetach.doctor.facts import Facts
@@ -61,6 +62,7 @@ class Observer:
         self._tell = tell
         self._search: Search | None = None
         self._facts: Facts | None = None
+        self._census: Census | None = None
         self._boundary = 0
         self._undo: list[Callable[[], None]] = []
         self._inside = threading.local()
@@ -82,6 +84,7 @@ class Observer:
         self._torch = torch
         self._search = Search(torch, self.territory)
         self._facts = Facts(torch, self.journal)
+        self._census = Census(torch)
         autograd = torch.autograd
         if not hasattr(autograd, "_engine_run_backward") or not hasattr(autograd, "_get_sequence_nr"):
             self.blind.append(f"PyTorch {torch.__version__} is too old to be observed: 2.4 or newer is needed")
@@ -112,7 +115,10 @@ class Observer:
         assert self._search is not None
         with self.careful(), self.budget:
             newest = self._torch.autograd._get_sequence_nr()
-            self.growth.look(event, self._search.held(frame), self.steps, newest)
+            held = list(self._search.held(frame))
+            self.growth.look(event, held, self.steps, newest)
+            if self.census.due():
+                self.census.take({id(each.tensor) for each in held})
 
     def results(self) -> list[Diagnosis]:
         """What was seen beside errors, at the end."""
@@ -127,6 +133,12 @@ class Observer:
             text = f"a look has failed, and the run went on ({type(error).__name__}: {error})"
             if text not in self.blind:
                 self.blind.append(text)
+
+    @property
+    def census(self) -> Census:
+        """What no name leads to; only while PyTorch is observed."""
+        assert self._census is not None
+        return self._census
 
     @property
     def facts(self) -> Facts:
@@ -239,6 +251,7 @@ class Observer:
             if seen.again:
                 self.journal.use(seen.again)
             self.growth.consumed(seen.sequences)
+            self.census.consumed(seen.sequences)
             if seen.freed and len(args) > 3 and args[3]:
                 used = needed(roots, self._inputs(args[3]))
                 seen.freed = [node for node in seen.freed if node in used]

@@ -24,7 +24,7 @@ def stores(binding: Binding, files: Iterable[str] = ()) -> tuple[Site, ...]:
     What is reached through an attribute may be stored by methods in other `files`.
     """
     name = _last_name(binding.path)
-    attribute = name != binding.root
+    attribute = name != binding.root and not binding.path.split("[")[0].endswith(">")
     found: list[tuple[int, Site]] = []
     for file in dict.fromkeys((binding.file, *(files if attribute else ()))):
         tree = _tree(file)
@@ -32,6 +32,20 @@ def stores(binding: Binding, files: Iterable[str] = ()) -> tuple[Site, ...]:
             if _stores_into(node, name, attribute) and (not _is_local(binding) or function == binding.function):
                 found.append((-depth, Site(file, getattr(node, "lineno", 1), function)))
     return tuple(dict.fromkeys(site for _, site in sorted(found, key=lambda one: (one[0], one[1].line))))
+
+
+def hands_over(names: Iterable[Binding]) -> tuple[Site, ...]:
+    """The statements that are nothing but a call which is given one of these variables."""
+    found: list[Site] = []
+    for binding in sorted(names, key=lambda name: (name.file, name.path)):
+        tree = _tree(binding.file) if binding.path.isidentifier() else None
+        for node, function, _ in _walk(tree) if tree is not None else ():
+            call = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(call, ast.Call) and function == binding.function:
+                given = (*call.args, *(keyword.value for keyword in call.keywords))
+                if any(isinstance(each, ast.Name) and each.id == binding.path for each in given):
+                    found.append(Site(binding.file, call.lineno, function))
+    return tuple(dict.fromkeys(found))
 
 
 def _last_name(path: str) -> str:
