@@ -41,5 +41,6 @@ def plain_command(arguments: Sequence[str]) -> Callable[[], int] | None:
         overrides=Overrides(unsafe_fixes=True if "--unsafe-fixes" in flags else None),
         quiet=not flags.isdisjoint({"--quiet", "-q"}),
         force_exclude="--force-exclude" in flags,
+        no_cache="--no-cache" in flags,
     )
     return lambda: exit_code_of(lambda: COMMANDS[name](request))
