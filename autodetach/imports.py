@@ -66,6 +66,13 @@ class Imports:
             self._bytes += 0 if source is None else len(source.raw)
         return self._sources[path]
 
+    def peek(self, path: str) -> bytes | None:
+        """The bytes at a path that `find` gave, which do not count as read; None where they are too many, or none."""
+        if self._notes and path not in self._read_files:
+            mark = mark_of(path)
+            self._read_files[path] = known_at(mark, file_digest(path))
+        return bytes_at(path)
+
     def _folders(self, importer: str) -> list[str]:
         """Where Python would look, as far as that can be known without running it."""
         package = package_parent(importer)
@@ -112,6 +119,16 @@ class Imports:
             return Source.from_bytes(raw, shown)
         except (ReadError, SourceError):
             return None  # it is told when that file has its turn
+
+
+@lru_cache(maxsize=256)
+def bytes_at(path: str) -> bytes | None:
+    """The bytes of a file, none of a package without `__init__.py`; None where they are too many to be followed."""
+    try:
+        raw = read_bytes(path)
+    except ReadError:
+        return None if os.path.lexists(path) else b""
+    return raw if len(raw) <= MAX_FILE_BYTES else None
 
 
 @lru_cache(maxsize=16384)
@@ -178,5 +195,5 @@ def place_of(folder: str) -> str:
 
 def forget() -> None:
     """Look at folders anew from now on: what is found is remembered, since many files of a project import the same."""
-    for memory in (holds_python, is_inside, is_package, known_folder, module_in, place_of, project_root):
+    for memory in (bytes_at, holds_python, is_inside, is_package, known_folder, module_in, place_of, project_root):
         memory.cache_clear()

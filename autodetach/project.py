@@ -29,6 +29,8 @@ class Finder(Protocol):
 
     def read(self, path: str) -> Source | None: ...
 
+    def peek(self, path: str) -> bytes | None: ...
+
 
 class Files:
     """A program: the file at `path`, and what it imports as far as `finder` finds it. A `Project` of the machine.

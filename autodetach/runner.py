@@ -11,6 +11,7 @@ from autodetach.checker import Change, CheckOptions, Wanted, check, fix
 from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes, relative
 from autodetach.finding import Finding, Problem
 from autodetach.imports import Imports, forget
+from autodetach.relevance import is_idle
 from autodetach.source import Edit, Source, SourceError
 from autodetach.state import NOTHING, Ground, Mark, digest, known_at, mark_of
 from autodetach.suppress import may_name_rules
@@ -132,6 +133,9 @@ def run_one(task: Task) -> Outcome:
         mark = mark_of(file.path) if task.notes else NOTHING
         if source is None:
             raw = read_bytes(file.path) if task.raw is None else task.raw
+            idle = _idle(task, raw, mark)
+            if idle is not None:
+                return idle
             source = _read(raw, file)
         outcome = _checked(task, source, mark) if task.unsafe is None else _fixed(task, source, unsafe=task.unsafe)
         if outcome.problems:
@@ -146,6 +150,20 @@ def run_one(task: Task) -> Outcome:
     except Exception as error:
         return Outcome(file, problems=(Problem(file.shown, internal_error(error)),))
     return outcome
+
+
+def _idle(task: Task, raw: bytes, mark: Mark) -> Outcome | None:
+    """The outcome of a file that cannot have a finding, which is then not even decoded; None for all others.
+
+    What comes from standard input is to be given back, or refused, and so is read in any case.
+    """
+    file = task.file
+    if task.raw is not None or file.path.endswith(NOTEBOOK_SUFFIX) or may_name_rules(raw):
+        return None
+    finder = Imports(file.path, task.cwd, notes=task.notes)
+    if not is_idle(raw, file.path, finder, {path: source.raw for path, source in task.changed.items()}):
+        return None
+    return Outcome(file, ground=finder.ground(known_at(mark, digest(raw))) if task.notes else None)
 
 
 def _read(raw: bytes, file: FoundFile) -> Source:
@@ -301,7 +319,7 @@ def _chosen(task: Task, outcome: Outcome) -> Outcome:
 
 def _run_all(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Outcome]]:
     sizes = [_size(task) for task in tasks] if jobs > 1 and len(tasks) >= MIN_FILES_FOR_POOL else []
-    if sum(sizes) >= MIN_BYTES_FOR_POOL:
+    if sizes and sum(sizes) >= MIN_BYTES_FOR_POOL:
         yield from _run_in_pool(tasks, sizes, jobs)
     else:
         yield from ((number, run_one(task)) for number, task in enumerate(tasks))

@@ -68,6 +68,8 @@ TEXT = """\
 import torch
 from other import value
 
+net = torch.nn.Linear(1, 1)
+
 
 def train(x):
     total = 0

@@ -209,7 +209,7 @@ def test_comments_that_silence_nothing_are_told_from_the_cache(
 def test_a_file_that_cannot_be_parsed_is_told_again(
     project: Path, looked: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (project / "clean_0.py").write_text("import torch\ndef f(:\n")
+    (project / "clean_0.py").write_text("import torch.nn\ndef f(:\n")
     request = Request(jobs=1)
     first = commands.check(request), capsys.readouterr().err
     looked.clear()

@@ -63,6 +63,7 @@ ORDER = (
     "rules.step_between rules.stored_history",
     "rules",
     # Where the three of them meet.
+    "relevance",
     "proof project",
     "trial again",
     "checker",
