@@ -23,6 +23,7 @@ from autodetach.files import FoundFile
 from autodetach.imports import forget
 from autodetach.report import OutputFormat
 from autodetach.runner import MIN_FILES_FOR_CACHE, Outcome, Task, run, run_one
+from autodetach.state import digest
 
 ROOT = Path(__file__).parent.parent
 
@@ -240,7 +241,7 @@ def test_what_has_the_right_digest_and_the_wrong_shape_is_as_good_as_none(
 ) -> None:
     findings(capsys)
     (file,) = (project / cache_module.FOLDER).glob("*.findings")
-    file.write_bytes(cache_module.MAGIC + cache_module.digest(payload).encode() + b"\n" + payload)
+    file.write_bytes(cache_module.MAGIC + digest(payload).encode() + b"\n" + payload)
     assert findings(capsys) == FOUND
 
 
