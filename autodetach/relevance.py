@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
+from typing import Protocol, TypeGuard
 
 MAX_FILES = 200
 
@@ -43,6 +43,8 @@ _DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "training_step"})
 _LEAVES = frozenset({"requires_grad", "requires_grad_", "Variable"})
 _ASKED = frozenset(EVIDENCE.split())
 _SAYING = _DIFFERENTIATIONS | _LEAVES | _ASKED | {"grad"}
+_IMPORTED = frozenset({"backward", "grad", "Variable"})
+_BY_STRING = frozenset({"getattr", "setattr", "methodcaller", "attrgetter"})
 _TESTS = frozenset({"isinstance", "issubclass"})
 
 
@@ -109,19 +111,25 @@ def is_idle(
     return True
 
 
-def in_tree(tree: ast.Module) -> bool:
-    """Whether any of the words is evaluated in a file."""
+def in_tree(tree: ast.Module, *, imports: bool = False) -> bool:
+    """Whether any of the words is evaluated in a file; with `imports`, another file may look up what it has in strings."""
     from autodetach.machine.torch_modules import MODULES
 
-    return _Look(frozenset(MODULES)).at(tree)
+    look = _Look(frozenset(MODULES))
+    return look.at(tree) or (imports and look.strings)
 
 
 class _Look:
+    """One look at a file. What depends on the whole of it is put together at the end: see `at`."""
+
     def __init__(self, modules: frozenset[str]) -> None:
         self._modules = modules - {"Module"}
-        # What is imported from `torch.nn`, and all names: where an import stands is no matter.
+        # What is imported from `torch.nn`; what is named otherwise than in front of a dot; what classes derive from.
         self._from_nn: set[str] = {"nn"}
         self._named: set[str] = set()
+        self._bases: set[str] = set()
+        # Strings that are names of what matters, which count where something looks attributes up by strings.
+        self.strings = False
 
     def at(self, tree: ast.Module) -> bool:
         """Whether something that matters is evaluated."""
@@ -134,6 +142,8 @@ class _Look:
             ast.ImportFrom: self._import_from,
             ast.Import: self._import,
             ast.Subscript: self._subscript,
+            ast.Assign: self._assign,
+            ast.ClassDef: self._class,
         }
         while stack:
             node = stack.pop()
@@ -154,37 +164,51 @@ class _Look:
                 stack += (node.target, *([node.value] if node.value is not None else ()))
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _TESTS:
                 stack += node.args[:1]
+            elif isinstance(node, ast.Attribute):
+                # What stands in front of a dot is not handed on: of `torch.nn.functional` the last word counts.
+                owner = node.value.value if _is_nn(node.value) else node.value
+                if not isinstance(owner, ast.Name):
+                    stack.append(owner)
             elif not isinstance(node, (ast.Name, ast.Constant)):
                 stack += ast.iter_child_nodes(node)
-        return not self._named.isdisjoint(self._from_nn)
-
-    def _says(self, word: str) -> bool:
-        return word in _SAYING or word in self._modules or "Module" in word
+        return (
+            not self._named.isdisjoint(self._from_nn)
+            or not self._bases.isdisjoint(self._from_nn)
+            or (self.strings and not self._named.isdisjoint(_BY_STRING))
+        )
 
     def _name(self, node: ast.Name) -> bool:
         self._named.add(node.id)
-        return self._says(node.id)
+        return node.id in self._modules or node.id == "Variable"
 
     def _attribute(self, node: ast.Attribute) -> bool:
-        if node.attr == "modules" and isinstance(node.value, ast.Name) and node.value.id == "sys":
+        word = node.attr
+        if word == "modules" and isinstance(node.value, ast.Name) and node.value.id == "sys":
             return False
-        # `from torch import nn` is said by its name, `torch.nn` that is handed on by its attribute.
-        self._named.add(node.attr)
-        return self._says(node.attr)
+        if word in ("nn", "methodcaller", "attrgetter"):
+            self._named.add(word)
+        if word == "requires_grad":
+            return not isinstance(node.ctx, ast.Load)
+        return word in _SAYING or word in self._modules
 
     def _constant(self, node: ast.Constant) -> bool:
-        return isinstance(node.value, str) and self._says(node.value)
+        if isinstance(node.value, str) and (node.value in _SAYING or node.value in self._modules):
+            self.strings = True
+            return node.value == "requires_grad"
+        return False
 
     def _keyword(self, node: ast.keyword) -> bool:
         is_off = isinstance(node.value, ast.Constant) and node.value.value is False
         return node.arg == "requires_grad" and not is_off
 
     def _import_from(self, node: ast.ImportFrom) -> bool:
-        inside = "nn" in (node.module or "").split(".")
+        parts = (node.module or "").split(".")
         for alias in node.names:
-            if alias.name in _SAYING or (alias.asname is not None and self._says(alias.name)):
+            if alias.name in _IMPORTED or (alias.name == "*" and ("autograd" in parts or "torch" in parts)):
                 return True
-            if inside or alias.name == "nn":
+            if alias.asname is not None and (alias.name in self._modules or "Module" in alias.name):
+                return True
+            if "nn" in parts or alias.name == "nn":
                 self._from_nn.add(alias.asname or alias.name)
         return False
 
@@ -193,6 +217,29 @@ class _Look:
 
     def _subscript(self, node: ast.Subscript) -> bool:
         return isinstance(node.value, ast.Attribute) and node.value.attr == "data"
+
+    def _assign(self, node: ast.Assign) -> bool:
+        """Whether a class of modules gets another name."""
+        return not isinstance(node.value, ast.Call) and any("Module" in word for word in _words(node.value))
+
+    def _class(self, node: ast.ClassDef) -> bool:
+        words = {word for base in (*node.bases, *node.keywords) for word in _words(base)}
+        self._bases |= words
+        return any("Module" in word for word in words)
+
+
+def _is_nn(node: ast.expr) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and node.attr == "nn"
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            yield inner.id
+        elif isinstance(inner, ast.Attribute):
+            yield inner.attr
+        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            yield inner.value
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
