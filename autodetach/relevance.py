@@ -91,7 +91,7 @@ def is_idle(
     """
     if not may_matter(raw):
         return True
-    if in_bytes(raw) if tree is None else in_tree(tree):
+    if in_bytes(raw) if tree is None else in_tree(tree, imports=finder is not None and b"import" in raw):
         return False
     if finder is None:
         return True
@@ -112,7 +112,7 @@ def is_idle(
 
 
 def in_tree(tree: ast.Module, *, imports: bool = False) -> bool:
-    """Whether any of the words is evaluated in a file; with `imports`, another file may look up what it has in strings."""
+    """Whether any of the words is evaluated in a file; with `imports`, others may look up what it has in strings."""
     from autodetach.machine.torch_modules import MODULES
 
     look = _Look(frozenset(MODULES))
@@ -123,7 +123,7 @@ class _Look:
     """One look at a file. What depends on the whole of it is put together at the end: see `at`."""
 
     def __init__(self, modules: frozenset[str]) -> None:
-        self._modules = modules - {"Module"}
+        self._modules = (modules - {"Module"}) | {"Parameter"}
         # What is imported from `torch.nn`; what is named otherwise than in front of a dot; what classes derive from.
         self._from_nn: set[str] = {"nn"}
         self._named: set[str] = set()
