@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,6 +27,8 @@ MIN_BYTES_FOR_POOL = 100_000
 MAX_FILES_PER_TURN = 32
 MAX_BYTES_PER_TURN = 200_000
 """What a process is given at a time: little enough that none is left with much to do when the others are done."""
+MAX_UNCOLLECTED = 100_000
+"""Objects that may be left behind by files before those that died are looked for: some ten megabytes."""
 MIN_FILES_FOR_CACHE = 8
 """Below that, to read what is known of a whole project takes longer than to look."""
 
@@ -117,12 +120,15 @@ def run_as_done(tasks: Sequence[Task], jobs: int, cache: Cache | None = None) ->
             yield number, outcome
     # What is wanted is chosen here: the cache is for all that ask.
     asked = [replace(tasks[number], wanted=None, notes=True) for number in left]
-    for n, outcome in _run_all(asked, jobs):
-        task = tasks[left[n]]
-        if outcome.ground is not None:
-            cache.put(task.file.path, _options_key(task), _record_of(outcome), outcome.ground)
-        yield left[n], _chosen(task, outcome)
-    cache.save()
+    try:
+        for n, outcome in _run_all(asked, jobs):
+            task = tasks[left[n]]
+            if outcome.ground is not None:
+                cache.put(task.file.path, _options_key(task), _record_of(outcome), outcome.ground)
+            yield left[n], _chosen(task, outcome)
+    finally:
+        # Also where somebody loses patience: the next run goes on from here.
+        cache.save()
 
 
 def run_one(task: Task) -> Outcome:
@@ -322,7 +328,7 @@ def _run_all(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Outcome]]:
     if sizes and sum(sizes) >= MIN_BYTES_FOR_POOL:
         yield from _run_in_pool(tasks, sizes, jobs)
     else:
-        yield from ((number, run_one(task)) for number, task in enumerate(tasks))
+        yield from ((number, _run_and_tidy(task)) for number, task in enumerate(tasks))
 
 
 def _size(task: Task) -> int:
@@ -366,7 +372,15 @@ def _run_in_pool(tasks: Sequence[Task], sizes: Sequence[int], jobs: int) -> Iter
 
 
 def _run_turn(tasks: Sequence[Task]) -> list[Outcome]:
-    return [run_one(task) for task in tasks]
+    return [_run_and_tidy(task) for task in tasks]
+
+
+def _run_and_tidy(task: Task) -> Outcome:
+    outcome = run_one(task)
+    # The machine runs without a collector, and what it leaves behind is full of cycles.
+    if gc.get_count()[0] > MAX_UNCOLLECTED:
+        gc.collect(1)
+    return outcome
 
 
 def _ignore_interrupts() -> None:
