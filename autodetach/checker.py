@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
 from autodetach.project import Files, Finder, parse
+from autodetach.relevance import is_idle
 from autodetach.source import Edit, Source, Span, compose
 from autodetach.suppress import sift
 
@@ -131,11 +132,6 @@ def remember() -> None:
     _again = _again or Again()
 
 
-def may_matter(raw: bytes) -> bool:
-    """Whether a file can have anything to do with autograd: cheap, on its bytes."""
-    return b"torch" in raw or b"backward" in raw
-
-
 def check(
     source: Source,
     options: CheckOptions,
@@ -173,7 +169,8 @@ def _checked(
         return CheckResult((), (Problem(source.path, f"syntax error: {error.msg}", error.lineno),))
     except (ValueError, RecursionError, MemoryError) as error:
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
-    if not may_matter(source.raw):
+    texts = {at: other.raw for at, other in (changed or {}).items()}
+    if evidence is None and is_idle(source.raw, path or source.path, finder, texts, tree):
         return CheckResult(())
     with _undisturbed():
         files = Files(path or source.path, source, tree, finder, changed)

@@ -231,9 +231,12 @@ def test_imported_files_have_a_budget_for_all_paths() -> None:
         def find(self, name: str, importer: str) -> str | None:
             return "/other.py" if name == "other" else None
 
-        def read(self, path: str) -> Source | None:
+        def read(self, path: str) -> Source:
             body = "".join(f"x{n} = [{n}, {n} + 1]\n" for n in range(20_000))
             return Source.from_bytes((body + "y = 1\n").encode(), path)
+
+        def peek(self, path: str) -> bytes | None:
+            return self.read(path).raw
 
     tests = "".join(f"    if a.f{n}:\n        h = h * {n}\n" for n in range(40))
     text = f"import torch\nfrom other import y\n\ndef f(a, h):\n{tests}    for k in range(3):\n        h.backward()\n"
