@@ -24,7 +24,7 @@ def stores(binding: Binding, files: Iterable[str] = ()) -> tuple[Site, ...]:
     What is reached through an attribute may be stored by methods in other `files`.
     """
     name = _last_name(binding.path)
-    attribute = name != binding.root and not binding.path.split("[")[0].endswith(">")
+    attribute = name != binding.root and f" {name}>" not in binding.path
     found: list[tuple[int, Site]] = []
     for file in dict.fromkeys((binding.file, *(files if attribute else ()))):
         tree = _tree(file)
@@ -50,7 +50,7 @@ def hands_over(names: Iterable[Binding]) -> tuple[Site, ...]:
 
 def _last_name(path: str) -> str:
     """`losses` of `losses`, `history` of `self.history['loss']`, `sum` of `self.stats['loss'].sum`."""
-    return re.sub(r"\[[^]]*\]|\{[^}]*\}", "", path).rstrip(".").split(".")[-1].strip("<>").split(" ")[-1]
+    return re.sub(r"\[[^]]*\]|\{[^}]*\}|\.<in \w+>", "", path).rstrip(".").split(".")[-1].strip("<>").split(" ")[-1]
 
 
 def _is_local(binding: Binding) -> bool:

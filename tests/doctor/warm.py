@@ -40,9 +40,10 @@ class Warm:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._server is not None:
-            assert self._server.stdin is not None
+            assert self._server.stdin is not None and self._server.stdout is not None
             self._server.stdin.close()
             self._server.wait(30)
+            self._server.stdout.close()
 
     def __call__(self, *args: str, cwd: Path, text: str = "") -> Ran:
         """Run a script or, behind `-m`, a module; `text` is its standard input."""
