@@ -65,6 +65,7 @@ class Observer:
         self._census: Census | None = None
         self._boundary = 0
         self._undo: list[Callable[[], None]] = []
+        self.lock = threading.RLock()
         self._inside = threading.local()
         self._main = threading.main_thread().ident
         self._mode: Any = None
@@ -128,7 +129,9 @@ class Observer:
     def careful(self) -> Iterator[None]:
         """A fault of the doctor's own is told once, in `blind`, and never reaches the program."""
         try:
-            yield
+            # Threads may differentiate at once; Python 3.11 cannot even parse in two of them.
+            with self.lock:
+                yield
         except Exception as error:
             text = f"a look has failed, and the run went on ({type(error).__name__}: {error})"
             if text not in self.blind:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -61,7 +62,9 @@ def watch(text: str, folder: Path, *, trace: bool = False) -> Seen:
     sys.modules["watched"] = module  # classes find their module there
     observer.attach(torch)
     try:
-        exec(compile(source, str(path), "exec"), vars(module))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # PyTorch warns of parts of its own
+            exec(compile(source, str(path), "exec"), vars(module))
     except Exception as raised:
         error = raised
     heard += observer.results()
