@@ -82,14 +82,15 @@ class Observer:
         """Begin to observe; what this PyTorch is too old for is said in `blind`."""
         if self.attached:
             return
+        autograd = getattr(torch, "autograd", None)
+        if not hasattr(autograd, "_engine_run_backward") or not hasattr(autograd, "_get_sequence_nr"):
+            version = getattr(torch, "__version__", "of no version")
+            self.blind.append(f"PyTorch {version} cannot be observed: 2.4 or newer is needed")
+            return
         self._torch = torch
         self._search = Search(torch, self.territory)
         self._facts = Facts(torch, self.journal)
         self._census = Census(torch)
-        autograd = torch.autograd
-        if not hasattr(autograd, "_engine_run_backward") or not hasattr(autograd, "_get_sequence_nr"):
-            self.blind.append(f"PyTorch {torch.__version__} is too old to be observed: 2.4 or newer is needed")
-            return
         self._replace(autograd, "_engine_run_backward", self._engine)
         self._replace(torch.nn.Module, "__call__", self._module_call)
         self._replace(torch, "compile", self._compile)

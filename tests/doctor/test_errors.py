@@ -310,7 +310,7 @@ def test_pytorch_is_as_it_was(tmp_path: Path) -> None:
             torch.nn.Module.__call__,
             torch.compile,
             len(optimizer._global_optimizer_post_hooks),
-            len(torch.overrides._get_current_function_mode_stack()),
+            len(torch.overrides._get_current_function_mode_stack()),  # type: ignore[no-untyped-call]
         )
 
     before = state()

@@ -88,7 +88,6 @@ def _run(args: Sequence[str]) -> int:
     import atexit
     import runpy
     import threading
-    import traceback
 
     del sys.modules["__main__"]
     code = 0
@@ -105,8 +104,8 @@ def _run(args: Sequence[str]) -> int:
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
         if isinstance(error.code, str):
             print(error.code, file=sys.stderr)
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
         code = 1
     with contextlib.suppress(BaseException):
         threading._shutdown()  # type: ignore[attr-defined]
