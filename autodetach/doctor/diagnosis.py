@@ -41,7 +41,9 @@ class Diagnosis:
 
     `site` is the line that it is about: that of the failing call, of the statement that fills a holder, or of the call
     that retains. `binding` names what holds the graph, where a name was found. `nodes` and `bytes` are what is held at
-    the end of a growth, or by one retained graph.
+    the end of a growth, or by one retained graph; `bytes` are those of tensors that nodes have saved for their
+    backward, without parameters. Of a growth, `first_nodes` is what was held at the first look, and `nodes_per_pass`
+    what each pass added since.
     """
 
     kind: Kind
@@ -52,6 +54,8 @@ class Diagnosis:
     others: tuple[Binding, ...] = ()
     nodes: int = 0
     bytes: int = 0
+    first_nodes: int = 0
+    nodes_per_pass: float = 0.0
 
     @property
     def lines(self) -> frozenset[tuple[str, int]]:

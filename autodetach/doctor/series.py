@@ -19,13 +19,16 @@ class Look:
     """What a holder held after a pass: `nodes` of graph, distinct within it, and the sequence number of the oldest.
 
     `blind`: since the look before, a differentiation was not looked at, so that nobody knows whether it made use of
-    what had gathered.
+    what had gathered. `passes` is how many events of the sort that it was looked at after there had been, looked at or
+    not; `bytes` what the nodes have saved, None where that was not counted.
     """
 
     number: int
     nodes: int
     oldest: int = -1
     blind: bool = False
+    passes: int = 0
+    bytes: int | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -77,8 +80,15 @@ class Series:
         return [after.nodes - before.nodes for before, after in itertools.pairwise(segment)]
 
     @property
+    def per_pass(self) -> float:
+        """Nodes of graph that a pass adds, the passes between the looks counted."""
+        segment = self.segment
+        passes = segment[-1].passes - segment[0].passes
+        return (segment[-1].nodes - segment[0].nodes) / passes if passes else 0.0
+
+    @property
     def growth(self) -> float:
-        """Nodes of graph that a pass adds."""
+        """Nodes of graph that a look adds to the one before."""
         segment = self.segment
         passes = segment[-1].number - segment[0].number
         return (segment[-1].nodes - segment[0].nodes) / passes if passes else 0.0
