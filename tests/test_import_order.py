@@ -107,7 +107,8 @@ ORDER = (
     "doctor.verdict",
     "doctor.words doctor.repair doctor.table",
     "doctor.observer",
-    "doctor.session doctor.watching",
+    "doctor.session doctor.watching doctor.testing",
+    "doctor.magic",
     "doctor.command",
     # The language server.
     "lsp",
@@ -122,6 +123,7 @@ ORDER = (
     "app",
     "cli",
     "__main__",
+    "pytest_plugin",
 )
 
 # What a module imports although it stands in no row above, and why that is right. `*` is as above.

@@ -10,7 +10,7 @@ from autodetach.doctor.holders import Binding
 
 
 class Kind(enum.Enum):
-    """What went wrong: the four faces of a graph that lives too long or too short."""
+    """What went wrong: the faces of a graph that lives too long or too short."""
 
     FREED = "freed graph"
     """PyTorch raised: a differentiation needs what an earlier one has freed."""
@@ -20,6 +20,8 @@ class Kind(enum.Enum):
     """No error: what a name holds grows with every pass."""
     RETAINED = "unused retained graph"
     """No error: `retain_graph=True` kept a graph that nobody walked again."""
+    LEFT = "graph left behind"
+    """No error: what outlives a test still holds graph that the test has built."""
 
     @property
     def raises(self) -> bool:

@@ -93,7 +93,9 @@ class Observer:
         optimizer = sys.modules["torch.optim.optimizer"]
         handle = optimizer.register_optimizer_step_post_hook(self._after_step)
         self._undo.append(handle.remove)
-        if threading.get_ident() == self._main:
+        if _has_compiled():
+            self._say_compiled()
+        elif threading.get_ident() == self._main:
             self._mode = mode_for(torch, self.lines)
             self._mode.__enter__()
 
@@ -137,6 +139,7 @@ class Observer:
     def _engine(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def run_backward(outputs: Any, *args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
             if not self._undo or getattr(self._inside, "backward", False):
                 return original(outputs, *args, **kwargs)  # a checkpoint computes its part again
             self._inside.backward = True
@@ -160,6 +163,7 @@ class Observer:
         compiling = self._torch.compiler.is_compiling
 
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
             if compiling() or not self._undo or getattr(inside, "module", False):
                 return original(module, *args, **kwargs)
             inside.module = True
@@ -177,14 +181,15 @@ class Observer:
             if self._mode is not None and self._mode.active:
                 self._mode.active = False
                 self._leave_mode()
-            text = (
-                "torch.compile is used: which line builds what is not seen, and nothing inside a compiled function is"
-            )
-            if text not in self.blind:
-                self.blind.append(text)
+            self._say_compiled()
             return original(*args, **kwargs)
 
         return compile
+
+    def _say_compiled(self) -> None:
+        text = "torch.compile is used: which line builds what is not seen, and nothing inside a compiled function is"
+        if text not in self.blind:
+            self.blind.append(text)
 
     # Events.
 
@@ -308,6 +313,12 @@ class Observer:
 
     def _replace(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         self._undo.append(replace(owner, name, make))
+
+
+def _has_compiled() -> bool:
+    """Whether something was compiled already: a mode would be traced, too, and break what is to be one graph."""
+    backends = getattr(sys.modules.get("torch._dynamo.eval_frame"), "cached_backends", {})
+    return any(callable(backend) for backend in backends.values())  # optimizers switch it off, with None
 
 
 def roots_of(outputs: Any) -> Iterator[Node]:

@@ -11,6 +11,9 @@ from autodetach.doctor.frames import Site
 Label = Callable[[str], str | None]
 """From what stands for a path to the name that people know it by, None where it is not known."""
 
+CELLS = "<cells>"
+"""Stands for the file of the variables that all cells of a notebook share."""
+
 _labels: list[Label] = []
 
 
@@ -20,12 +23,16 @@ def name_cells(label: Label) -> None:
         _labels.append(label)
 
 
+def cell_name(path: str) -> str | None:
+    """The name of a cell, None for what is none."""
+    return next((name for label in _labels if (name := label(path)) is not None), None)
+
+
 def place(site: Site) -> str:
     """The file, relative to the current folder where it lies below it, and the line: `train.py:12`; or the cell."""
-    for label in _labels:
-        name = label(site.path)
-        if name is not None:
-            return printable(f"{name}, line {site.line}")
+    name = cell_name(site.path)
+    if name is not None:
+        return printable(f"{name}, line {site.line}")
     path = site.path
     if os.path.isabs(path):
         relative = os.path.relpath(path)

@@ -161,11 +161,12 @@ class Watch:
             say("\n".join(lines))
 
 
-def summary(observer: Observer) -> str:
-    """What was observed where no fault was seen."""
+def summary(observer: Observer, calls: int = 0, steps: int = 0) -> str:
+    """What was observed, behind so many differentiations and steps, where no fault was seen."""
     if not observer.attached:
         return "the program has not imported PyTorch: there was nothing to observe"
-    return f"{observer.journal.calls} differentiations and {observer.steps} steps observed: no fault seen"
+    calls, steps = observer.journal.calls - calls, observer.steps - steps
+    return f"{calls} differentiations and {steps} steps observed: no fault seen"
 
 
 def distinct(diagnoses: Iterable[Diagnosis]) -> tuple[Diagnosis, ...]:
