@@ -281,7 +281,10 @@ class Verdict:
         )
         message = f"`{binding.path}` ({binding.where}) keeps the autograd graph of every pass"
         site = sites[0] if sites else None
-        return Diagnosis(Kind.GROWTH, message, site, binding, tuple(story), nodes=segment[-1].nodes, bytes=series.bytes)
+        first, last = segment[0].nodes, segment[-1].nodes
+        return Diagnosis(
+            Kind.GROWTH, message, site, binding, tuple(story), (), last, series.bytes, first, series.per_pass
+        )
 
     def _retained(self) -> Iterator[Diagnosis]:
         for line in self._seen.journal.retained.values():
