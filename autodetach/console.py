@@ -68,10 +68,15 @@ def put_bytes(result: bytes) -> None:
 
 
 def _write(stream: TextIO, data: bytes) -> None:
+    buffer = getattr(stream, "buffer", None)
     try:
         stream.flush()
-        stream.buffer.write(data)
-        stream.buffer.flush()
+        if buffer is None:  # what a notebook has, or a program that collects what is printed
+            stream.write(data.decode(stream.encoding or "utf-8", "backslashreplace"))
+            stream.flush()
+            return
+        buffer.write(data)
+        buffer.flush()
     except OSError as error:
         # The interpreter flushes its streams at its end and would complain again.
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -107,14 +107,15 @@ ORDER = (
     "report.explanation",
     # A run under observation.
     "doctor",
-    "doctor.nodes doctor.frames doctor.budget doctor.enough doctor.hooking doctor.children",
-    "doctor.holders doctor.scan doctor.program doctor.lines doctor.referrers",
+    "doctor.nodes doctor.frames doctor.budget doctor.enough doctor.hooking doctor.children doctor.patching",
+    "doctor.holders doctor.scan doctor.program doctor.lines doctor.places doctor.referrers",
     "doctor.diagnosis doctor.journal doctor.series doctor.stores",
     "doctor.growth doctor.census",
     "doctor.verdict doctor.facts",
-    "doctor.words doctor.repair",
+    "doctor.words doctor.repair doctor.table",
     "doctor.observer",
-    "doctor.session",
+    "doctor.session doctor.watching doctor.testing",
+    "doctor.magic",
     "doctor.command",
     # The language server.
     "lsp",
@@ -129,10 +130,12 @@ ORDER = (
     "app",
     "cli",
     "__main__",
+    "pytest_plugin",
 )
 
 # What a module imports although it stands in no row above, and why that is right. `*` is as above.
 UPWARD = {
+    ("autodetach", "doctor.*"): "inside: what the package offers to programs is loaded when they ask for it",
     ("codemods", "codemods.tree"): "a type: the protocol names the tree that codemods get",
     ("rules.suspect", "rules.program"): "a type: a rule is a function of a program",
     ("report", "report.*"): "inside: only the format that is asked for is loaded",

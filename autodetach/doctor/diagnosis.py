@@ -10,7 +10,7 @@ from autodetach.doctor.holders import Binding
 
 
 class Kind(enum.Enum):
-    """What went wrong: the four faces of a graph that lives too long or too short."""
+    """What went wrong: the faces of a graph that lives too long or too short."""
 
     FREED = "freed graph"
     """PyTorch raised: a differentiation needs what an earlier one has freed."""
@@ -20,6 +20,8 @@ class Kind(enum.Enum):
     """No error: what a name holds grows with every pass."""
     RETAINED = "unused retained graph"
     """No error: `retain_graph=True` kept a graph that nobody walked again."""
+    LEFT = "graph left behind"
+    """No error: what outlives a test still holds graph that the test has built."""
 
     @property
     def raises(self) -> bool:
@@ -43,7 +45,9 @@ class Diagnosis:
 
     `site` is the line that it is about: that of the failing call, of the statement that fills a holder, or of the call
     that retains. `binding` names what holds the graph, where a name was found. `nodes` and `bytes` are what is held at
-    the end of a growth, or by one retained graph.
+    the end of a growth, or by one retained graph; `bytes` are those of tensors that nodes have saved for their
+    backward, without parameters. Of a growth, `first_nodes` is what was held at the first look, and `nodes_per_pass`
+    what each pass added since.
     """
 
     kind: Kind
@@ -54,6 +58,8 @@ class Diagnosis:
     others: tuple[Binding, ...] = ()
     nodes: int = 0
     bytes: int = 0
+    first_nodes: int = 0
+    nodes_per_pass: float = 0.0
 
     @property
     def lines(self) -> frozenset[tuple[str, int]]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding, Held
 from autodetach.doctor.lines import Lines
 from autodetach.doctor.nodes import NO_SEQUENCE, Node, reachable
-from autodetach.doctor.series import Look, Series
+from autodetach.doctor.series import MIN_RISES, Look, Series
 
 ALL_LOOKS = 12
 """So many passes are looked at one by one, later ones less and less often."""
@@ -18,6 +20,17 @@ QUIET = 4
 """So many calls without what usually ends a pass are passes themselves."""
 CONSUMED = 2
 """Of the tensors that gathered in a holder, so many in one differentiation make use of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What all names together held at a look, in nodes of graph, and how many steps, differentiations and calls of
+    modules there had been."""
+
+    steps: int
+    backwards: int
+    forwards: int
+    nodes: int
 
 
 class Growth:
@@ -34,7 +47,8 @@ class Growth:
         self._since: dict[str, int] = {}
         self._blind = False
         self.series: dict[tuple[str, str, str, str], Series] = {}
-        self.totals: list[tuple[int, int]] = []
+        self.totals: list[Total] = []
+        self._events: Counter[str] = Counter()
 
     def due(self, event: str, site: Site) -> bool:
         """Count a pass of this line, and say whether to look after it.
@@ -42,6 +56,7 @@ class Growth:
         Steps of optimizers end passes; calls of `backward` do in programs without them, and calls of modules where
         neither follows.
         """
+        self._events[event] += 1
         self._quiet = 0 if event == "step" else self._quiet + 1
         if event == "backward":
             self._forwards = 0
@@ -59,8 +74,20 @@ class Growth:
         self._next[key] = count + (1 if count < ALL_LOOKS else max(1, count // 8))
         return True
 
-    def look(self, event: str, held: Iterable[Held], step: int, newest: int) -> None:
-        """Take what every name holds into its series; `newest` is the sequence number that the next node will have."""
+    def look(
+        self,
+        event: str,
+        held: Iterable[Held],
+        step: int,
+        newest: int,
+        weigh: Callable[[Iterator[Node]], int] | None = None,
+        *,
+        every: bool = False,
+    ) -> None:
+        """Take what every name holds into its series; `newest` is the sequence number that the next node will have.
+
+        `weigh` counts the bytes that nodes have saved, of what has grown for some time, or of `every` holder.
+        """
         self._number += 1
         groups: dict[Binding, dict[Node, int]] = {}
         for each in held:
@@ -78,13 +105,15 @@ class Growth:
                 series = self.series[key] = Series(binding)
             count = sum(1 for _ in islice(reachable(iter(tops)), MAX_NODES))
             series.tops.update(sequence for sequence in tops.values() if sequence != NO_SEQUENCE)
-            series.looks.append(Look(self._number, count, old, self._blind))
+            series.looks.append(Look(self._number, count, old, self._blind, self._events[event]))
+            if weigh is not None and (every or series.rises >= MIN_RISES):
+                series.bytes = weigh(islice(reachable(iter(tops)), MAX_NODES))
+                series.looks[-1] = replace(series.looks[-1], bytes=series.bytes)
         for key, series in self.series.items():
             if key[0] == event and series.looks[-1].number != self._number and series.looks[-1].nodes:
-                series.looks.append(Look(self._number, 0))
-                series.tops.clear()
+                series.empty(Look(self._number, 0, passes=self._events[event], bytes=0))
         self._blind = False
-        self.totals.append((step, len(oldest)))
+        self.totals.append(Total(step, self._events["backward"], self._events["forward"], len(oldest)))
 
     def skipped(self) -> None:
         """A differentiation is not looked at."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import sys
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import (
     BuiltinFunctionType,
@@ -47,17 +48,10 @@ MAX_STATES = 4
 """Of an optimizer, the states of so many parameters are looked at: they are all treated alike."""
 OPAQUE = frozenset("builtins functools itertools _queue _collections collections _asyncio _contextvars".split())
 """Modules whose objects are written in C, and keep what they hold to themselves."""
-_STRANGERS = (
-    "torch.utils",
-    "torch._",
-    "torch.jit",
-    "torch.fx",
-    "numpy",
-    "pandas",
-    "logging",
-    "threading",
-    "_thread",
-    "re",
+_STRANGERS = frozenset(
+    """
+    IPython ast autodetach ipykernel logging numpy pandas re threading torch.fx torch.jit torch.utils traitlets _thread
+    """.split()
 )
 """Packages whose objects hold no tensors of a program, or too much that is not the program's."""
 
@@ -99,6 +93,10 @@ class Search:
         self._module: Any = torch.nn.Module
         self._optimizer: Any = torch.optim.Optimizer
         self._territory = territory
+        self.modules_without_file: dict[int, str] = {}
+        """What stands for the file of a module that has none, by the identity of its variables."""
+        self.cells: Callable[[], list[str]] = list
+        """The cells of a notebook that count as files of the user."""
         self._loaded = 0
         self._modules: list[tuple[str, ModuleType]] = []
 
@@ -110,11 +108,12 @@ class Search:
                 yield each.f_code.co_filename, function_of(each.f_code), each.f_locals
             elif id(each.f_globals) not in seen:
                 seen.add(id(each.f_globals))
-                yield each.f_code.co_filename, "", each.f_globals
+                yield self._file_of(each, each.f_code.co_filename), "", each.f_globals
         for each in self._territory.frames(frame):
             if id(each.f_globals) not in seen:
                 seen.add(id(each.f_globals))
-                yield str(each.f_globals.get("__file__") or each.f_code.co_filename), "", each.f_globals
+                file = str(each.f_globals.get("__file__") or each.f_code.co_filename)
+                yield self._file_of(each, file), "", each.f_globals
         for path, module in self._user_modules():
             if id(vars(module)) not in seen:
                 seen.add(id(vars(module)))
@@ -122,7 +121,10 @@ class Search:
 
     def files(self) -> list[str]:
         """The files of the user's modules."""
-        return [path for path, _ in self._user_modules()]
+        return [*(path for path, _ in self._user_modules()), *self.cells()]
+
+    def _file_of(self, frame: FrameType, file: str) -> str:
+        return self.modules_without_file.get(id(frame.f_globals), file)
 
     def _user_modules(self) -> list[tuple[str, ModuleType]]:
         """The user's modules that are loaded; there are thousands of others."""
@@ -137,9 +139,13 @@ class Search:
 
     def held(self, frame: FrameType | None, *, every: bool = False) -> Iterator[Held]:
         """All tensors with history that a name leads to; with `every`, also those without."""
+        return self.held_in(self.scopes(frame), every=every)
+
+    def held_in(self, scopes: Iterable[tuple[str, str, Mapping[str, Any]]], *, every: bool = False) -> Iterator[Held]:
+        """The same for these scopes: file, function and variables."""
         queue: deque[tuple[Any, Binding, Binding, int]] = deque()
         seen: set[int] = set()
-        for file, function, variables in self.scopes(frame):
+        for file, function, variables in scopes:
             for name, value in list(variables.items()):
                 if type(value) in ATOMS or name.startswith("__"):
                     continue
@@ -234,7 +240,7 @@ class Search:
             yield ".func", value.func, False
             yield ".args", value.args, False
             yield ".keywords", value.keywords, False
-        elif not str(kind.__module__).startswith(_STRANGERS):
+        elif not _is_strange(str(kind.__module__)):
             yield from _attributes(value)
 
     def _module_parts(self, module: Any) -> Iterator[tuple[str, Any, bool]]:
@@ -275,6 +281,14 @@ def _inside_of(value: Any) -> Iterator[tuple[str, Any, bool]]:
     for part in gc.get_referents(value)[-MAX_ELEMENTS:]:
         if part is not kind and type(part) not in ATOMS:
             yield f".<in {kind.__name__}>", part, True
+
+
+@functools.cache
+def _is_strange(name: str) -> bool:
+    """Whether a module of this name is one of the strangers."""
+    return name.startswith("torch._") or not _STRANGERS.isdisjoint(
+        (name.partition(".")[0], ".".join(name.split(".")[:2]))
+    )
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any, bool]]:

@@ -9,8 +9,9 @@ from typing import Any
 
 def when_imported(name: str, then: Callable[[Any], None]) -> None:
     """Call `then` with the module as soon as it is imported: now, if it is."""
-    if name in sys.modules:
-        then(sys.modules[name])
+    module = sys.modules.get(name)
+    if module is not None:
+        then(module)
         return
     import wrapt
 

@@ -78,6 +78,7 @@ def mode_for(torch: Any, lines: Lines) -> Any:
         calls = 0
 
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            __tracebackhide__ = True
             if not self.active:
                 return func(*args, **(kwargs or {}))
             before = counter()

@@ -23,6 +23,7 @@ from autodetach.doctor.holders import Binding, Search
 from autodetach.doctor.journal import Call, Journal
 from autodetach.doctor.lines import Lines, mode_for
 from autodetach.doctor.nodes import Node, address_of, bytes_saved, hooks_are_used, reachable
+from autodetach.doctor.patching import replace
 from autodetach.doctor.scan import Scan, needed, scan
 from autodetach.doctor.verdict import Verdict
 from autodetach.machine.evidence import Evidence
@@ -39,16 +40,23 @@ SNAPSHOT_EVERY = 16
 @dataclass(frozen=True, slots=True)
 class Options:
     """How closely to look. `trace`: at everything, whatever it costs. `steps`: end the program after so many optimizer
-    steps (differentiations, where no optimizer steps), None to let it end by itself."""
+    steps (differentiations, where no optimizer steps), None to let it end by itself. `weigh`: count bytes at each look,
+    and not of leaks alone."""
 
     trace: bool = False
     steps: int | None = None
+    weigh: bool = False
 
 
 class Observer:
-    """Observes the PyTorch of this process between `attach` and `detach`; `tell` gets each fault that raises."""
+    """Observes the PyTorch of this process between `attach` and `detach`; `tell` gets each fault that raises.
 
-    def __init__(self, options: Options, territory: Territory, tell: Callable[[Diagnosis], None]) -> None:
+    `thread` is the thread whose names are looked at, by its ident: the main one, unless another is given.
+    """
+
+    def __init__(
+        self, options: Options, territory: Territory, tell: Callable[[Diagnosis], None], thread: int | None = None
+    ) -> None:
         self.options = options
         self.territory = territory
         self.budget = Budget(None) if options.trace else Budget()
@@ -67,7 +75,8 @@ class Observer:
         self._undo: list[Callable[[], None]] = []
         self.lock = threading.RLock()
         self._inside = threading.local()
-        self._main = threading.main_thread().ident
+        self._main = threading.main_thread().ident if thread is None else thread
+        self._deep_until = DEEP_CALLS
         self._mode: Any = None
         self._torch: Any = None
         self._stepped: dict[int, tuple[weakref.ref[Any], Site]] = {}
@@ -80,7 +89,7 @@ class Observer:
 
     def attach(self, torch: Any) -> None:
         """Begin to observe; what this PyTorch is too old for is said in `blind`."""
-        if self.attached:
+        if self._undo:
             return
         autograd = getattr(torch, "autograd", None)
         if not hasattr(autograd, "_engine_run_backward") or not hasattr(autograd, "_get_sequence_nr"):
@@ -88,9 +97,10 @@ class Observer:
             self.blind.append(f"PyTorch {version} cannot be observed: 2.4 or newer is needed")
             return
         self._torch = torch
-        self._search = Search(torch, self.territory)
-        self._facts = Facts(torch, self.journal)
-        self._census = Census(torch)
+        self._search = self._search or Search(torch, self.territory)
+        self._facts = self._facts or Facts(torch, self.journal)
+        self._census = self._census or Census(torch)
+        self._deep_until = self.journal.calls + DEEP_CALLS
         self._replace(autograd, "_engine_run_backward", self._engine)
         self._replace(torch.nn.Module, "__call__", self._module_call)
         self._replace(torch, "compile", self._compile)
@@ -100,7 +110,9 @@ class Observer:
         optimizer = sys.modules["torch.optim.optimizer"]
         handle = optimizer.register_optimizer_step_post_hook(self._after_step)
         self._undo.append(handle.remove)
-        if threading.get_ident() == self._main:
+        if _has_compiled():
+            self._say_compiled()
+        elif threading.get_ident() == self._main:
             self._mode = mode_for(torch, self.lines)
             self._mode.__enter__()
 
@@ -118,7 +130,8 @@ class Observer:
         with self.careful(), self.budget:
             newest = self._torch.autograd._get_sequence_nr()
             held = list(self._search.held(frame))
-            self.growth.look(event, held, self.steps, newest)
+            weigh = self._weigh if self.budget.left else None
+            self.growth.look(event, held, self.steps, newest, weigh, every=self.options.weigh)
             if self.census.due():
                 self.census.take({id(each.tensor) for each in held})
 
@@ -178,7 +191,8 @@ class Observer:
     def _engine(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def run_backward(outputs: Any, *args: Any, **kwargs: Any) -> Any:
-            if getattr(self._inside, "backward", False):
+            __tracebackhide__ = True
+            if not self._undo or getattr(self._inside, "backward", False):
                 return original(outputs, *args, **kwargs)  # a checkpoint computes its part again
             self._inside.backward = True
             try:
@@ -201,7 +215,8 @@ class Observer:
         compiling = self._torch.compiler.is_compiling
 
         def __call__(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if compiling() or getattr(inside, "module", False):
+            __tracebackhide__ = True
+            if compiling() or not self._undo or getattr(inside, "module", False):
                 return original(module, *args, **kwargs)
             inside.module = True
             try:
@@ -218,11 +233,7 @@ class Observer:
             if self._mode is not None and self._mode.active:
                 self._mode.active = False
                 self._leave_mode()
-            text = (
-                "torch.compile is used: which line builds what is not seen, and nothing inside a compiled function is"
-            )
-            if text not in self.blind:
-                self.blind.append(text)
+            self._say_compiled()
             return original(*args, **kwargs)
 
         return compile
@@ -233,6 +244,11 @@ class Observer:
             return original(*args)
 
         return push
+
+    def _say_compiled(self) -> None:
+        text = "torch.compile is used: which line builds what is not seen, and nothing inside a compiled function is"
+        if text not in self.blind:
+            self.blind.append(text)
 
     # Events.
 
@@ -287,7 +303,9 @@ class Observer:
             if hasattr(error, "add_note"):
                 from autodetach.doctor.words import note
 
-                error.add_note(note(diagnosis))
+                text = note(diagnosis)
+                if text not in getattr(error, "__notes__", ()):  # that of another observer
+                    error.add_note(text)
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         frame = sys._getframe(1)
@@ -313,8 +331,8 @@ class Observer:
             return
         if self.growth.due(event, site) and self.budget.left:
             self.look(frame, event)
-            for report in self.reporters:
-                report(self)
+        for report in self.reporters:
+            report(self)
 
     def _snapshot(self, frame: FrameType) -> None:
         names: dict[int, list[Binding]] = {}
@@ -328,7 +346,7 @@ class Observer:
         mode = self._mode
         if mode is None or self.options.trace or not mode.active:
             return
-        if self.journal.calls >= DEEP_CALLS or mode.calls > DEEP_OPERATIONS:
+        if self.journal.calls >= self._deep_until or mode.calls > DEEP_OPERATIONS:
             mode.active = False
 
     def _leave_mode(self) -> None:
@@ -339,6 +357,9 @@ class Observer:
         if self._torch.overrides._get_current_function_mode() is mode:
             mode.__exit__(None, None, None)
             self._mode = None
+
+    def _weigh(self, nodes: Iterator[Node]) -> int:
+        return bytes_saved(nodes, self._weights())
 
     def _weights(self) -> set[int]:
         """The addresses of storages that are there anyway: the leaves that optimizers step."""
@@ -355,9 +376,13 @@ class Observer:
             yield node if node is not None else self._torch.autograd.graph.get_gradient_edge(each).node
 
     def _replace(self, owner: Any, name: str, make: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
-        original = getattr(owner, name)
-        setattr(owner, name, make(original))
-        self._undo.append(lambda: setattr(owner, name, original))
+        self._undo.append(replace(owner, name, make))
+
+
+def _has_compiled() -> bool:
+    """Whether something was compiled already: a mode would be traced, too, and break what is to be one graph."""
+    backends = getattr(sys.modules.get("torch._dynamo.eval_frame"), "cached_backends", {})
+    return any(callable(backend) for backend in backends.values())  # optimizers switch it off, with None
 
 
 def roots_of(outputs: Any) -> Iterator[Node]:

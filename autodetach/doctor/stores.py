@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
+from autodetach.doctor.places import CELLS, cell_name
 
 FILLS = frozenset(
     "append appendleft extend extendleft insert add update setdefault put push put_nowait register_buffer".split()
@@ -26,7 +27,9 @@ def stores(binding: Binding, files: Iterable[str] = ()) -> tuple[Site, ...]:
     name = _last_name(binding.path)
     attribute = name != binding.root and f" {name}>" not in binding.path
     found: list[tuple[int, Site]] = []
-    for file in dict.fromkeys((binding.file, *(files if attribute else ()))):
+    if not attribute:
+        files = [file for file in files if cell_name(file)] if binding.file == CELLS else []
+    for file in dict.fromkeys((binding.file, *files)):
         tree = _tree(file)
         for node, function, depth in _walk(tree) if tree is not None else ():
             if _stores_into(node, name, attribute) and (not _is_local(binding) or function == binding.function):
@@ -100,7 +103,10 @@ def _is_initial(value: ast.expr) -> bool:
         return all(_is_initial(each) for each in value.elts)
     if isinstance(value, ast.Dict):
         return all(_is_initial(each) for each in value.values)
-    return isinstance(value, ast.Call) and not value.args and not value.keywords
+    if not isinstance(value, ast.Call) or value.args or value.keywords:
+        return False
+    # `Meter()`, `collections.deque()`; `losses.sum()` has a value of its own.
+    return isinstance(value.func, ast.Name) or ast.unparse(value.func).startswith("collections.")
 
 
 def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int]]:

@@ -292,7 +292,10 @@ class Verdict:
             # Nobody stores into it where it can be read: the line that builds is next best.
             story[:0] = self._built_by(sorted(series.tops), "builds what it takes")
         site = next((site for site in _all_sites(story) if os.path.isfile(site.path)), None)
-        return Diagnosis(Kind.GROWTH, message, site, binding, tuple(story), nodes=segment[-1].nodes, bytes=series.bytes)
+        first, last = segment[0].nodes, segment[-1].nodes
+        return Diagnosis(
+            Kind.GROWTH, message, site, binding, tuple(story), (), last, series.bytes, first, series.per_pass
+        )
 
     def _hoarded(self) -> Iterator[Diagnosis]:
         """What gathers where no name of the program leads."""

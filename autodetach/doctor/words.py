@@ -6,7 +6,7 @@ import os
 
 from autodetach.console import printable, say
 from autodetach.doctor.diagnosis import Diagnosis, Step
-from autodetach.doctor.frames import Site
+from autodetach.doctor.places import place
 from autodetach.doctor.verdict import size
 
 
@@ -45,12 +45,3 @@ def _step(step: Step) -> str:
     inside = f" in `{step.site.function}`" if step.site.function else ""
     calls = ", ".join(f"from {place(site)}" for site in dict.fromkeys(step.calls))
     return printable(f"{place(step.site)}{inside}: {step.text}{', called ' * bool(calls)}{calls}")
-
-
-def place(site: Site) -> str:
-    """The file, relative to the current folder where it lies below it, and the line."""
-    path = site.path
-    if os.path.isabs(path):
-        relative = os.path.relpath(path)
-        path = path if relative.startswith("..") else relative
-    return printable(f"{path}:{site.line}")
