@@ -108,9 +108,9 @@ ORDER = (
     # A run under observation.
     "doctor",
     "doctor.nodes doctor.frames doctor.budget doctor.enough doctor.hooking doctor.children doctor.patching",
-    "doctor.holders doctor.scan doctor.program doctor.lines doctor.places",
+    "doctor.holders doctor.scan doctor.program doctor.lines doctor.places doctor.referrers",
     "doctor.diagnosis doctor.journal doctor.series doctor.stores",
-    "doctor.growth",
+    "doctor.growth doctor.census",
     "doctor.verdict doctor.facts",
     "doctor.words doctor.repair doctor.table",
     "doctor.observer",

@@ -166,4 +166,4 @@ def test_folder_of_fixtures(rule: Rule) -> None:
 
 def test_every_folder_of_fixtures_belongs_to_a_rule() -> None:
     folders = {path.name for path in FIXTURES.iterdir() if path.is_dir() and not path.name.startswith((".", "_"))}
-    assert folders == {rule.name for rule in RULES} | {"notebooks", "projects"}
+    assert folders == {rule.name for rule in RULES} | {"hidden", "notebooks", "projects"}

@@ -48,7 +48,8 @@ def run(request: RunRequest) -> programs.Ending:
     for text in session.observer.blind:
         say(f"autodetach: {text}")
     if not session.observer.attached:
-        say("autodetach: the program has not imported PyTorch: there was nothing to observe")
+        if not session.observer.blind:
+            say("autodetach: the program has not imported PyTorch: there was nothing to observe")
         return ending
     seen = Observations(program.file, tuple(session.diagnoses), _traceback(ending.error), session.evidence)
     if seen.diagnoses or seen.traceback:

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import functools
+import gc
 import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FrameType,
+    FunctionType,
+    GeneratorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 from autodetach.doctor.frames import Territory, function_of
@@ -36,6 +46,8 @@ ATOMS = frozenset(
 EMPTIES = frozenset((dict, list, tuple, set, frozenset, deque, OrderedDict))
 MAX_STATES = 4
 """Of an optimizer, the states of so many parameters are looked at: they are all treated alike."""
+OPAQUE = frozenset("builtins functools itertools _queue _collections collections _asyncio _contextvars".split())
+"""Modules whose objects are written in C, and keep what they hold to themselves."""
 _STRANGERS = frozenset(
     """
     IPython ast autodetach ipykernel logging numpy pandas re threading torch.fx torch.jit torch.utils traitlets _thread
@@ -168,7 +180,7 @@ class Search:
             seen.add(id(value))
             if depth >= MAX_DEPTH:
                 continue
-            for step, part, gathers in self.parts(value):
+            for step, part, gathers in self._parts(value):
                 if type(part) in ATOMS or id(part) in seen or self._is_bare(part, every):
                     continue
                 inner = _below(binding, step)
@@ -179,6 +191,12 @@ class Search:
         if isinstance(part, self._tensor):
             return not every and part.grad_fn is None and (not part.is_leaf or part.grad is None)
         return type(part) in EMPTIES and not part
+
+    def _parts(self, value: Any) -> Iterator[tuple[str, Any, bool]]:
+        try:
+            yield from self.parts(value)
+        except Exception:  # objects of a program may refuse to be looked at, in whatever way
+            return
 
     def parts(self, value: Any) -> Iterator[tuple[str, Any, bool]]:
         """What an object holds: the step of the path, the part, and whether it is an element of a container."""
@@ -212,6 +230,12 @@ class Search:
         elif kind.__name__ == "ndarray" and str(getattr(value, "dtype", "")) == "object":
             for index, part in _ends(list(enumerate(value.flat))):
                 yield f"[{index}]", part, True
+        elif isinstance(value, GeneratorType):
+            if value.gi_frame is not None and self._territory.owns(value.gi_code):
+                for name, part in value.gi_frame.f_locals.items():
+                    yield f".<local {name}>", part, False
+        elif kind.__module__ in OPAQUE and kind.__name__ != "partial":
+            yield from _inside_of(value)
         elif kind.__name__ == "partial" and kind.__module__ == "functools":
             yield ".func", value.func, False
             yield ".args", value.args, False
@@ -251,6 +275,14 @@ class Search:
             yield f".{name}", part, False
 
 
+def _inside_of(value: Any) -> Iterator[tuple[str, Any, bool]]:
+    """What an object written in C refers to, as the garbage collector sees it."""
+    kind = type(value)
+    for part in gc.get_referents(value)[-MAX_ELEMENTS:]:
+        if part is not kind and type(part) not in ATOMS:
+            yield f".<in {kind.__name__}>", part, True
+
+
 @functools.cache
 def _is_strange(name: str) -> bool:
     """Whether a module of this name is one of the strangers."""
@@ -260,16 +292,22 @@ def _is_strange(name: str) -> bool:
 
 
 def _attributes(value: Any) -> Iterator[tuple[str, Any, bool]]:
-    fields = getattr(value, "__dict__", None)
+    """Without running code of the program: no properties, no `__getattr__`."""
+    try:
+        fields = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        fields = None
     if isinstance(fields, dict):
         for name, part in list(fields.items()):
             if type(part) not in ATOMS:
                 yield f".{name}", part, False
     for cls in type(value).__mro__:
-        slots = cls.__dict__.get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else tuple(slots):
-            if isinstance(name, str) and name not in ("__dict__", "__weakref__"):
-                part = getattr(value, name, None)
+        for name, member in list(cls.__dict__.items()) if "__slots__" in cls.__dict__ else ():
+            if isinstance(member, MemberDescriptorType):
+                try:
+                    part = member.__get__(value, cls)
+                except AttributeError:
+                    continue
                 if type(part) not in ATOMS:
                     yield f".{name}", part, False
 

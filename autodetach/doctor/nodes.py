@@ -3,7 +3,8 @@
 `node._saved_x` unpacks: it runs the program's saved-tensor hooks (a checkpoint would compute its part again). The raw
 form, `node._raw_saved_x`, does not. Measured on PyTorch 2.13: its `data` is None when the tensor was freed, and also
 when there never was one; only then `register_hooks` is refused, with a text that tells which. The node of a custom
-`autograd.Function` refuses `_raw_saved_tensors` itself once it is freed.
+`autograd.Function` refuses `_raw_saved_tensors` itself once it is freed, even if it had saved nothing. `unpack` of a
+saved output is refused with words about something else.
 
 Before PyTorch 2.10 the raw form has no `data` (measured on 2.6). There `_saved_x` is read while the program has used no
 saved-tensor hooks, and nothing is known from then on.
@@ -38,7 +39,7 @@ class Saved(enum.Enum):
     LIVE = 1
     FREED = 2
     UNKNOWN = 3
-    """It keeps something or is freed, and this PyTorch does not tell which without running hooks."""
+    """It may be freed: the node does not tell whether it is, or whether it had saved anything."""
 
 
 _raw_names: dict[type, tuple[str, ...]] = {}
@@ -58,7 +59,7 @@ def saved(node: Node) -> Saved:
         try:
             slots = _slots(node, name)
         except RuntimeError:
-            return Saved.FREED
+            return Saved.UNKNOWN
         for number, slot in enumerate(slots):
             try:
                 data = _data(node, name, number, slot)
@@ -101,15 +102,16 @@ def changed_since(node: Node) -> Iterator[Any]:
             slots = _slots(node, name)
         except RuntimeError:
             return
-        for slot in slots:
-            data = getattr(slot, "data", None)
-            if data is None or not hasattr(data, "_version") or getattr(slot, "unpack_hook", None) is not None:
-                continue
-            try:
-                slot.unpack() if hasattr(slot, "unpack") else getattr(node, name.replace(_RAW, "_saved_"))
-            except RuntimeError as error:
-                if "modified by an inplace operation" in str(error):
-                    yield data
+        saved_data = [getattr(slot, "data", None) for slot in slots]
+        if any(getattr(slot, "unpack_hook", None) is not None for slot in slots):
+            continue
+        try:
+            _unpacked(node, name)
+        except RuntimeError as error:
+            if "modified by an inplace operation" in str(error):
+                for data, slot in zip(saved_data, slots, strict=True):
+                    if getattr(data, "_version", 0) and (len(slots) == 1 or _refuses(slot)):
+                        yield data
 
 
 def bytes_saved(nodes: Iterator[Node], known: set[int]) -> int:
@@ -172,8 +174,24 @@ def _data(node: Node, name: str, number: int, slot: Any) -> Any:
         return slot.data
     if _hooked:
         raise LookupError
-    value = getattr(node, name.replace(_RAW, "_saved_"))
+    value = _unpacked(node, name)
     return value[number] if isinstance(value, (tuple, list)) else value
+
+
+def _unpacked(node: Node, name: str) -> Any:
+    """Raises RuntimeError where it is freed or was changed."""
+    custom = name == f"{_RAW}tensors" and not hasattr(type(node), "_saved_tensors")
+    return getattr(node, "saved_tensors" if custom else name.replace(_RAW, "_saved_"))
+
+
+def _refuses(slot: Any) -> bool:
+    try:
+        slot.unpack()
+    except RuntimeError:
+        return True
+    except AttributeError:  # before PyTorch 2.11
+        return True
+    return False
 
 
 def _is_freed(slot: Any) -> bool:

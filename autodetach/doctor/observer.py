@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from autodetach.doctor.budget import Budget
+from autodetach.doctor.census import Census
 from autodetach.doctor.diagnosis import Diagnosis
 from autodetach.doctor.enough import Enough
 from autodetach.doctor.facts import Facts
@@ -69,8 +70,10 @@ class Observer:
         self._tell = tell
         self._search: Search | None = None
         self._facts: Facts | None = None
+        self._census: Census | None = None
         self._boundary = 0
         self._undo: list[Callable[[], None]] = []
+        self.lock = threading.RLock()
         self._inside = threading.local()
         self._main = threading.main_thread().ident if thread is None else thread
         self._deep_until = DEEP_CALLS
@@ -88,14 +91,16 @@ class Observer:
         """Begin to observe; what this PyTorch is too old for is said in `blind`."""
         if self._undo:
             return
+        autograd = getattr(torch, "autograd", None)
+        if not hasattr(autograd, "_engine_run_backward") or not hasattr(autograd, "_get_sequence_nr"):
+            version = getattr(torch, "__version__", "of no version")
+            self.blind.append(f"PyTorch {version} cannot be observed: 2.4 or newer is needed")
+            return
         self._torch = torch
         self._search = self._search or Search(torch, self.territory)
         self._facts = self._facts or Facts(torch, self.journal)
+        self._census = self._census or Census(torch)
         self._deep_until = self.journal.calls + DEEP_CALLS
-        autograd = torch.autograd
-        if not hasattr(autograd, "_engine_run_backward") or not hasattr(autograd, "_get_sequence_nr"):
-            self.blind.append(f"PyTorch {torch.__version__} is too old to be observed: 2.4 or newer is needed")
-            return
         self._replace(autograd, "_engine_run_backward", self._engine)
         self._replace(torch.nn.Module, "__call__", self._module_call)
         self._replace(torch, "compile", self._compile)
@@ -124,8 +129,11 @@ class Observer:
         assert self._search is not None
         with self.careful(), self.budget:
             newest = self._torch.autograd._get_sequence_nr()
+            held = list(self._search.held(frame))
             weigh = self._weigh if self.budget.left else None
-            self.growth.look(event, self._search.held(frame), self.steps, newest, weigh, every=self.options.weigh)
+            self.growth.look(event, held, self.steps, newest, weigh, every=self.options.weigh)
+            if self.census.due():
+                self.census.take({id(each.tensor) for each in held})
 
     def results(self) -> list[Diagnosis]:
         """What was seen beside errors, at the end."""
@@ -135,11 +143,19 @@ class Observer:
     def careful(self) -> Iterator[None]:
         """A fault of the doctor's own is told once, in `blind`, and never reaches the program."""
         try:
-            yield
+            # Threads may differentiate at once; Python 3.11 cannot even parse in two of them.
+            with self.lock:
+                yield
         except Exception as error:
             text = f"a look has failed, and the run went on ({type(error).__name__}: {error})"
             if text not in self.blind:
                 self.blind.append(text)
+
+    @property
+    def census(self) -> Census:
+        """What no name leads to; only while PyTorch is observed."""
+        assert self._census is not None
+        return self._census
 
     @property
     def facts(self) -> Facts:
@@ -255,6 +271,7 @@ class Observer:
             if seen.again:
                 self.journal.use(seen.again)
             self.growth.consumed(seen.sequences)
+            self.census.consumed(seen.sequences)
             if seen.freed and len(args) > 3 and args[3]:
                 used = needed(roots, self._inputs(args[3]))
                 seen.freed = [node for node in seen.freed if node in used]

@@ -44,7 +44,7 @@ def script(path: str, arguments: Sequence[str]) -> Program:
         inner = os.path.join(path, "__main__.py")
         if not os.path.isfile(inner):
             raise ProgramError(f"{path}: a folder without a __main__.py: name the script to run")
-        return _of_file(inner, path, (path, *arguments), folder=path)
+        return _of_file(inner, path, (path, *arguments), folder=os.path.abspath(path))
     return _of_file(path, path, (path, *arguments), folder=os.path.dirname(os.path.realpath(path)))
 
 
@@ -162,15 +162,25 @@ def _show(error: BaseException) -> None:
 
 
 def without_own(trace: TracebackType | None) -> TracebackType | None:
-    """The traceback without the frames of this package."""
-    kept = []
+    """The traceback without the frames of this package, and without those that PyTorch has only on its account."""
+    kept: list[TracebackType] = []
     while trace is not None:
         if os.path.dirname(trace.tb_frame.f_code.co_filename) != _HERE:
             kept.append(trace)
+        elif _is_way_to_mode(kept, trace.tb_next):
+            del kept[-2:]
         trace = trace.tb_next
     for each in reversed(kept):
         trace = TracebackType(trace, each.tb_frame, each.tb_lasti, each.tb_lineno)
     return trace
+
+
+def _is_way_to_mode(kept: list[TracebackType], below: TracebackType | None) -> bool:
+    """Whether a function of PyTorch has called itself by way of a mode for functions."""
+    if len(kept) < 2 or below is None:
+        return False
+    function, way = kept[-2].tb_frame.f_code, kept[-1].tb_frame.f_code
+    return way.co_name == "handle_torch_function" and function is below.tb_frame.f_code
 
 
 def _show_failed_hook(error: BaseException, second: BaseException, trace: TracebackType | None) -> None:

@@ -63,6 +63,7 @@ class Session:
         return any(diagnosis.kind.raises for diagnosis in self.diagnoses)
 
     def _forked(self) -> None:
+        self.observer.lock = threading.RLock()  # a thread that is not in the child may hold the other one
         if not self._ended:
             at_end_of_child(self.finish)
 

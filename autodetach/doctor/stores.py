@@ -25,7 +25,7 @@ def stores(binding: Binding, files: Iterable[str] = ()) -> tuple[Site, ...]:
     What is reached through an attribute may be stored by methods in other `files`.
     """
     name = _last_name(binding.path)
-    attribute = name != binding.root
+    attribute = name != binding.root and f" {name}>" not in binding.path
     found: list[tuple[int, Site]] = []
     if not attribute:
         files = [file for file in files if cell_name(file)] if binding.file == CELLS else []
@@ -37,9 +37,23 @@ def stores(binding: Binding, files: Iterable[str] = ()) -> tuple[Site, ...]:
     return tuple(dict.fromkeys(site for _, site in sorted(found, key=lambda one: (one[0], one[1].line))))
 
 
+def hands_over(names: Iterable[Binding]) -> tuple[Site, ...]:
+    """The statements that are nothing but a call which is given one of these variables."""
+    found: list[Site] = []
+    for binding in sorted(names, key=lambda name: (name.file, name.path)):
+        tree = _tree(binding.file) if binding.path.isidentifier() else None
+        for node, function, _ in _walk(tree) if tree is not None else ():
+            call = node.value if isinstance(node, ast.Expr) else None
+            if isinstance(call, ast.Call) and function == binding.function:
+                given = (*call.args, *(keyword.value for keyword in call.keywords))
+                if any(isinstance(each, ast.Name) and each.id == binding.path for each in given):
+                    found.append(Site(binding.file, call.lineno, function))
+    return tuple(dict.fromkeys(found))
+
+
 def _last_name(path: str) -> str:
     """`losses` of `losses`, `history` of `self.history['loss']`, `sum` of `self.stats['loss'].sum`."""
-    return re.sub(r"\[[^]]*\]|\{[^}]*\}", "", path).rstrip(".").split(".")[-1].strip("<>").split(" ")[-1]
+    return re.sub(r"\[[^]]*\]|\{[^}]*\}|\.<in \w+>", "", path).rstrip(".").split(".")[-1].strip("<>").split(" ")[-1]
 
 
 def _is_local(binding: Binding) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import FrameType
@@ -13,9 +14,10 @@ from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
 from autodetach.doctor.nodes import NO_SEQUENCE, Node, Saved, address_of, changed_since, reachable, saved
 from autodetach.doctor.scan import Scan, breadth_first, way_to
-from autodetach.doctor.stores import stores
+from autodetach.doctor.stores import hands_over, stores
 
 if TYPE_CHECKING:
+    from autodetach.doctor.census import Census
     from autodetach.doctor.growth import Growth
     from autodetach.doctor.holders import Search
     from autodetach.doctor.journal import Call, Journal
@@ -57,6 +59,9 @@ class Records(Protocol):
     @property
     def search(self) -> Search: ...
 
+    @property
+    def census(self) -> Census: ...
+
     def stepped_by(self, tensor: Any) -> Site | None: ...
 
 
@@ -82,7 +87,10 @@ class Verdict:
 
         After an error both are unfinished business: what had gathered may have been about to be used.
         """
-        return [] if self._seen.failed else [*self._growing(), *self._retained()]
+        if self._seen.failed:
+            return []
+        growing = list(self._growing())
+        return [*growing, *([] if growing else self._hoarded()), *self._retained()]
 
     # A freed graph.
 
@@ -280,11 +288,41 @@ class Verdict:
             Step(None, f"held {segment[0].nodes} nodes of graph, and {segment[-1].nodes} after {passes} looks")
         )
         message = f"`{binding.path}` ({binding.where}) keeps the autograd graph of every pass"
-        site = sites[0] if sites else None
+        if not sites:
+            # Nobody stores into it where it can be read: the line that builds is next best.
+            story[:0] = self._built_by(sorted(series.tops), "builds what it takes")
+        site = next((site for site in _all_sites(story) if os.path.isfile(site.path)), None)
         first, last = segment[0].nodes, segment[-1].nodes
         return Diagnosis(
             Kind.GROWTH, message, site, binding, tuple(story), (), last, series.bytes, first, series.per_pass
         )
+
+    def _hoarded(self) -> Iterator[Diagnosis]:
+        """What gathers where no name of the program leads."""
+        search, journal = self._seen.search, self._seen.journal
+        hoard = self._seen.census.hoard(lambda: {id(held.tensor) for held in search.held(None)})
+        if hoard is None:
+            return
+        way = hoard.way
+        binding = Binding(f"{way.module}.{way.gathering}", way.module, way.file)
+        names = {name for sequence in hoard.sequences for name in journal.all_names(sequence)}
+        story = [Step(site, "hands it over") for site in hands_over(names)]
+        story += self._built_by(hoard.sequences, "builds what is kept")
+        inner = Binding(way.gathering, way.root, way.file)
+        story += [Step(site, f"`{way.gathering}` takes a tensor with its graph") for site in stores(inner)]
+        text = f"held {hoard.counts[0]} tensors with a graph, and {hoard.counts[-1]} at the end, such as `{way.path}`"
+        story.append(Step(None, text))
+        message = f"`{binding.path}`, which no name of the program leads to, keeps the autograd graph of every pass"
+        site = next(_all_sites(story), None)
+        yield Diagnosis(Kind.GROWTH, message, site, binding, tuple(story), nodes=hoard.nodes)
+
+    def _built_by(self, sequences: Iterable[int], text: str) -> list[Step]:
+        """The line of the first of these nodes of which it was seen."""
+        for sequence in sequences:
+            sites = self._seen.lines.built(sequence)
+            if sites:
+                return [Step(sites[0], text, sites[1:])]
+        return []
 
     def _retained(self) -> Iterator[Diagnosis]:
         for line in self._seen.journal.retained.values():
@@ -304,6 +342,11 @@ class Verdict:
     def _built(self, node: Node, text: str, binding: Binding | None = None) -> Step:
         sites = self._seen.lines.built(node._sequence_nr())
         return Step(sites[0], text, sites[1:]) if sites else Step(self._only_store(binding), text)
+
+
+def _all_sites(story: Iterable[Step]) -> Iterator[Site]:
+    for step in story:
+        yield from (site for site in (step.site, *step.calls) if site is not None)
 
 
 def _quoted(binding: Binding | None) -> str:

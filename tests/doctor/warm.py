@@ -40,9 +40,10 @@ class Warm:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self._server is not None:
-            assert self._server.stdin is not None
+            assert self._server.stdin is not None and self._server.stdout is not None
             self._server.stdin.close()
             self._server.wait(30)
+            self._server.stdout.close()
 
     def __call__(self, *args: str, cwd: Path, text: str = "") -> Ran:
         """Run a script or, behind `-m`, a module; `text` is its standard input."""
@@ -87,7 +88,6 @@ def _run(args: Sequence[str]) -> int:
     import atexit
     import runpy
     import threading
-    import traceback
 
     del sys.modules["__main__"]
     code = 0
@@ -104,8 +104,8 @@ def _run(args: Sequence[str]) -> int:
         code = error.code if isinstance(error.code, int) else int(error.code is not None)
         if isinstance(error.code, str):
             print(error.code, file=sys.stderr)
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
         code = 1
     with contextlib.suppress(BaseException):
         threading._shutdown()  # type: ignore[attr-defined]

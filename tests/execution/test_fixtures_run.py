@@ -61,7 +61,7 @@ SYMPTOMS: dict[str, Callable[[Observation], bool]] = {
 
 def folders() -> list[Path]:
     """The folders of the rules."""
-    others = {"notebooks", "projects"}
+    others = {"hidden", "notebooks", "projects"}
     return sorted(
         path
         for path in FIXTURES.iterdir()
