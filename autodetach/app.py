@@ -142,7 +142,18 @@ Config = Annotated[
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", metavar="N", min=1, help="Processes at most. [default: one a processor]")
 ]
-NoCache = Annotated[bool, typer.Option("--no-cache", help="For scripts that give it: nothing is cached.")]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Look at every file anew, and keep nothing for the next run.")
+]
+CacheDir = Annotated[
+    str | None,
+    typer.Option(
+        "--cache-dir",
+        metavar="FOLDER",
+        envvar="AUTODETACH_CACHE_DIR",
+        help="Where results are kept for the next run. [default: .autodetach_cache in the project]",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print results and errors, and nothing else.")]
 
 
@@ -181,6 +192,7 @@ def _add(name: str, summary: str, text: str, without: tuple[str, ...] = ()) -> N
         config: Config = None,
         jobs: Jobs = None,
         no_cache: NoCache = False,
+        cache_dir: CacheDir = None,
         quiet: Quiet = False,
         output_file: OutputFile = None,
         statistics: Statistics = False,
@@ -214,6 +226,8 @@ def _add(name: str, summary: str, text: str, without: tuple[str, ...] = ()) -> N
             add_ignore=add_ignore,
             reason=reason,
             interactive=interactive,
+            no_cache=no_cache,
+            cache_dir=cache_dir,
         )
         raise typer.Exit(exit_code_of(lambda: COMMANDS[name](request)))
 
@@ -264,7 +278,7 @@ _add(
     The output is a patch whatever --output-format says. Exit code: 0 nothing found, 1 something found, 2 wrong use or a
     file that could not be read.
     """,
-    without=("exit_non_zero_on_fix", "statistics", "interactive", *CHECK_ONLY),
+    without=("exit_non_zero_on_fix", "statistics", "interactive", "cache_dir", *CHECK_ONLY),
 )
 _add(
     "fix",
@@ -281,7 +295,7 @@ _add(
     as it would have been. Exit code: 0 nothing is left, 1 something is left (or, with --exit-non-zero-on-fix, was
     repaired), 2 wrong use or a file that could not be read or written.
     """,
-    without=CHECK_ONLY,
+    without=("cache_dir", *CHECK_ONLY),
 )
 
 
@@ -403,6 +417,23 @@ def _run(
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from None
     leave(ending)
+
+
+@app.command("clean", short_help="Remove what `check` keeps for the next run.")
+def _clean(cache_dir: CacheDir = None, config: Config = None, quiet: Quiet = False) -> None:
+    """Remove the results that `check` keeps for the next run: the folder .autodetach_cache of the project, or the one
+    that --cache-dir, the environment variable AUTODETACH_CACHE_DIR or the setting `cache-dir` names.
+
+    \b
+    autodetach clean                                 the project of the current folder
+    autodetach clean --cache-dir /tmp/autodetach     another place
+
+    Only what autodetach has put there is removed. Exit code: 0, or 2 if it cannot be removed.
+    """
+    from autodetach import commands
+
+    request = commands.Request(cache_dir=cache_dir, config=config, quiet=quiet)
+    raise typer.Exit(commands.exit_code_of(lambda: commands.clean(request)))
 
 
 @app.command("config", short_help="Print the settings that hold, and where each comes from.")

@@ -12,21 +12,28 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
 from autodetach.project import Files, Finder, parse
+from autodetach.relevance import is_idle
 from autodetach.source import Edit, Source, Span, compose
 from autodetach.suppress import sift
 
 if TYPE_CHECKING:
     from autodetach.again import Again
     from autodetach.codemods.tree import Tree
+    from autodetach.machine.evidence import Evidence
     from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
     from autodetach.rules.program import Program
     from autodetach.rules.suspect import Candidate, Suspect
+    from autodetach.trial import Trial
 
 MAX_ROUNDS = 24
 MAX_CANDIDATES = 10
+FUEL_FOR_REPAIRS = 120_000
+"""What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
 MAX_UNCOLLECTED = 1_000_000
 """Objects that may be made before those that died are looked for: some hundred megabytes."""
+MAX_LEFT = 400_000
+"""Objects that checks may leave behind before those that died are looked for."""
 MAX_NESTING = 6000
 """Python frames that the machine may need for deeply nested programs; others run out of budget long before."""
 
@@ -52,7 +59,8 @@ class CheckResult:
 
     `sources` are all files that were taken into account, by absolute path, the analysed one first. `used` says where
     the comments stand that silence something, see `suppress.sift`, and `known` what a record knows, see `Wanted`: each
-    by file, the analysed one being the empty path.
+    by file, the analysed one being the empty path. `evidence` is what was given, as it is to be asked about
+    programs that repairs make of this one.
     """
 
     findings: tuple[Finding, ...]
@@ -60,6 +68,7 @@ class CheckResult:
     sources: Mapping[str, Source] = field(default_factory=dict)
     used: frozenset[tuple[str, int]] = frozenset()
     known: frozenset[tuple[str, int, str]] = frozenset()
+    evidence: Evidence | None = None
 
 
 class Wanted(Protocol):
@@ -123,11 +132,6 @@ def remember() -> None:
     _again = _again or Again()
 
 
-def may_matter(raw: bytes) -> bool:
-    """Whether a file can have anything to do with autograd: cheap, on its bytes."""
-    return b"torch" in raw or b"backward" in raw
-
-
 def check(
     source: Source,
     options: CheckOptions,
@@ -136,13 +140,15 @@ def check(
     finder: Finder | None = None,
     changed: Mapping[str, Source] | None = None,
     wanted: Wanted | None = None,
+    evidence: Evidence | None = None,
 ) -> CheckResult:
     """All findings of a source, each with a fix if one could be proven. Errors are data: see `CheckResult.problems`.
 
     `path` is the absolute path that the source has, or would have. Imports are followed as far as `finder` finds them;
-    `changed` has sources, by path, to be taken instead of what the finder reads.
+    `changed` has sources, by path, to be taken instead of what the finder reads. `evidence` is what a run of it has
+    shown.
     """
-    result = _checked(source, options, path, finder, changed)
+    result = _checked(source, options, path, finder, changed, evidence)
     if wanted is None:
         return result
     places, known = wanted.sift(result.findings, result.sources, path or source.path)
@@ -155,6 +161,7 @@ def _checked(
     path: str,
     finder: Finder | None,
     changed: Mapping[str, Source] | None,
+    evidence: Evidence | None,
 ) -> CheckResult:
     try:
         tree = parse(source)
@@ -162,15 +169,16 @@ def _checked(
         return CheckResult((), (Problem(source.path, f"syntax error: {error.msg}", error.lineno),))
     except (ValueError, RecursionError, MemoryError) as error:
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
-    if not may_matter(source.raw):
+    texts = {at: other.raw for at, other in (changed or {}).items()}
+    if evidence is None and is_idle(source.raw, path or source.path, finder, texts, tree):
         return CheckResult(())
     with _undisturbed():
         files = Files(path or source.path, source, tree, finder, changed)
-        session = _Session(files, options)
+        session = _Session(files, options, evidence)
         if len(files.modules) > 1 and not session.analysis.complete:
             # With all that it imports it is too much; on its own it may not be.
             files = Files(path or source.path, source, tree)
-            session = _Session(files, options)
+            session = _Session(files, options, evidence)
         result = session.result()
     findings: list[Finding] = []
     used: set[tuple[str, int]] = set()
@@ -184,9 +192,14 @@ def _checked(
 
 @contextlib.contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Without Python's collector of cycles: it would look through a heap that grows, again and again, for nothing."""
+    """Without Python's collector of cycles: it would look through a heap that grows, again and again, for nothing.
+
+    Nor does it look at once through what a check leaves behind, since the process may end here.
+    """
     enabled = gc.isenabled()
     gc.disable()
+    if gc.get_threshold()[0] < MAX_LEFT:
+        gc.set_threshold(MAX_LEFT, *gc.get_threshold()[1:])
     try:
         yield
     finally:
@@ -204,10 +217,12 @@ def fix(
     changed: Mapping[str, Source] | None = None,
     may_edit: Callable[[str], bool] | None = None,
     wanted: Wanted | None = None,
+    evidence: Evidence | None = None,
 ) -> FixResult:
     """Apply fixes until none is left: one at a time, since each is proven on the program as it is.
 
-    `may_edit` says of other files, by absolute path, whether they may be edited too; without it, none may.
+    `may_edit` says of other files, by absolute path, whether they may be edited too; without it, none may. `evidence`
+    is what a run of the first program has shown: it speaks of no lines, and is asked about the edited ones too.
     """
     root = path or source.path
     originals: dict[str, Source] = {root: source}
@@ -216,7 +231,10 @@ def fix(
     applied: list[Finding] = []
 
     def look() -> CheckResult:
-        result = check(current[root], options, path=path, finder=finder, changed={**(changed or {}), **current})
+        nonlocal evidence
+        known = {**(changed or {}), **current}
+        result = check(current[root], options, path=path, finder=finder, changed=known, evidence=evidence)
+        evidence = result.evidence or evidence
         for at, found in result.sources.items():
             originals.setdefault(at, found)
             current.setdefault(at, found)
@@ -326,25 +344,30 @@ def offset_before(first: Source, edits: tuple[Edit, ...], offset: int) -> int:
 class _Session:
     """The analysis of one program and the search for fixes."""
 
-    def __init__(self, files: Files, options: CheckOptions) -> None:
+    def __init__(self, files: Files, options: CheckOptions, evidence: Evidence | None = None) -> None:
         from autodetach.machine.run import analyse
 
         self.files = files
         self.root = files.root.path
         self.options = options
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
-        known = None if _again is None else _again.analysis(files)
-        self.analysis = analyse(files.root.tree, project=files) if known is None else known
-        if _again is not None:
+        known = None if _again is None or evidence is not None else _again.analysis(files)
+        # Of what is too much with all its imports, the checker goes on with the file alone.
+        self.analysis = known or analyse(files.root.tree, project=files, evidence=evidence, whole=True)
+        if _again is not None and evidence is None:
             _again.keep(files, self.analysis)
         self._trees: dict[str, Tree] = {}
-        self._homes: dict[tuple[object, ...], int] = {}
+        # Where the program itself is cut short, no edited one can be shown to be as good.
+        self._fuel = FUEL_FOR_REPAIRS if self.analysis.complete else 0
+        self._given_up = False
+        self._shown_by: list[set[tuple[object, ...]]] = []
 
     def result(self) -> CheckResult:
         problems: tuple[Problem, ...] = ()
         if not self.analysis.complete:
             text = "only partly analysed: its paths and calls are more than the budget allows"
             problems = (Problem(self.files.sources[self.root].path, text, partial=True),)
+        problems += self._contradictions()
         suspects = self._suspects(self.analysis)
         known = {s.identity for s in suspects}
         groups: dict[tuple[object, ...], list[Suspect]] = {}
@@ -353,7 +376,18 @@ class _Session:
                 groups.setdefault(suspect.identity, []).append(suspect)
         findings = [self._finding(group, known) for group in groups.values()]
         findings.sort(key=lambda f: (f.path, f.span.start, f.code))
-        return CheckResult(tuple(findings), problems)
+        if self._given_up:
+            text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
+            problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
+        return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence)
+
+    def _contradictions(self) -> tuple[Problem, ...]:
+        """Where a run of the program has shown another thing than its text says: the text is believed."""
+        found: dict[tuple[str, int, str], None] = {}
+        for site, text in self.analysis.runs[0].machine.contradictions:
+            module = self.files.module_at(site.line)
+            found[self.files.sources[module.path].path, site.line - module.first, text] = None
+        return tuple(Problem(path, text, line, partial=True) for path, line, text in found)
 
     def _suspects(self, analysis: Analysis) -> list[Suspect]:
         from autodetach.rules import RULES
@@ -396,6 +430,7 @@ class _Session:
             None if chosen is None else chosen.fix_at(path),
             tuple(other.fix_at(path) for _, other in proven[1:]) if self.options.alternatives else (),
             path,
+            shown.observed,
         )
 
     def _fixes(self, views: list[Suspect], known: set[tuple[object, ...]]) -> Iterator[tuple[Suspect, _Proven]]:
@@ -404,6 +439,9 @@ class _Session:
             for count, candidate in enumerate(suspect.candidates()):
                 if count >= MAX_CANDIDATES:
                     break
+                if self._fuel <= 0:
+                    self._given_up = self.analysis.complete
+                    break
                 if candidate.last_resort and found:
                     continue
                 fix = self._proven(suspect, candidate, known)
@@ -411,6 +449,7 @@ class _Session:
                     gc.collect(1)
                 if isinstance(fix, _Proven):
                     found = True
+                    fix = replace(fix, observed=suspect.observed)
                     yield suspect, fix
 
     def _proven(self, suspect: Suspect, candidate: Candidate, known: set[tuple[object, ...]]) -> _Proven | str:
@@ -427,6 +466,19 @@ class _Session:
         if not edits:
             return "nothing to edit"
         trial = Trial(self.analysis, edited)
+        try:
+            return self._tried(suspect, candidate, known, edits, trial)
+        finally:
+            self._fuel -= trial.cost
+
+    def _tried(
+        self,
+        suspect: Suspect,
+        candidate: Candidate,
+        known: set[tuple[object, ...]],
+        edits: dict[str, tuple[Edit, ...]],
+        trial: Trial,
+    ) -> _Proven | str:
         home = self._home(suspect)
         if suspect.identity in self._identities(trial.one(home)):
             return "the fault is still there"
@@ -458,13 +510,12 @@ class _Session:
 
     def _home(self, suspect: Suspect) -> int:
         """The first path that shows the fault by itself: a repair that fails does so there."""
-        from autodetach.machine.run import Analysis
-
-        if suspect.identity not in self._homes:
-            alone = (Analysis(self.analysis.tree, [run], project=self.files) for run in self.analysis.runs)
-            showing = (n for n, one in enumerate(alone) if suspect.identity in self._identities(one))
-            self._homes[suspect.identity] = next(showing, 0)
-        return self._homes[suspect.identity]
+        for number, run in enumerate(self.analysis.runs):
+            if number == len(self._shown_by):
+                self._shown_by.append(self._identities(replace(self.analysis, runs=[run])))
+            if suspect.identity in self._shown_by[number]:
+                return number
+        return 0
 
     def _identities(self, analysis: Analysis) -> set[tuple[object, ...]]:
         return {s.identity for s in self._suspects(analysis)}
@@ -473,7 +524,7 @@ class _Session:
         from autodetach.codemods.tree import Tree
 
         if module.path not in self._trees:
-            self._trees[module.path] = Tree(self.files.sources[module.path], module.first)
+            self._trees[module.path] = Tree(self.files.sources[module.path], module.tree, module.first)
         return self._trees[module.path]
 
     def _span(self, node: ast.AST) -> tuple[str, int, int]:
@@ -500,13 +551,14 @@ class _Proven:
     message: str
     edits: tuple[tuple[str, tuple[Edit, ...]], ...]
     why_unsafe: str | None
+    observed: tuple[str, ...] = ()
 
     def fix_at(self, path: str) -> Fix:
         """As the fix of a finding in the file `path`."""
         own = next((new for at, new in self.edits if at == path), ())
         rest = tuple((at, new) for at, new in self.edits if at != path)
         kind = Applicability.SAFE if self.why_unsafe is None else Applicability.UNSAFE
-        return Fix(self.message, kind, own, self.why_unsafe, rest)
+        return Fix(self.message, kind, own, self.why_unsafe, rest, self.observed)
 
 
 def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:

@@ -28,10 +28,11 @@ from autodetach.gather import gather
 from autodetach.output import Output, OutputError
 from autodetach.progress import tracked
 from autodetach.report import WITH_ALTERNATIVES, WITH_STATISTICS, Located, OutputFormat, render, render_statistics
-from autodetach.runner import Outcome, Task, internal_error, run
+from autodetach.runner import MIN_FILES_FOR_CACHE, Outcome, Task, internal_error, run_as_done
 from autodetach.settle import settle
 
 if TYPE_CHECKING:
+    from autodetach.cache import Cache
     from autodetach.explain import Explanation
 
 CLEAN = 0
@@ -70,6 +71,8 @@ class Request:
     add_ignore: bool = False
     reason: str | None = None
     interactive: bool = False
+    no_cache: bool = False
+    cache_dir: str | None = None
 
     @property
     def reads_stdin(self) -> bool:
@@ -292,6 +295,28 @@ def _say_problems(problems: Iterable[Problem]) -> None:
         say(f"{printable(problem.path)}{cell}{line}: {kind}: {printable(problem.message)}")
 
 
+def clean(request: Request) -> int:
+    """Remove what `check` keeps for the next run."""
+    from autodetach.cache import clean as remove
+
+    cwd = os.getcwd()
+    folder = _cache_folder(request, Configuration(cwd, request.overrides, request.config), cwd)
+    if remove(folder) is not None and not request.quiet:
+        say(f"Removed {printable(relative(folder, cwd))}.")
+    return CLEAN
+
+
+def _cache_folder(request: Request, configuration: Configuration, cwd: str) -> str:
+    """Where results are kept: as the command line, the environment or the settings say. Raises ConfigError."""
+    given = request.cache_dir or os.environ.get("AUTODETACH_CACHE_DIR")
+    if given:
+        return os.path.abspath(os.path.join(cwd, given))
+    from autodetach.cache import FOLDER
+    from autodetach.imports import project_root
+
+    return configuration.settings_for(cwd).cache_dir or os.path.join(project_root(cwd), FOLDER)
+
+
 COMMANDS = {"check": check, "diff": diff, "fix": fix}
 
 
@@ -333,7 +358,8 @@ class _Run:
         self._spare_sources(tasks)
         self.file_count = len(tasks)
         jobs = self._request.jobs or _cpu_count()
-        settled = settle(tasks, tracked(run(tasks, jobs), len(tasks)))
+        done = dict(tracked(run_as_done(tasks, jobs, self._cache(tasks)), len(tasks)))
+        settled = settle(tasks, (done[number] for number in range(len(tasks))))
         self._views = Views(settled.outcomes, self._configuration, self._cwd)
         settled = with_unused(tasks, settled, self._views)
         self.outcomes, self.changes = settled.outcomes, settled.changes
@@ -407,6 +433,15 @@ class _Run:
     def exit_code(self, *, found: bool) -> int:
         """TROUBLE before FINDINGS before CLEAN."""
         return TROUBLE if self.problems else FINDINGS if found and not self._request.exit_zero else CLEAN
+
+    def _cache(self, tasks: Sequence[Task]) -> Cache | None:
+        """What earlier runs know; None where it is not wanted, or takes longer than to look. Raises ConfigError."""
+        if self._fixing or self._request.no_cache or self.stdin is not None or len(tasks) < MIN_FILES_FOR_CACHE:
+            return None
+        from autodetach.cache import Cache
+        from autodetach.imports import project_root
+
+        return Cache(_cache_folder(self._request, self._configuration, self._cwd), project_root(self._cwd))
 
     def _tasks(self) -> list[Task]:
         request = self._request

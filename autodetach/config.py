@@ -66,7 +66,7 @@ class Overrides:
 class Settings:
     """The settings for the files of one folder; `codes` is None where all rules are on.
 
-    `include` is None where a walk takes what is Python by its name, `baseline` is an absolute path.
+    `include` is None where a walk takes what is Python by its name, `baseline` and `cache_dir` are absolute paths.
     """
 
     codes: frozenset[str] | None
@@ -77,6 +77,7 @@ class Settings:
     prefer_shared: Literal["retain", "sum"]
     include: PathPatterns | None = None
     baseline: str | None = None
+    cache_dir: str | None = None
 
     def excludes(self, path: str) -> bool:
         """Whether a walk leaves out the file or folder at the absolute posix `path`."""
@@ -106,6 +107,7 @@ class _Table:
     prefer: tuple[str, ...] = ()
     include: tuple[str, ...] | None = None
     baseline: str | None = None
+    cache_dir: str | None = None
     given: tuple[str, ...] = ()
 
 
@@ -163,6 +165,7 @@ class Configuration:
             one("unsafe-fixes", settings.unsafe_fixes, overridden=over.unsafe_fixes is not None),
             one("prefer", prefer),
             one("baseline", settings.baseline, overridden=over.baseline is not None),
+            one("cache-dir", settings.cache_dir),
         )
 
     def file_for(self, folder: str) -> str | None:
@@ -206,6 +209,7 @@ class Configuration:
             prefer_shared="sum" if "sum" in table.prefer else "retain",
             include=None if table.include is None else PathPatterns.of(table.include, table.folder),
             baseline=self._baseline(table),
+            cache_dir=table.cache_dir and os.path.abspath(os.path.join(table.folder, table.cache_dir)),
         )
 
     def _baseline(self, table: _Table) -> str | None:
@@ -358,6 +362,7 @@ _READERS: dict[str, Callable[[object], object]] = {
     "unsafe-fixes": _boolean,
     "prefer": _preferences,
     "baseline": _path,
+    "cache-dir": _path,
 }
 
 

@@ -43,7 +43,8 @@ class StoryStep:
 class Fix:
     """Edits that repair a finding together; those of one file do not overlap and are sorted by their start.
 
-    `edits` are in the file of the finding; `elsewhere` has those in other files, by absolute path.
+    `edits` are in the file of the finding; `elsewhere` has those in other files, by absolute path. `observed` says in
+    words what a run of the program has shown that would be an assumption without it.
     """
 
     message: str
@@ -51,13 +52,15 @@ class Fix:
     edits: tuple[Edit, ...]
     why_unsafe: str | None = None
     elsewhere: tuple[tuple[str, tuple[Edit, ...]], ...] = ()
+    observed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A place where a piece of autograd graph lives longer, or shorter, than its author thinks.
 
-    `path` is the absolute path of the file where it is, empty for the one that was analysed.
+    `path` is the absolute path of the file where it is, empty for the one that was analysed. `assumptions` say what it
+    rests on that nobody knows, `observed` what it rests on that only a run of the program has shown.
     """
 
     code: str
@@ -70,6 +73,7 @@ class Finding:
     fix: Fix | None = None
     alternatives: tuple[Fix, ...] = ()
     path: str = ""
+    observed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from autodetach.files import ReadError, read_bytes, relative
 from autodetach.source import Source, SourceError
+from autodetach.state import ABSENT, NOTHING, Ground, Known, digest, file_digest, known_at, known_folder, mark_of
 
 MAX_FILE_BYTES = 200_000
 MAX_BYTES = 1_000_000
@@ -23,12 +24,24 @@ INIT = "__init__.py"
 class Imports:
     """Finds and reads what a file imports, and remembers it. `root` is the absolute path of that file."""
 
-    def __init__(self, root: str, cwd: str) -> None:
+    def __init__(self, root: str, cwd: str, *, notes: bool = False) -> None:
+        """With `notes`, everything that is looked at is noted down, for `ground`."""
+        self._root = root
         self._cwd = cwd
         self._own = os.path.dirname(root)
         self._project = project_root(self._own)
         self._sources: dict[str, Source | None] = {}
         self._bytes = 0
+        self._notes = notes
+        self._places: dict[str, str] = {self._own: place_of(self._own)} if notes else {}
+        self._looked: dict[str, Known] = {}
+        self._read_files: dict[str, Known] = {}
+
+    def ground(self, own: Known) -> Ground:
+        """What everything rests on that was found and read so far; `own` is what is known of the root."""
+        return Ground(
+            ((self._root, own), *self._read_files.items()), tuple(self._looked.items()), tuple(self._places.items())
+        )
 
     def find(self, name: str, importer: str) -> str | None:
         """The absolute path of what `import name` means in the file `importer` (leading dots: relative), or None.
@@ -53,33 +66,49 @@ class Imports:
             self._bytes += 0 if source is None else len(source.raw)
         return self._sources[path]
 
+    def peek(self, path: str) -> bytes | None:
+        """The bytes at a path that `find` gave, which do not count as read; None where they are too many, or none."""
+        if self._notes and path not in self._read_files:
+            mark = mark_of(path)
+            self._read_files[path] = known_at(mark, file_digest(path))
+        return bytes_at(path)
+
     def _folders(self, importer: str) -> list[str]:
         """Where Python would look, as far as that can be known without running it."""
         package = package_parent(importer)
+        if self._notes and importer not in self._places:
+            self._places[importer] = place_of(importer)
         # A file inside a package is imported more often than it is run.
         first = [self._own, package] if not is_package(self._own) else [package, self._own]
         rest = [os.path.join(self._project, inner) if inner else self._project for inner in SOURCE_FOLDERS]
         return list(dict.fromkeys((*first, *rest)))
 
     def _in(self, folder: str, parts: list[str]) -> str | None:
-        inner = os.path.join(folder, *parts)
-        init = os.path.join(inner, INIT)
-        if os.path.isfile(init):
-            found = init
-        elif parts and os.path.isfile(inner + ".py"):
-            found = inner + ".py"
-        elif holds_python(inner):
-            found = init
-        else:
-            return None
-        return found if self._is_inside(found) else None
+        names = tuple(parts)
+        if self._notes:
+            self._note(folder, names)
+        found = module_in(folder, names)
+        return found if found is not None and is_inside(self._project, found) else None
 
-    def _is_inside(self, file: str) -> bool:
-        """No symbolic link leads out of the project."""
-        root = os.path.realpath(self._project)
-        return os.path.realpath(file).startswith(root if root.endswith(os.sep) else root + os.sep)
+    def _note(self, folder: str, names: tuple[str, ...]) -> None:
+        """Note the folders that tell whether there is a module with this name."""
+        for name in (*names, ""):
+            if folder not in self._looked:
+                self._looked[folder] = known_folder(folder)
+            if self._looked[folder][1] == ABSENT:
+                break
+            folder = os.path.join(folder, name)
 
     def _read(self, file: str) -> Source | None:
+        mark = mark_of(file) if self._notes else NOTHING
+        source = self._source(file)
+        if self._notes:
+            # Where there is no text, there may be a file all the same: one that is too long, or none of Python's.
+            found = digest(source.raw) if source is not None and source.raw else file_digest(file)
+            self._read_files[file] = known_at(mark, found)
+        return source
+
+    def _source(self, file: str) -> Source | None:
         shown = relative(file, self._cwd)
         if os.path.basename(file) == INIT and not os.path.isfile(file):
             return Source.from_bytes(b"", shown)
@@ -92,6 +121,36 @@ class Imports:
             return None  # it is told when that file has its turn
 
 
+@lru_cache(maxsize=256)
+def bytes_at(path: str) -> bytes | None:
+    """The bytes of a file, none of a package without `__init__.py`; None where they are too many to be followed."""
+    try:
+        raw = read_bytes(path)
+    except ReadError:
+        return None if os.path.lexists(path) else b""
+    return raw if len(raw) <= MAX_FILE_BYTES else None
+
+
+@lru_cache(maxsize=16384)
+def module_in(folder: str, parts: tuple[str, ...]) -> str | None:
+    """The file of the module with this name in a folder; of a package its `__init__.py`, which need not exist."""
+    inner = os.path.join(folder, *parts)
+    init = os.path.join(inner, INIT)
+    if os.path.isfile(init):
+        return init
+    if parts and os.path.isfile(inner + ".py"):
+        return inner + ".py"
+    return init if holds_python(inner) else None
+
+
+@lru_cache(maxsize=16384)
+def is_inside(project: str, file: str) -> bool:
+    """Whether no symbolic link leads from a file out of the project."""
+    root = os.path.realpath(project)
+    return os.path.realpath(file).startswith(root if root.endswith(os.sep) else root + os.sep)
+
+
+@lru_cache(maxsize=4096)
 def project_root(folder: str) -> str:
     """The nearest folder, from `folder` upwards, that looks like a project's; else the one above all packages."""
     at = folder
@@ -103,6 +162,7 @@ def project_root(folder: str) -> str:
     return at
 
 
+@lru_cache(maxsize=4096)
 def is_package(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, "__init__.py"))
 
@@ -125,3 +185,15 @@ def holds_python(folder: str) -> bool:
             return any(entry.name.endswith(".py") for entry in scan)
     except OSError:
         return False
+
+
+@lru_cache(maxsize=16384)
+def place_of(folder: str) -> str:
+    """Of which project and package a folder is a part, in words that change when that does."""
+    return f"{project_root(folder)}\0{package_parent(folder)}\0{is_package(folder)}"
+
+
+def forget() -> None:
+    """Look at folders anew from now on: what is found is remembered, since many files of a project import the same."""
+    for memory in (bytes_at, holds_python, is_inside, is_package, known_folder, module_in, place_of, project_root):
+        memory.cache_clear()

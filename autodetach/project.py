@@ -8,10 +8,10 @@ import warnings
 import zlib
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Protocol
 
 from autodetach.machine.project import Module
+from autodetach.reparse import reparsed
 from autodetach.source import Source
 
 MAX_MODULES = 48
@@ -19,7 +19,8 @@ ROOM_OF_ROOT = 1 << 24
 ROOM = 1 << 18
 """Line numbers that are kept for a file: more than a file that is read can have, and grow by."""
 ROOMS = ((1 << 31) - ROOM_OF_ROOT) // ROOM - 1
-MAX_KEPT_TREES = 256
+MAX_KEPT_CHARACTERS = 600_000
+"""Of the text of kept trees: a tree takes some hundred times the memory."""
 
 
 class Finder(Protocol):
@@ -28,6 +29,8 @@ class Finder(Protocol):
     def find(self, name: str, importer: str) -> str | None: ...
 
     def read(self, path: str) -> Source | None: ...
+
+    def peek(self, path: str) -> bytes | None: ...
 
 
 class Files:
@@ -127,7 +130,7 @@ class Edited:
                 continue
             if source.line_count > old.last - old.first:
                 raise ValueError("too many lines would be added")
-            tree = parse(source, old.first)
+            tree = reparsed(old.tree, base.sources[old.path], source, old.first) or parse(source, old.first)
             self._replaced[old.path] = Module(old.path, old.name, tree, old.first, old.last, old.is_package)
 
     @property
@@ -159,12 +162,26 @@ def parse(source: Source, first: int = 0) -> ast.Module:
     return ast.increment_lineno(tree, first) if first else tree
 
 
-@lru_cache(maxsize=MAX_KEPT_TREES)
+_trees: dict[tuple[str, str, int], ast.Module] = {}
+_kept_characters = 0
+
+
 def _tree(path: str, text: str, first: int) -> ast.Module:
-    """The tree of an imported file, kept: many files of a project import the same ones."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.increment_lineno(ast.parse(text, path), first)
+    """The tree of an imported file, kept: many files of a project import the same ones. The oldest ones go first."""
+    global _kept_characters
+    key = (path, text, first)
+    tree = _trees.pop(key, None)
+    if tree is None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.increment_lineno(ast.parse(text, path), first)
+        _kept_characters += len(text)
+    _trees[key] = tree
+    while _kept_characters > MAX_KEPT_CHARACTERS and len(_trees) > 1:
+        oldest = next(iter(_trees))
+        del _trees[oldest]
+        _kept_characters -= len(oldest[1])
+    return tree
 
 
 def module_name(path: str) -> tuple[str, bool]:

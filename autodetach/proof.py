@@ -161,16 +161,29 @@ def _text(node: ast.AST) -> str:
     return type(node).__name__
 
 
-def new_faults(before: Analysis, after: Analysis, *, numbers: bool) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What a program does that Python or PyTorch refuses, and the numbers that reach code that is not in view."""
+
+    kinds: tuple[set[tuple[str, str]], ...]
+    escaping: set[str]
+
+
+def known_faults(analysis: Analysis) -> Faults:
+    """All of them, of all paths."""
+    return Faults(tuple(kind(analysis) for kind in (_errors, _refused)), _escaping(analysis))
+
+
+def new_faults(before: Faults, after: Analysis, *, numbers: bool) -> str | None:
     """What the edited program does that Python or PyTorch refuses and the first one did not do, or None.
 
     With `numbers`, also whether a number that the edit made reaches code that is not in view, which may want a tensor.
     """
-    for kind in (_errors, _refused):
-        more = kind(after) - kind(before)
+    for kind, known in zip((_errors, _refused), before.kinds, strict=True):
+        more = kind(after) - known
         if more:
             return f"another error comes: {sorted(more)[0]}"
-    if numbers and _escaping(after) - _escaping(before):
+    if numbers and _escaping(after) - before.escaping:
         return "the number reaches code that is not in view"
     return None
 

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from autodetach.checker import Change, CheckOptions, Wanted, check, fix
-from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes
+from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes, relative
 from autodetach.finding import Finding, Problem
-from autodetach.imports import Imports
+from autodetach.imports import Imports, forget
+from autodetach.relevance import is_idle
 from autodetach.source import Edit, Source, SourceError
+from autodetach.state import NOTHING, Ground, Mark, digest, known_at, mark_of
 from autodetach.suppress import may_name_rules
+
+if TYPE_CHECKING:
+    from autodetach.cache import Cache
+    from autodetach.machine.evidence import Evidence
+    from autodetach.record import Record
 
 # Starting a process costs as much as checking several files.
 MIN_FILES_FOR_POOL = 16
-MAX_FILES_PER_TURN = 8
+MIN_BYTES_FOR_POOL = 100_000
+MAX_FILES_PER_TURN = 32
+MAX_BYTES_PER_TURN = 200_000
+"""What a process is given at a time: little enough that none is left with much to do when the others are done."""
+MAX_UNCOLLECTED = 100_000
+"""Objects that may be left behind by files before those that died are looked for: some ten megabytes."""
+MIN_FILES_FOR_CACHE = 8
+"""Below that, to read what is known of a whole project takes longer than to look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +41,7 @@ class Task:
     `unsafe` is None to check only, else whether unsafe fixes are wanted too. What the file imports may be edited too if
     it lies at or below one of the absolute paths `roots`, and is none of `forbidden`. `changed` has sources that are to
     be taken instead of what is on disk, by absolute path. `cwd` is the folder to which shown names are relative.
+    `evidence` is what a run of the program has shown. With `notes`, the outcome says what it rests on.
     """
 
     file: FoundFile
@@ -36,6 +53,8 @@ class Task:
     changed: Mapping[str, Source] = field(default_factory=dict)
     cwd: str = ""
     wanted: Wanted | None = None
+    evidence: Evidence | None = None
+    notes: bool = False
 
     def may_edit(self, path: str) -> bool:
         """Whether another file, by its absolute path, may be edited."""
@@ -51,7 +70,8 @@ class Outcome:
     `findings` are those left: they count in `source`, which is the fixed one if there are edits. `applied` and `edits`
     count in `original`. Both sources are None where there is neither a finding nor an edit, nor a comment that may
     silence one. `elsewhere` are changes of imported files, `sources` those of them that findings speak of, by absolute
-    path, and `imported` all that were read. `used` and `known` are as in `CheckResult`.
+    path, and `imported` all that were read. `used` and `known` are as in `CheckResult`. `ground` is what this rests on,
+    None where nobody asked or where it may be otherwise the next time.
     """
 
     file: FoundFile
@@ -66,17 +86,51 @@ class Outcome:
     imported: tuple[str, ...] = ()
     used: frozenset[tuple[str, int]] = frozenset()
     known: frozenset[tuple[str, int, str]] = frozenset()
+    ground: Ground | None = None
 
     def source_of(self, path: str) -> Source | None:
         """The source in which what a finding says of `path` counts; of the analysed file where it is empty."""
         return self.sources.get(path) if path else self.source
 
 
-def run(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+def run(tasks: Sequence[Task], jobs: int, cache: Cache | None = None) -> Iterator[Outcome]:
     """The outcomes of the tasks in their order, with up to `jobs` processes. Never raises for what is in a file."""
-    if jobs > 1 and len(tasks) >= MIN_FILES_FOR_POOL:
-        return _run_in_pool(tasks, jobs)
-    return map(run_one, tasks)
+    waiting: dict[int, Outcome] = {}
+    at = 0
+    for number, outcome in run_as_done(tasks, jobs, cache):
+        waiting[number] = outcome
+        while at in waiting:
+            yield waiting.pop(at)
+            at += 1
+
+
+def run_as_done(tasks: Sequence[Task], jobs: int, cache: Cache | None = None) -> Iterator[tuple[int, Outcome]]:
+    """The outcomes of the tasks as they come, each with the number of its task.
+
+    What the cache knows is taken from there; the rest goes there, and is written down at the end.
+    """
+    forget()
+    if cache is None:
+        yield from _run_all(tasks, jobs)
+        return
+    left = []
+    for number, task in enumerate(tasks):
+        outcome = _cached(task, cache)
+        if outcome is None:
+            left.append(number)
+        else:
+            yield number, outcome
+    # What is wanted is chosen here: the cache is for all that ask.
+    asked = [replace(tasks[number], wanted=None, notes=True) for number in left]
+    try:
+        for n, outcome in _run_all(asked, jobs):
+            task = tasks[left[n]]
+            if outcome.ground is not None:
+                cache.put(task.file.path, _options_key(task), _record_of(outcome), outcome.ground)
+            yield left[n], _chosen(task, outcome)
+    finally:
+        # Also where somebody loses patience: the next run goes on from here.
+        cache.save()
 
 
 def run_one(task: Task) -> Outcome:
@@ -84,10 +138,14 @@ def run_one(task: Task) -> Outcome:
     file = task.file
     try:
         source = task.changed.get(file.path)
+        mark = mark_of(file.path) if task.notes else NOTHING
         if source is None:
             raw = read_bytes(file.path) if task.raw is None else task.raw
+            idle = _idle(task, raw, mark)
+            if idle is not None:
+                return idle
             source = _read(raw, file)
-        outcome = _checked(task, source) if task.unsafe is None else _fixed(task, source, unsafe=task.unsafe)
+        outcome = _checked(task, source, mark) if task.unsafe is None else _fixed(task, source, unsafe=task.unsafe)
         if outcome.problems:
             from autodetach.python2 import explained
 
@@ -100,6 +158,20 @@ def run_one(task: Task) -> Outcome:
     except Exception as error:
         return Outcome(file, problems=(Problem(file.shown, internal_error(error)),))
     return outcome
+
+
+def _idle(task: Task, raw: bytes, mark: Mark) -> Outcome | None:
+    """The outcome of a file that cannot have a finding, which is then not even decoded; None for all others.
+
+    What comes from standard input is to be given back, or refused, and so is read in any case.
+    """
+    file = task.file
+    if task.raw is not None or task.evidence is not None or file.path.endswith(NOTEBOOK_SUFFIX) or may_name_rules(raw):
+        return None
+    finder = Imports(file.path, task.cwd, notes=task.notes)
+    if not is_idle(raw, file.path, finder, {path: source.raw for path, source in task.changed.items()}):
+        return None
+    return Outcome(file, ground=finder.ground(known_at(mark, digest(raw))) if task.notes else None)
 
 
 def _read(raw: bytes, file: FoundFile) -> Source:
@@ -131,10 +203,18 @@ def internal_error(error: Exception) -> str:
     return f"internal error in {place}: {type(error).__name__}: {text}; please report it"
 
 
-def _checked(task: Task, source: Source) -> Outcome:
+def _checked(task: Task, source: Source, mark: Mark) -> Outcome:
     path = task.file.path
-    finder = Imports(path, task.cwd)
-    result = check(source, task.options, path=path, finder=finder, changed=task.changed, wanted=task.wanted)
+    finder = Imports(path, task.cwd, notes=task.notes)
+    result = check(
+        source,
+        task.options,
+        path=path,
+        finder=finder,
+        changed=task.changed,
+        wanted=task.wanted,
+        evidence=task.evidence,
+    )
     return Outcome(
         task.file,
         result.findings,
@@ -144,6 +224,7 @@ def _checked(task: Task, source: Source) -> Outcome:
         imported=tuple(at for at in result.sources if at != path),
         used=result.used,
         known=result.known,
+        ground=finder.ground(known_at(mark, digest(source.stored))) if task.notes else None,
     )
 
 
@@ -158,6 +239,7 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
         changed=task.changed,
         may_edit=task.may_edit,
         wanted=task.wanted,
+        evidence=task.evidence,
     )
     imported = tuple(at for at in result.sources if at != path)
     if not (result.remaining or result.changes or result.edits or may_name_rules(source.raw)):
@@ -178,7 +260,13 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
 
 
 def _spoken_of(findings: Iterable[Finding], sources: Mapping[str, Source]) -> dict[str, Source]:
-    paths = {
+    paths = _paths_of(findings)
+    return {path: source for path, source in sources.items() if path in paths}
+
+
+def _paths_of(findings: Iterable[Finding]) -> set[str]:
+    """The files that findings speak of, as these name them."""
+    return {
         path
         for finding in findings
         for path in (
@@ -187,31 +275,123 @@ def _spoken_of(findings: Iterable[Finding], sources: Mapping[str, Source]) -> di
             *(at for fix in (finding.fix, *finding.alternatives) if fix is not None for at, _ in fix.elsewhere),
         )
     }
-    return {path: source for path, source in sources.items() if path in paths}
 
 
-def _run_in_pool(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
+def _options_key(task: Task) -> str:
+    """In words that are the same for the same options: what is looked for, and how findings and files are called."""
+    codes = None if task.options.codes is None else sorted(task.options.codes)
+    return repr((replace(task.options, codes=None), codes))
+
+
+def _record_of(outcome: Outcome) -> Record:
+    from autodetach.record import Record
+
+    has_comments = outcome.source is not None and may_name_rules(outcome.source.raw)
+    return Record(outcome.findings, outcome.problems, outcome.imported, outcome.used, has_comments)
+
+
+def _cached(task: Task, cache: Cache) -> Outcome | None:
+    """What the cache knows of a task; None if there is nothing, or if a file changes at this moment."""
+    file = task.file
+    found = cache.get(file.path, _options_key(task), file.shown)
+    if found is None:
+        return None
+    record, digests = found
+    source: Source | None = None
+    sources: dict[str, Source] = {}
+    try:
+        if record.findings or record.has_comments:
+            source = _read(_unchanged(file.path, digests), file)
+        for path in sorted(_paths_of(record.findings) - {""}):
+            is_own = path == file.path and source is not None
+            shown = relative(path, task.cwd)
+            sources[path] = source if is_own and source else Source.from_bytes(_unchanged(path, digests), shown)
+    except (ReadError, SourceError):
+        return None
+    outcome = Outcome(
+        file, record.findings, record.problems, source, sources=sources, imported=record.imported, used=record.used
+    )
+    return _chosen(task, outcome)
+
+
+def _unchanged(path: str, digests: Mapping[str, str]) -> bytes:
+    """The bytes of a file that were analysed. Raises ReadError if it has others now."""
+    raw = read_bytes(path)
+    if digests.get(path) != digest(raw):
+        raise ReadError("changed meanwhile")
+    return raw
+
+
+def _chosen(task: Task, outcome: Outcome) -> Outcome:
+    """The outcome with those findings that are wanted."""
+    if task.wanted is None or outcome.source is None:
+        return outcome
+    path = task.file.path
+    sources = {path: outcome.source, **outcome.sources}
+    places, known = task.wanted.sift(outcome.findings, sources, path)
+    findings = tuple(outcome.findings[n] for n in places)
+    source = outcome.source if findings or may_name_rules(outcome.source.raw) else None
+    return replace(outcome, findings=findings, source=source, sources=_spoken_of(findings, sources), known=known)
+
+
+def _run_all(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Outcome]]:
+    sizes = [_size(task) for task in tasks] if jobs > 1 and len(tasks) >= MIN_FILES_FOR_POOL else []
+    if sizes and sum(sizes) >= MIN_BYTES_FOR_POOL:
+        yield from _run_in_pool(tasks, sizes, jobs)
+    else:
+        yield from ((number, _run_and_tidy(task)) for number, task in enumerate(tasks))
+
+
+def _size(task: Task) -> int:
+    try:
+        return os.stat(task.file.path).st_size if task.raw is None else len(task.raw)
+    except (OSError, ValueError):
+        return 0
+
+
+def _turns(sizes: Sequence[int]) -> list[list[int]]:
+    """The numbers of the tasks in turns of some size, the largest tasks first: whoever is free takes the next one."""
+    turns: list[list[int]] = []
+    room = 0
+    for number in sorted(range(len(sizes)), key=lambda n: -sizes[n]):
+        if not turns or room < sizes[number] or len(turns[-1]) == MAX_FILES_PER_TURN:
+            turns.append([])
+            room = MAX_BYTES_PER_TURN
+        turns[-1].append(number)
+        room -= sizes[number]
+    return turns
+
+
+def _run_in_pool(tasks: Sequence[Task], sizes: Sequence[int], jobs: int) -> Iterator[tuple[int, Outcome]]:
     import concurrent.futures
 
-    size = max(1, min(MAX_FILES_PER_TURN, len(tasks) // (4 * jobs)))
-    turns = [tasks[start : start + size] for start in range(0, len(tasks), size)]
+    turns = _turns(sizes)
     with concurrent.futures.ProcessPoolExecutor(min(jobs, len(turns)), initializer=_ignore_interrupts) as pool:
         try:
-            futures = [pool.submit(_run_turn, turn) for turn in turns]
-            for turn, future in zip(turns, futures, strict=True):
+            futures = {pool.submit(_run_turn, [tasks[n] for n in turn]): turn for turn in turns}
+            for future in concurrent.futures.as_completed(futures):
+                turn = futures[future]
                 try:
-                    yield from future.result()
+                    yield from zip(turn, future.result(), strict=True)
                 except concurrent.futures.BrokenExecutor:
-                    for task in turn:
+                    for task, number in ((tasks[n], n) for n in turn):
                         message = "not checked, because a process died (out of memory?); try again with -j 1"
-                        yield Outcome(task.file, problems=(Problem(task.file.shown, message),))
+                        yield number, Outcome(task.file, problems=(Problem(task.file.shown, message),))
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
 def _run_turn(tasks: Sequence[Task]) -> list[Outcome]:
-    return [run_one(task) for task in tasks]
+    return [_run_and_tidy(task) for task in tasks]
+
+
+def _run_and_tidy(task: Task) -> Outcome:
+    outcome = run_one(task)
+    # The machine runs without a collector, and what it leaves behind is full of cycles.
+    if gc.get_count()[0] > MAX_UNCOLLECTED:
+        gc.collect(1)
+    return outcome
 
 
 def _ignore_interrupts() -> None:

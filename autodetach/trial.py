@@ -4,38 +4,44 @@ from __future__ import annotations
 
 from autodetach.machine.project import Project
 from autodetach.machine.run import Analysis, Run, run_once
-from autodetach.proof import Verdict, compare, new_faults
+from autodetach.proof import Verdict, compare, known_faults, new_faults
 
 
 class Trial:
-    """What becomes of the paths of `before` in the edited program `project`."""
+    """What becomes of the paths of `before` in the edited program `project`. `cost` is the fuel that it took so far."""
 
     def __init__(self, before: Analysis, project: Project) -> None:
         self._before = before
         self._project = project
         self._tree = project.root.tree
         self._runs: dict[int, Run] = {}
+        self.cost = 0
+        self._known = known_faults(before)
 
     def run(self, number: int) -> Run:
         """The path with this number."""
         if number not in self._runs:
             first = self._before.runs[number]
-            self._runs[number] = run_once(self._tree, first.policy, first.fuel, project=self._project)
+            self._runs[number] = run = run_once(
+                self._tree, first.policy, first.fuel, project=self._project, evidence=self._before.evidence
+            )
+            self.cost += run.cost
         return self._runs[number]
 
     def one(self, number: int) -> Analysis:
         """That path alone."""
-        return Analysis(self._tree, [self.run(number)], project=self._project)
+        return Analysis(self._tree, [self.run(number)], project=self._project, evidence=self._before.evidence)
 
     def whole(self) -> Analysis:
         """All of the paths."""
-        return Analysis(self._tree, [self.run(n) for n in range(len(self._before.runs))], project=self._project)
+        runs = [self.run(n) for n in range(len(self._before.runs))]
+        return Analysis(self._tree, runs, project=self._project, evidence=self._before.evidence)
 
     def verdict(self, first: int, *, cuts: bool, numbers: bool) -> Verdict:
         """Whether the edited program is as good on every path. `first` is the one most likely to say that it is not."""
         equal = True
         for number in (first, *(n for n in range(len(self._before.runs)) if n != first)):
-            fault = new_faults(self._before, self.one(number), numbers=numbers)
+            fault = new_faults(self._known, self.one(number), numbers=numbers)
             if fault is not None:
                 return Verdict(False, False, fault)
             verdict = compare(self._before.runs[number], self.run(number), cuts=cuts)

@@ -39,6 +39,7 @@ def install(set_attribute: Callable[[str, object], None]) -> None:
     """Put the fakes where the real things are used; the callable takes a dotted name and a value."""
     set_attribute("autodetach.runner.check", check)
     set_attribute("autodetach.runner.fix", fix)
+    set_attribute("autodetach.runner.is_idle", lambda *_: False)
     set_attribute("autodetach.rules.RULES", RULES)
     set_attribute("autodetach.selection.RULES", RULES)
 

@@ -68,6 +68,8 @@ TEXT = """\
 import torch
 from other import value
 
+net = torch.nn.Linear(1, 1)
+
 
 def train(x):
     total = 0
@@ -101,6 +103,9 @@ def test_an_import_that_leads_somewhere_now_is_followed(counted: list[int]) -> N
 
         def read(self, path: str) -> Source | None:
             return source("def value(x):\n    return x\n")
+
+        def peek(self, path: str) -> bytes | None:
+            return b"def value(x):\n    return x\n"
 
     finder = Finder()
     for place in (None, "/other.py", None):

@@ -149,7 +149,7 @@ def test_command_works_as_written(tmp_path: Path, command: str) -> None:
         done = subprocess.run(call, cwd=tmp_path, env=environment(), stdin=stdin, capture_output=True, check=False)
     assert done.returncode in (0, 1), done.stderr
     assert b"error:" not in done.stderr
-    assert done.stdout or command.startswith("autodetach fix") or "git apply" in command
+    assert done.stdout or command.startswith(("autodetach fix", "autodetach clean")) or "git apply" in command
     writes = "git apply" in command or (command.startswith("autodetach fix") and " - " not in command)
     assert (files[1].read_bytes() != before) is writes
 

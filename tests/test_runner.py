@@ -106,6 +106,8 @@ def test_several_processes_give_the_same_in_the_same_order(tmp_path: Path, monke
         return pool(workers, mp_context=context, **options)  # type: ignore[call-overload, no-any-return]
 
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", pool_of_forks)
+    monkeypatch.setattr(runner, "MAX_FILES_PER_TURN", 8)
+    monkeypatch.setattr(runner, "MIN_BYTES_FOR_POOL", 0)
     many = tasks(tmp_path, MIN_FILES_FOR_POOL + 5)
     one_by_one = described(list(run(many, 1)))
     assert not started
@@ -118,6 +120,8 @@ def test_a_few_files_start_no_process(tmp_path: Path, monkeypatch: pytest.Monkey
         raise AssertionError("a pool was started")
 
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", fail)
+    list(run(tasks(tmp_path, MIN_FILES_FOR_POOL), 8))
+    monkeypatch.setattr(runner, "MIN_BYTES_FOR_POOL", 0)
     assert len(list(run(tasks(tmp_path, MIN_FILES_FOR_POOL - 1), 8))) == MIN_FILES_FOR_POOL - 1
     with pytest.raises(AssertionError, match="a pool was started"):
         list(run(tasks(tmp_path, MIN_FILES_FOR_POOL), 8))
@@ -143,6 +147,7 @@ class DeadPool:
 
 def test_processes_that_die_leave_a_problem_for_each_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", DeadPool)
+    monkeypatch.setattr(runner, "MIN_BYTES_FOR_POOL", 0)
     many = tasks(tmp_path, MIN_FILES_FOR_POOL)
     outcomes = list(run(many, 2))
     assert [outcome.file for outcome in outcomes] == [task.file for task in many]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-import libcst as cst
-
 from autodetach.codemods.tree import Tree
 from autodetach.source import Edit
 
 ATOMS = (
-    cst.Name, cst.Attribute, cst.Call, cst.Subscript,
-    cst.List, cst.ListComp, cst.Dict, cst.DictComp, cst.Set, cst.SetComp,
+    ast.Name, ast.Attribute, ast.Call, ast.Subscript,
+    ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Set, ast.SetComp,
 )  # fmt: skip
 
 
@@ -24,15 +22,16 @@ class AppendMethod:
     method: str
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
-        found = tree.expression(self.expression)
         start, end = tree.span(self.expression)
         suffix = f".{self.method}()"
-        if isinstance(found, ATOMS):
+        if isinstance(self.expression, ATOMS):
+            tree.expect(self.expression)
             return (Edit(end, end, suffix),)
-        if getattr(found, "lpar", None):
-            close = _closing(tree, end)
-            if close is not None:
-                return (Edit(close, close, suffix),)
+        close = _closing(tree, end)
+        if close is None or not tree.source.raw[:start].rstrip().endswith(b"("):
+            tree.expect(self.expression)
+        elif getattr(tree.expression(self.expression), "lpar", None):
+            return (Edit(close, close, suffix),)
         return (Edit(start, start, "("), Edit(end, end, ")" + suffix))
 
 

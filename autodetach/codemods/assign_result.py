@@ -17,6 +17,6 @@ class AssignResult:
     targets: tuple[ast.expr, ...]
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
-        tree.statement(self.statement)
+        tree.company(self.statement)
         start = tree.span(self.statement)[0]
         return (Edit(start, start, ", ".join(tree.text(t) for t in self.targets) + " = "),)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-import libcst as cst
-
 from autodetach.codemods.move_statements import inside_strings, reindented
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
@@ -22,10 +20,7 @@ class CopyStatements:
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source = tree.source
         for statement in (*self.statements, self.anchor):
-            line = tree.line_of(statement)
-            if isinstance(line, cst.SimpleStatementSuite) or (
-                isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1
-            ):
+            if tree.company(statement) != "none":
                 raise Refused("a statement shares its line with others")
         copies = []
         indent = source.indent_of(tree.line(self.anchor))

@@ -18,7 +18,7 @@ class DropGuard:
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source = tree.source
-        tree.statement(self.statement)
+        tree.company(self.statement)
         first = self.statement.body[0]
         start, end = tree.span(self.statement)
         head, last = source.position(start).line, source.position(end).line

@@ -6,8 +6,6 @@ import ast
 from dataclasses import dataclass
 from typing import Literal
 
-import libcst as cst
-
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
 
@@ -22,12 +20,8 @@ class InsertStatement:
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source = tree.source
-        line = tree.line_of(self.anchor)
         start, end = tree.span(self.anchor)
-        crowded = isinstance(line, cst.SimpleStatementSuite) or (
-            isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1
-        )
-        if crowded:
+        if tree.company(self.anchor) != "none":
             if "\n" in self.text:
                 raise Refused("several lines do not go into a line with `;`")
             if self.where == "after":

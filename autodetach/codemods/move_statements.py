@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-import libcst as cst
-
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
 
@@ -24,18 +22,14 @@ class MoveStatements:
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source = tree.source
-        anchor_line = tree.line_of(self.anchor)
-        if isinstance(anchor_line, cst.SimpleStatementSuite):
+        if tree.company(self.anchor) == "header":
             raise Refused("the block of the loop stands in the loop's own line")
         first = source.position(tree.span(self.anchor)[0]).line
         target_indent = source.indent_of(first)
         moved: list[str] = []
         removals: list[Edit] = []
         for statement in self.statements:
-            line = tree.line_of(statement)
-            if isinstance(line, cst.SimpleStatementSuite) or (
-                isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1
-            ):
+            if tree.company(statement) != "none":
                 raise Refused("a statement to be moved shares its line with others")
             begin, stop = self._lines(tree, statement)
             text = source.raw[begin:stop].decode(source.encoding)

@@ -17,7 +17,7 @@ class ReplaceExpression:
     template: str
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
-        tree.expression(self.expression)
+        tree.expect(self.expression)
         start, end = tree.span(self.expression)
         own = tree.source.raw[start:end].decode(tree.source.encoding)
         return (Edit(start, end, self.template.replace("{}", own)),)

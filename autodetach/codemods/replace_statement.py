@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-import libcst as cst
-
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
 
@@ -25,10 +23,7 @@ class ReplaceStatement:
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source = tree.source
         start, end = tree.span(self.statement)
-        line = tree.line_of(self.statement)
-        crowded = isinstance(line, cst.SimpleStatementSuite) or (
-            isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1
-        )
+        crowded = tree.company(self.statement) != "none"
         text = self.text
         for i, part in enumerate(self.parts):
             text = text.replace(f"{{{i}}}", tree.text(part))

@@ -18,7 +18,7 @@ class ReplaceTail:
     tail: str
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
-        tree.expression(self.expression)
+        tree.expect(self.expression)
         start = tree.span(self.head)[1]
         end = tree.span(self.expression)[1]
         raw = tree.source.raw

@@ -1,18 +1,19 @@
-"""A libcst tree of a source, in which nodes are found by the places that `ast` gives them."""
+"""A source as codemods look at it: what stands where, told by the text, and by libcst where the text does not tell."""
 
 from __future__ import annotations
 
 import ast
 import re
 from collections.abc import Callable
-from typing import TypeVar
-
-import libcst as cst
-from libcst.metadata import MetadataWrapper, ParentNodeProvider, PositionProvider
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 from autodetach.source import Edit, Source
 
-Node = TypeVar("Node", bound=cst.CSTNode)
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from autodetach.codemods.concrete import Concrete, Node
 
 
 class Refused(Exception):
@@ -20,26 +21,28 @@ class Refused(Exception):
 
 
 class Tree:
-    """The concrete syntax of `source`; made once for all codemods of a candidate.
+    """The syntax of `source`; made once for all codemods of all candidates.
 
-    `first` is what the lines of its `ast` are ahead of those of the file, where a program has several files.
+    `first` is what the lines of `tree`, its `ast`, are ahead of those of the file, where a program has several files.
     """
 
-    def __init__(self, source: Source, first: int = 0) -> None:
+    def __init__(self, source: Source, tree: ast.Module, first: int = 0) -> None:
         self.source = source
+        self._tree = tree
         self._first = first
-        try:
-            wrapper = MetadataWrapper(cst.parse_module(source.cst_text), unsafe_skip_copy=True)
-            self._positions = wrapper.resolve(PositionProvider)
-            self._parents = wrapper.resolve(ParentNodeProvider)
-        except (cst.ParserSyntaxError, cst.CSTValidationError, RecursionError) as error:
-            raise Refused(f"libcst cannot read this file: {type(error).__name__}") from error
-        self.module = wrapper.module
-        self._by_span: dict[tuple[int, int], list[cst.CSTNode]] = {}
-        for node, place in self._positions.items():
-            start = source.offset_from_cst(place.start.line, place.start.column)
-            end = source.offset_from_cst(place.end.line, place.end.column)
-            self._by_span.setdefault((start, end), []).append(node)
+        self._concrete: Concrete | None = None
+
+    @property
+    def concrete(self) -> Concrete:
+        """Its libcst tree. Raises Refused where there is none."""
+        if self._concrete is None:
+            from autodetach.codemods.concrete import Concrete
+
+            try:
+                self._concrete = Concrete(self.source)
+            except ValueError as error:
+                raise Refused(str(error)) from error
+        return self._concrete
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """Byte offsets of an `ast` node. Raises Refused where it stands in another file."""
@@ -57,80 +60,109 @@ class Tree:
         start, end = self.span(node)
         return self.source.raw[start:end].decode(self.source.encoding)
 
-    def parent(self, node: cst.CSTNode) -> cst.CSTNode | None:
-        return self._parents.get(node)
+    def stands(self, node: ast.expr) -> bool:
+        """Whether the text at the place of an expression is that expression, for certain.
+
+        In a formatted string, Python 3.11 says of the same place that it is that of several expressions.
+        """
+        try:
+            found = ast.parse(f"({self.text(node)}\n)", mode="eval").body
+        except (SyntaxError, ValueError):
+            return False
+        return ast.dump(found) == ast.dump(node).replace("ctx=Store()", "ctx=Load()") and node not in self._formatted
+
+    @cached_property
+    def _formatted(self) -> frozenset[ast.AST]:
+        """What stands in formatted strings."""
+        if not re.search(rb"[fF][rR]?[\"']", self.source.raw):
+            return frozenset()
+        strings = (node for node in ast.walk(self._tree) if isinstance(node, ast.JoinedStr))
+        return frozenset(inner for string in strings for inner in ast.walk(string))
+
+    def expect(self, node: ast.expr) -> None:
+        """Raise Refused where an expression is not found at its place."""
+        if not self.stands(node):
+            self.expression(node)
 
     def expression(self, node: ast.expr) -> cst.BaseExpression:
         """The expression at the place of an `ast` expression. Raises Refused."""
-        for found in self._by_span.get(self.span(node), ()):
-            if isinstance(found, cst.BaseExpression):
-                return found
-        raise Refused("the expression was not found in the concrete syntax")
+        found = self.concrete.expression(self.span(node))
+        if found is None:
+            raise Refused("the expression was not found in the concrete syntax")
+        return found
 
     def call(self, node: ast.Call) -> cst.Call:
-        found = self.expression(node)
-        if isinstance(found, cst.Call):
-            return found
-        for other in self._by_span.get(self.span(node), ()):
-            if isinstance(other, cst.Call):
-                return other
-        raise Refused("the call was not found in the concrete syntax")
+        """The call at the place of an `ast` call. Raises Refused."""
+        self.expression(node)
+        found = self.concrete.call(self.span(node))
+        if found is None:
+            raise Refused("the call was not found in the concrete syntax")
+        return found
 
     def statement(self, node: ast.stmt) -> cst.BaseSmallStatement | cst.BaseCompoundStatement:
+        """The statement at the place of an `ast` statement. Raises Refused."""
         start, end = self.span(node)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.decorator_list:
             start = min(start, self.span(node.decorator_list[0])[0])
-        kinds = (cst.BaseSmallStatement, cst.BaseCompoundStatement)
-        for found in self._by_span.get((start, end), ()):
-            if isinstance(found, kinds):
-                return found
-        for (s, _), nodes in self._by_span.items():
-            if s == start:
-                for found in nodes:
-                    if isinstance(found, kinds):
-                        return found
-        raise Refused("the statement was not found in the concrete syntax")
+        found = self.concrete.statement(start, end)
+        if found is None:
+            raise Refused("the statement was not found in the concrete syntax")
+        return found
 
-    def line_of(self, node: ast.stmt) -> cst.SimpleStatementLine | cst.SimpleStatementSuite | cst.BaseCompoundStatement:
-        """The whole logical line (or block) that a statement stands in."""
-        found: cst.CSTNode | None = self.statement(node)
-        if isinstance(found, cst.BaseCompoundStatement):
-            return found
-        found = self.parent(found) if found is not None else None
-        if isinstance(found, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
-            return found
-        raise Refused("the statement stands in no line of its own")
+    def company(self, node: ast.stmt) -> Literal["none", "statements", "header"]:
+        """What shares its line with a statement: other statements, or the header of its block. Raises Refused."""
+        if self._has_lines(node):
+            return "none"
+        import libcst as cst
 
-    def code(self, node: cst.CSTNode) -> str:
-        return self.module.code_for_node(node)
+        line = self.concrete.line_of(self.statement(node))
+        if line is None:
+            raise Refused("the statement stands in no line of its own")
+        if isinstance(line, cst.SimpleStatementSuite):
+            return "header"
+        return "statements" if isinstance(line, cst.SimpleStatementLine) and len(line.body) > 1 else "none"
+
+    def _has_lines(self, node: ast.stmt) -> bool:
+        """Whether a statement has its lines for itself, for certain; comments may stand behind it."""
+        source = self.source
+        start, end = self.span(node)
+        first, last = source.position(start).line, source.position(end).line
+        before, after = source.raw[source.line_span(first).start : start], source.raw[end : source.line_span(last).end]
+        above = source.line_text(first - 1) if first > 1 else ""
+        return not before.strip(b" \t") and after.strip()[:1] in (b"", b"#") and not above.endswith("\\")
 
     def rewritten(self, old: Node, change: Callable[[Node], cst.CSTNode]) -> tuple[Edit, ...]:
         """The edit that turns `old` into what `change` makes of it, cut down to what differs."""
-        before = self.module.code
+        before = self.concrete.module.code
         if before != self.source.cst_text:
             raise Refused("the concrete syntax does not give the text back")
-        changed = self.module.deep_replace(old, change(old))
-        assert isinstance(changed, cst.Module)
-        return self._trimmed(before, changed.code)
-
-    def _trimmed(self, before: str, after: str) -> tuple[Edit, ...]:
-        """One edit for the part in which two texts of the module differ; none if they are equal."""
+        after = self.concrete.rewritten(old, change)
+        head, tail = difference(before, after)
         if before == after:
             return ()
-        head, limit = 0, min(len(before), len(after))
-        while head < limit and before[head] == after[head]:
-            head += 1
-        tail = 0
-        while tail < limit - head and before[-1 - tail] == after[-1 - tail]:
-            tail += 1
-        if head and before[head - 1] == "\r":
-            head -= 1
         begin, end = self._offset(before, head), self._offset(before, len(before) - tail)
         return (Edit(begin, end, after[head : len(after) - tail]),)
+
+    def replaced(self, start: int, end: int, new: str) -> tuple[Edit, ...]:
+        """The edit that puts ASCII text in the place of some bytes of ASCII, cut down to what differs."""
+        before = self.source.raw[start:end].decode("ascii")
+        head, tail = difference(before, new)
+        return () if before == new else (Edit(start + head, end - tail, new[head : len(new) - tail]),)
 
     def _offset(self, text: str, index: int) -> int:
         lines = _LINE.split(text[:index])
         return self.source.offset_from_cst(len(lines), len(lines[-1]))
+
+
+def difference(before: str, after: str) -> tuple[int, int]:
+    """How many characters two texts have in common at their beginning, and of the rest at their end."""
+    head, limit = 0, min(len(before), len(after))
+    while head < limit and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < limit - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    return head - (head > 0 and before[head - 1] == "\r"), tail
 
 
 _LINE = re.compile(r"\r\n|\r|\n")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-import libcst as cst
-
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
 
@@ -29,8 +27,7 @@ class UpdateInPlace:
         source = tree.source
         first, last = self.statements[0], self.statements[-1]
         for s in self.statements:
-            line = tree.line_of(s)
-            if not isinstance(line, cst.SimpleStatementLine) or len(line.body) > 1:
+            if tree.company(s) != "none":
                 raise Refused("a statement shares its line with others")
         begin = source.line_span(tree.line(first)).start
         stop = source.line_span(source.position(tree.span(last)[1]).line).end

@@ -50,7 +50,7 @@ def run(request: RunRequest) -> programs.Ending:
     if not session.observer.attached:
         say("autodetach: the program has not imported PyTorch: there was nothing to observe")
         return ending
-    seen = Observations(program.file, tuple(session.diagnoses), _traceback(ending.error))
+    seen = Observations(program.file, tuple(session.diagnoses), _traceback(ending.error), session.evidence)
     if seen.diagnoses or seen.traceback:
         _conclude(request, seen, cwd)
     elif not request.quiet:

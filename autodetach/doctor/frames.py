@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 
 MODULE_LEVEL = "<module>"
+_STARTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "program.py")
+"""The file of this package whose frames stand between the program and whatever has started it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Territory:
         paths.add(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
         self._libraries = tuple(path + os.sep for path in paths if path)
         self._markers = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
-        self._known: dict[CodeType, bool] = {}
+        self._known: dict[int, tuple[bool, CodeType]] = {}
         self._paths: dict[str, bool] = {}
         self._own: set[str] = set()
 
@@ -43,10 +45,11 @@ class Territory:
 
     def owns(self, code: CodeType) -> bool:
         """Whether the code is the user's. What has no file (`exec`, a cell of a notebook) is, what is frozen is not."""
-        known = self._known.get(code)
+        # By identity: Python computes the hash of a code object anew each time, from all of its bytecode.
+        known = self._known.get(id(code))
         if known is None:
-            known = self._known[code] = self.owns_path(code.co_filename)
-        return known
+            known = self._known[id(code)] = (self.owns_path(code.co_filename), code)
+        return known[0]
 
     def owns_path(self, path: str) -> bool:
         """See `owns`."""
@@ -66,8 +69,8 @@ class Territory:
         return not absolute.startswith(self._libraries) and not any(mark in absolute for mark in self._markers)
 
     def frames(self, frame: FrameType | None) -> Iterator[FrameType]:
-        """The user's frames from this one outwards."""
-        while frame is not None:
+        """The user's frames from this one outwards, as far as the program goes."""
+        while frame is not None and frame.f_code.co_filename != _STARTER:
             if self.owns(frame.f_code):
                 yield frame
             frame = frame.f_back

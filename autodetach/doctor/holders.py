@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import BuiltinFunctionType, CodeType, FrameType, FunctionType, MethodType, ModuleType
@@ -33,6 +33,9 @@ ATOMS = frozenset(
         CodeType,
     )
 )
+EMPTIES = frozenset((dict, list, tuple, set, frozenset, deque, OrderedDict))
+MAX_STATES = 4
+"""Of an optimizer, the states of so many parameters are looked at: they are all treated alike."""
 _STRANGERS = frozenset(
     "IPython ast ipykernel logging numpy pandas re threading torch.fx torch.jit torch.utils traitlets _thread".split()
 )
@@ -146,10 +149,10 @@ class Search:
         tensor = self._tensor
         while queue:
             value, binding, holder, depth = queue.popleft()
-            if id(value) in seen or len(seen) > MAX_OBJECTS:
-                continue
-            seen.add(id(value))
+            if len(seen) > MAX_OBJECTS:
+                return
             if isinstance(value, tensor):
+                # All names of a tensor count: any of them may be the one that keeps it.
                 if every or value.grad_fn is not None:
                     yield Held(binding, value, holder)
                 elif (
@@ -158,13 +161,22 @@ class Search:
                     inner = _below(binding, ".grad")
                     yield Held(inner, value.grad, inner)
                 continue
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
             if depth >= MAX_DEPTH:
                 continue
             for step, part, gathers in self.parts(value):
-                if type(part) in ATOMS or id(part) in seen:
+                if type(part) in ATOMS or id(part) in seen or self._is_bare(part, every):
                     continue
                 inner = _below(binding, step)
                 queue.append((part, inner, holder if gathers else inner, depth + 1))
+
+    def _is_bare(self, part: Any, every: bool) -> bool:
+        """Whether nothing is to be found there: a tensor without history, as most are, or an empty container."""
+        if isinstance(part, self._tensor):
+            return not every and part.grad_fn is None and (not part.is_leaf or part.grad is None)
+        return type(part) in EMPTIES and not part
 
     def parts(self, value: Any) -> Iterator[tuple[str, Any, bool]]:
         """What an object holds: the step of the path, the part, and whether it is an element of a container."""
@@ -193,7 +205,7 @@ class Search:
         elif isinstance(value, self._module):
             yield from self._module_parts(value)
         elif isinstance(value, self._optimizer):
-            for state in list(value.state.values()):
+            for state in list(value.state.values())[:MAX_STATES]:
                 yield ".state[...]", state, True
         elif kind.__name__ == "ndarray" and str(getattr(value, "dtype", "")) == "object":
             for index, part in _ends(list(enumerate(value.flat))):
@@ -212,7 +224,7 @@ class Search:
                 for inner, child in list(part.items()):
                     if child is not None:
                         yield f".{inner}", child, False
-            elif not name.endswith("_hooks") and type(part) not in ATOMS:
+            elif "_hooks" not in name and type(part) not in ATOMS:
                 yield f".{name}", part, False
 
     def _function(self, function: FunctionType) -> Iterator[tuple[str, Any, bool]]:

@@ -30,7 +30,6 @@ class Call:
     sequences: set[int] | None = None
     used: bool = False
     bytes: int = 0
-    stack: tuple[Site, ...] = ()
     newest: int = 0
     """The sequence number that the first node built after it has."""
 
@@ -41,7 +40,6 @@ class Retained:
     walked again; `bytes` is the most that one of them kept."""
 
     site: Site
-    stack: tuple[Site, ...]
     calls: int = 0
     used: int = 0
     bytes: int = 0
@@ -60,12 +58,12 @@ class Journal:
     _names: deque[dict[int, list[Binding]]] = field(default_factory=lambda: deque(maxlen=MAX_SNAPSHOTS))
     retained: dict[tuple[str, int], Retained] = field(default_factory=dict)
 
-    def begin(self, site: Site, retains: bool, creates: bool, stack: tuple[Site, ...], accumulates: bool) -> Call:
+    def begin(self, site: Site, retains: bool, creates: bool, accumulates: bool) -> Call:
         """A call begins."""
         self.calls += 1
         key = (site.path, site.line)
         self._counts[key] = self._counts.get(key, 0) + 1
-        return Call(self.calls, site, self._counts[key], retains, creates, accumulates, stack=stack)
+        return Call(self.calls, site, self._counts[key], retains, creates, accumulates)
 
     def walked(self, sequence: int) -> bool:
         """Whether an earlier call has, or may have, walked the node."""
@@ -87,7 +85,7 @@ class Journal:
         while len(self._walked) > MAX_WALKED and len(self._recent) > 1:
             self._forget(self._recent.popleft())
         if call.retains and call.accumulates and not call.creates:
-            line = self.retained.setdefault((call.site.path, call.site.line), Retained(call.site, call.stack))
+            line = self.retained.setdefault((call.site.path, call.site.line), Retained(call.site))
             line.calls += 1
             line.bytes = max(line.bytes, call.bytes)
 
@@ -111,6 +109,10 @@ class Journal:
             if sequence in names:
                 return names[sequence]
         return []
+
+    def all_names(self, sequence: int) -> set[Binding]:
+        """All names that have held a tensor of this node, as far as the looks are kept."""
+        return {name for names in self._names for name in names.get(sequence, ())}
 
     def _forget(self, call: Call) -> None:
         for sequence in call.sequences or ():

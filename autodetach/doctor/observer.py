@@ -14,6 +14,7 @@ from typing import Any
 from autodetach.doctor.budget import Budget
 from autodetach.doctor.diagnosis import Diagnosis
 from autodetach.doctor.enough import Enough
+from autodetach.doctor.facts import Facts
 from autodetach.doctor.frames import Site, Territory, site_of
 from autodetach.doctor.growth import Growth
 from autodetach.doctor.holders import Binding, Search
@@ -23,11 +24,15 @@ from autodetach.doctor.nodes import Node, bytes_saved, reachable
 from autodetach.doctor.patching import replace
 from autodetach.doctor.scan import Scan, needed, scan
 from autodetach.doctor.verdict import Verdict
+from autodetach.machine.evidence import Evidence
 
 DEEP_CALLS = 6
 """Differentiations during which the lines that build nodes are noted, unless all are asked for."""
 DEEP_OPERATIONS = 20_000
 MAX_BYTES_LOOKS = 8
+ALL_SNAPSHOTS = 32
+SNAPSHOT_EVERY = 16
+"""Names are looked up at so many calls of a line, then at one in so many: it costs more than a look at the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,8 @@ class Observer:
         self.blind: list[str] = []
         self._tell = tell
         self._search: Search | None = None
+        self._facts: Facts | None = None
+        self._boundary = 0
         self._undo: list[Callable[[], None]] = []
         self._inside = threading.local()
         self._main = threading.main_thread().ident if thread is None else thread
@@ -82,6 +89,7 @@ class Observer:
             return
         self._torch = torch
         self._search = self._search or Search(torch, self.territory)
+        self._facts = self._facts or Facts(torch, self.journal)
         self._deep_until = self.journal.calls + DEEP_CALLS
         autograd = torch.autograd
         if not hasattr(autograd, "_engine_run_backward") or not hasattr(autograd, "_get_sequence_nr"):
@@ -118,6 +126,17 @@ class Observer:
     def results(self) -> list[Diagnosis]:
         """What was seen beside errors, at the end."""
         return Verdict(self).results()
+
+    @property
+    def facts(self) -> Facts:
+        """What the variables were; only while PyTorch is observed."""
+        assert self._facts is not None
+        return self._facts
+
+    def evidence(self) -> Evidence:
+        """What was seen, for the machine."""
+        self.facts.kept(self.growth.leaks())
+        return self.facts.evidence()
 
     @property
     def search(self) -> Search:
@@ -197,12 +216,9 @@ class Observer:
         self, outputs: Any, args: tuple[Any, ...], accumulates: bool, frame: FrameType
     ) -> tuple[Call, Scan | None]:
         user = self.territory.innermost(frame)
-        sites = tuple(site_of(each) for each in self.territory.frames(frame))
         retains = bool(args[1]) if len(args) > 1 else False
         creates = bool(args[2]) if len(args) > 2 else False
-        call = self.journal.begin(
-            sites[0] if user is not None else site_of(frame), retains, creates, sites, accumulates
-        )
+        call = self.journal.begin(site_of(user or frame), retains, creates, accumulates)
         if not self.budget.left:
             self.skipped += 1
             self.growth.skipped()
@@ -221,11 +237,15 @@ class Observer:
                 earlier = self.journal.retained.get((call.site.path, call.site.line))
                 if earlier is None or earlier.calls < MAX_BYTES_LOOKS:
                     call.bytes = bytes_saved(reachable(iter(roots)), self._weights())
-            self._snapshot(frame)
+            if call.count <= ALL_SNAPSHOTS or call.count % SNAPSHOT_EVERY == 0:
+                self._snapshot(frame)
+            if self.facts.due(call.site.path, call.site.line):
+                self.facts.look(self.territory.frames(frame), self._boundary)
         return call, seen
 
     def _after(self, call: Call, frame: FrameType) -> None:
-        self.journal.end(call, self._torch.autograd._get_sequence_nr())
+        self._boundary = self._torch.autograd._get_sequence_nr()
+        self.journal.end(call, self._boundary)
         self._maybe_look("backward", call.site, frame)
         self._end_deep()
         if self.options.steps is not None and self.steps == 0 and self.journal.calls >= self.options.steps:

@@ -13,6 +13,7 @@ from autodetach.explain import explain, read_log, task_for
 from autodetach.files import FoundFile, relative
 from autodetach.finding import Applicability, Finding, Problem
 from autodetach.gather import gather
+from autodetach.machine.evidence import Evidence
 from autodetach.report import Located
 from autodetach.runner import run_one
 from autodetach.settle import settle
@@ -35,6 +36,7 @@ class Observations:
     program: str
     diagnoses: tuple[Diagnosis, ...]
     traceback: str = ""
+    evidence: Evidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,10 @@ def repair(seen: Observations, cwd: str, configuration: Configuration, *, unsafe
     A program that raised did not train, so the repair of what raised may be an unsafe one; of the others only safe ones
     are taken, unless `unsafe`.
     """
-    tasks = [task_for(FoundFile(path, relative(path, cwd)), cwd, configuration) for path in _files(seen)]
+    tasks = [
+        replace(task_for(FoundFile(path, relative(path, cwd)), cwd, configuration), evidence=seen.evidence)
+        for path in _files(seen)
+    ]
     outcomes = [run_one(task) for task in tasks]
     located = gather(outcomes, configuration)
     answers = {id(one): one for one in located if any(_answers(diagnosis, one) for diagnosis in seen.diagnoses)}

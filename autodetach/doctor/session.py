@@ -14,6 +14,7 @@ from autodetach.doctor.frames import Territory
 from autodetach.doctor.hooking import when_imported
 from autodetach.doctor.observer import Observer, Options
 from autodetach.doctor.words import tell
+from autodetach.machine.evidence import Evidence
 
 
 class Session:
@@ -26,6 +27,7 @@ class Session:
         self._options = options
         self._tell = tell
         self._ended = False
+        self.evidence: Evidence | None = None
 
     def run(self, program: programs.Program) -> programs.Ending:
         """Run a program under observation, to its end and that of its threads."""
@@ -50,6 +52,7 @@ class Session:
         if self._ended or not self.observer.attached:
             return
         self._ended = True
+        self.evidence = self.observer.evidence()
         for diagnosis in self.observer.results():
             self._heard(diagnosis)
         self.observer.detach()

@@ -79,11 +79,10 @@ class Guard:
         result = yield
         begun, self._begun = self._begun, None
         torch = sys.modules.get("torch")
-        if begun is not None and torch is not None and hasattr(torch.autograd, "_get_sequence_nr"):
-            if _next_sequence() > begun:
-                left = list(self._left(item, torch, begun))
-                if left:
-                    pytest.fail(_told(left), pytrace=False)
+        if begun is not None and _next_sequence() > begun:
+            left = list(self._left(item, torch, begun))
+            if left:
+                pytest.fail(_told(left), pytrace=False)
         return result
 
     def _left(self, item: pytest.Item, torch: Any, begun: int) -> Iterator[Diagnosis]:

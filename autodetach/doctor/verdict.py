@@ -260,8 +260,10 @@ def _nth(call: Call) -> str:
     return f"call {call.count} of this line"
 
 
-def _plainness(binding: Binding) -> tuple[int, int]:
-    return len(binding.path.replace("[", ".").split(".")), len(binding.path)
+def _plainness(binding: Binding) -> tuple[bool, bool, int, int]:
+    """What is reached by attributes first, which outlives a pass by its nature; then variables, then elements."""
+    steps = binding.path.replace("[", ".").count(".")
+    return "[" in binding.path, "." not in binding.path, steps, len(binding.path)
 
 
 def size(count: int) -> str:

@@ -26,6 +26,7 @@ def _about(located: Located, places: Places) -> str:
         shown = f"{located.source_of(step.path).path}:{row}" if located.is_elsewhere(step.path) else f"line {row}"
         lines.append(f"{number}. [{shown}]({at.uri}#L{row}): {_escaped(step.text)}")
     lines += [f"\nAssumed: {_escaped(text)}" for text in finding.assumptions]
+    lines += [f"\nObserved in the run: {_escaped(text)}" for text in finding.observed]
     page = page_of(finding.code)
     if page is not None:
         lines += ["", "---", "", page.strip()]

@@ -7,6 +7,8 @@ from autodetach.machine.values import Class, External, Function, GradMode
 
 def linear_order(cls: Class) -> list[Class | External]:
     """Classes in the order of look-up: depth first, the last of repeated bases kept, as far as they are in view."""
+    if cls.order is not None:
+        return cls.order
     order: list[Class | External] = []
 
     def visit(c: Class | External) -> None:
@@ -19,6 +21,7 @@ def linear_order(cls: Class) -> list[Class | External]:
                     visit(base)
 
     visit(cls)
+    cls.order = order
     return order
 
 

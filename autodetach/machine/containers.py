@@ -19,6 +19,7 @@ from autodetach.machine.values import (
     Value,
     is_constant,
     is_number,
+    key_of,
 )
 
 LONG_TEXT = 10_000
@@ -392,7 +393,7 @@ def contains(m: Core, this: Value, item: Value, site: Site) -> Value:
             return m.fresh("bool")
     if isinstance(this, Sequence):
         key = m.key(item)
-        if any(m.key(i) == key for i in this.items):
+        if any(key_of(i) == key for i in this.items):
             return True
         if this.exact and is_known(item) and all(is_known(i) for i in this.items):
             return False

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from typing import NoReturn
 
 from autodetach.machine.events import Crossing, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
+from autodetach.machine.evidence import Evidence, Place
 from autodetach.machine.graph import (
     Activation,
     Chain,
@@ -106,6 +107,14 @@ class Core:
         self.detached_from: Node | None = None
         self.detached_at: ast.AST | None = None
         self.trail: list[tuple[ast.stmt, Frame]] = []
+        self.evidence: Evidence | None = None
+        self.hidden: list[Tensor] = []
+        self.leaf_of_call: dict[tuple[Place, str, str], Tensor] = {}
+        self.carried: dict[Hashable, Tensor] = {}
+        self.state_names: dict[Tensor, str] = {}
+        self.explained: set[tuple[Place, str]] = set()
+        self.kept_by: dict[Hashable, Sequence] = {}
+        self.contradictions: list[tuple[Site, str]] = []
         self._pins: list[object] = []
         self._syms: dict[Hashable, Sym] = {}
         self._serial = 0
@@ -392,7 +401,22 @@ class Core:
                 consumed.append((leaf.leaf_node, tuple(leaf.leaf_node.grads)))
                 if what == "step":
                     self.change_in_place(leaf, site)
+        if what == "step":
+            consumed += self._consumed_out_of_view(leaves, site)
         self.steps.append(Step(site, self.loops, self.tick(), tuple(consumed), what, tuple(self.trail)))
+
+    def _consumed_out_of_view(self, leaves: list[Tensor], site: Site) -> list[tuple[Node, tuple[Differentiation, ...]]]:
+        """The gradient of weights that only a run has shown: any optimizer may have them, if no others are known of it.
+
+        One that has others may have them too, so that nothing may be cut off from them.
+        """
+        consumed = []
+        for leaf in self.hidden:
+            if leaf not in leaves and leaf.leaf_node is not None and leaf.leaf_node.grads:
+                consumed.append((leaf.leaf_node, tuple(leaf.leaf_node.grads)))
+                if not leaves:
+                    self.change_in_place(leaf, site)
+        return consumed
 
     def steps_read(self, leaf: Tensor, site: Site, what: str = "grad") -> None:
         """The gradient of a leaf is read ("grad"), or the leaf is changed ("update"), by the program itself."""
@@ -410,7 +434,7 @@ class Core:
         return [t for t in self.leaf_tensors if t.leaf_node is not None and t.leaf_node.grads]
 
     def zero(self, leaves: Iterable[Tensor], site: Site) -> None:
-        for leaf in leaves:
+        for leaf in (*leaves, *self.hidden):
             if leaf.leaf_node is not None:
                 leaf.leaf_node.grads = []
             leaf.grad = None
@@ -496,6 +520,7 @@ class Core:
         """An attribute or element of something unknown; it has history if the whole has."""
         child = self.opaque(name)
         child.born = value.born
+        child.origin = value.origin
         if value.node is not None and self.grad_enabled:
             child.node = self.new_node(
                 "part", site, (value.node,), (value,), saves=False, assumed=value.node.assumed, weak=value.node.weak

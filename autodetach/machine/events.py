@@ -49,7 +49,10 @@ class IndexedScalar:
 
 @dataclass(eq=False, slots=True)
 class Stored:
-    """A value with history was put into a container (or an object that outlives the pass)."""
+    """A value with history was put into a container (or an object that outlives the pass).
+
+    `observed` says how a run has shown that it is kept, where the program does not.
+    """
 
     container: Sequence | Mapping
     tensor: Tensor | Opaque
@@ -61,9 +64,10 @@ class Stored:
     clock: int
     how: str
     held: set[int] = field(default_factory=set)
+    observed: str = ""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Crossing:
     """A node made in one pass has an operand that was made in an earlier pass of the same loop."""
 

@@ -12,6 +12,7 @@ from autodetach.machine.events import DataRead, IndexedScalar
 from autodetach.machine.graph import Site
 from autodetach.machine.modules import is_module, part_of
 from autodetach.machine.objects import Objects
+from autodetach.machine.observations import begin, bound, finish
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
     Class,
@@ -73,17 +74,20 @@ class Expressions(Objects):
     def __init__(self, *args: Value) -> None:
         super().__init__(*args)
         self._eval: dict[type, Callable[[Value, Frame], Value]] = {
-            getattr(ast, name[6:]): getattr(self, name)
-            for name in dir(self)
-            if name.startswith("_eval_") and hasattr(ast, name[6:])
+            kind: getattr(self, name) for kind, name in handlers(type(self), "_eval_")
         }
         self.globals = Frame(None, "<module>")
         self.met: set[object] = set()
         self.builtins: dict[str, Value] = python_library.builtin_names()
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
-        handler = self._eval.get(type(node))
-        return handler(node, frame) if handler is not None else self.opaque(type(node).__name__)
+        kind = type(node)
+        if kind is ast.Name:
+            return self.load(node.id, frame)  # type: ignore[attr-defined]
+        if kind is ast.Constant:
+            return node.value  # type: ignore[attr-defined]
+        handler = self._eval.get(kind)
+        return handler(node, frame) if handler is not None else self.opaque(kind.__name__)
 
     def site(self, node: ast.AST, frame: Frame, *operands: tuple[ast.expr, object]) -> Site:
         return Site(node, frame.qualname, operands)
@@ -131,7 +135,7 @@ class Expressions(Objects):
         frame.names[name] = value
 
     def _eval_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Value:
-        value = self.eval(node.value, frame)
+        value = bound(self, node.target, self.eval(node.value, frame), frame)
         self.store_name(node.target.id, value, frame)
         return value
 
@@ -565,7 +569,9 @@ class Expressions(Objects):
             this = self.eval(func.value, frame)
             args, kwargs, operands = self._arguments(node, frame)
             site = Site(node, frame.qualname, ((func.value, this), *operands))
-            return self.call_method(this, func.attr, args, kwargs, site)
+            begun = None if self.evidence is None else begin(self, node, frame, this, func.attr, args, kwargs, site)
+            result = self.call_method(this, func.attr, args, kwargs, site)
+            return result if begun is None else finish(self, begun, result)
         callee = self.eval(func, frame)
         if isinstance(callee, External) and callee.path == "builtins.super":
             return self._super(node, frame)
@@ -576,7 +582,10 @@ class Expressions(Objects):
             and not args
         ):
             return Mapping(self.clock, exact=False)
-        return self.call(callee, args, kwargs, Site(node, frame.qualname, tuple(operands)))
+        site = Site(node, frame.qualname, tuple(operands))
+        begun = None if self.evidence is None else begin(self, node, frame, callee, "", args, kwargs, site)
+        result = self.call(callee, args, kwargs, site)
+        return result if begun is None else finish(self, begun, result)
 
     def _super(self, node: ast.Call, frame: Frame) -> Value:
         scope: Frame | None = frame
@@ -680,6 +689,18 @@ class Expressions(Objects):
     def _eval_YieldFrom(self, node: ast.YieldFrom, frame: Frame) -> Value:
         frame.returns.append(self.eval(node.value, frame))
         return None
+
+
+_handlers: dict[tuple[str, str], tuple[tuple[type[ast.AST], str], ...]] = {}
+
+
+def handlers(machine: type, prefix: str) -> tuple[tuple[type[ast.AST], str], ...]:
+    """The methods of a class that are named after what they handle: a kind of syntax node, and the name."""
+    key = (machine.__qualname__, prefix)
+    if key not in _handlers:
+        names = (name for name in dir(machine) if name.startswith(prefix))
+        _handlers[key] = tuple((getattr(ast, name[6:]), name) for name in names if hasattr(ast, name[6:]))
+    return _handlers[key]
 
 
 def is_small(value: Value) -> bool:

@@ -59,13 +59,15 @@ def within(inner: Loops, outer: Loops) -> bool:
     return len(inner) >= len(outer) and all(a is b for a, b in zip(inner, outer, strict=False))
 
 
-@dataclass(frozen=True, slots=True)
 class Site:
     """Where something happens: the syntax node, the qualified name of its function, and the values of its operands."""
 
-    node: ast.AST
-    scope: str
-    operands: tuple[tuple[ast.expr, object], ...] = ()
+    __slots__ = ("node", "operands", "scope")
+
+    def __init__(self, node: ast.AST, scope: str, operands: tuple[tuple[ast.expr, object], ...] = ()) -> None:
+        self.node = node
+        self.scope = scope
+        self.operands = operands
 
     @property
     def line(self) -> int:
@@ -94,7 +96,7 @@ class Node:
     """A backward node, or a leaf that accumulates gradient (`op == "leaf"`).
 
     `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have
-    history only if an unknown callable hands on that of its arguments.
+    history only if an unknown callable hands on that of its arguments. `observed` says what a run has shown of it.
     """
 
     __slots__ = (
@@ -106,6 +108,7 @@ class Node:
         "grads",
         "loops",
         "number",
+        "observed",
         "op",
         "operands",
         "parents",
@@ -145,6 +148,7 @@ class Node:
         self.chain: Chain = None
         self.at: Place | None = None
         self.frozen = False
+        self.observed = ""
 
     @property
     def leaf(self) -> bool:

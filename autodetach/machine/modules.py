@@ -44,7 +44,7 @@ def is_module(value: Value) -> bool:
 
 def _module_class(cls: Class | External) -> bool:
     if isinstance(cls, External):
-        return cls.path.startswith("torch.nn.") or cls.name.endswith("Module")
+        return cls.path.startswith("torch.nn.") or cls.path.endswith("Module")
     return any(
         _module_class(b) if isinstance(b, (Class, External)) else isinstance(b, Opaque) and "Module" in b.name
         for b in cls.bases
@@ -77,6 +77,8 @@ def modules_of(this: Instance, seen: set[int] | None = None) -> Iterator[Instanc
 
 
 def parameters_of(this: Instance) -> list[Tensor]:
+    if "#items" not in this.attrs and not any(isinstance(value, Instance) for value in this.attrs.values()):
+        return list({id(v): v for v in this.attrs.values() if isinstance(v, Tensor) and v.parameter}.values())
     found: dict[int, Tensor] = {}
     for module in modules_of(this):
         items = module.attrs.get("#items")

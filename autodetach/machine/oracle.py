@@ -6,6 +6,8 @@ import ast
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from autodetach.machine.spelling import spelled
+
 TestKey = tuple[str, str, int]
 """A test, told apart independent of its line: function, text, and how many of the same stand before it."""
 
@@ -96,18 +98,24 @@ class TestIndex:
     """Names the tests of a program independent of their lines, so that a policy also fits the edited program."""
 
     def __init__(self) -> None:
-        self._keys: dict[ast.AST, TestKey] = {}
+        self._keys: dict[ast.AST, tuple[TestKey, str]] = {}
         self._counts: dict[tuple[str, str], int] = {}
-        self._texts: dict[ast.AST, str] = {}
 
     def key(self, node: ast.AST, scope: str) -> tuple[TestKey, str]:
         known = self._keys.get(node)
         if known is None:
-            text = ast.unparse(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
-            text = text.replace(".detach()", "").replace(".item()", "")[:200]
+            text = _text(node)
             # The order of first visits is deterministic, and an edit moves whole statements, tests included.
             number = self._counts.get((scope, text), 0)
             self._counts[(scope, text)] = number + 1
-            known = self._keys[node] = (scope, text, number)
-            self._texts[node] = text
-        return known, self._texts[node]
+            known = self._keys[node] = ((scope, text, number), text)
+        return known
+
+
+def _text(node: ast.AST) -> str:
+    """What a test is told apart by; kept with the tree, which outlives many runs."""
+    known: str | None = getattr(node, "_test", None)
+    if known is None:
+        known = spelled(node).replace(".detach()", "").replace(".item()", "")[:200]
+        setattr(node, "_test", known)  # noqa: B010 - syntax trees have no such field
+    return known

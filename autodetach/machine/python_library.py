@@ -51,14 +51,18 @@ QUIET_MODULES = frozenset(
 """Libraries that neither build autograd graph nor keep tensors that have some."""
 
 
+SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
+
+
+@functools.cache
 def builtin_names() -> dict[str, Value]:
+    """What Python's builtins are to the machine; nobody changes them."""
     return {name: External("builtins." + name) for name in dir(builtins) if not name.startswith("_")}
 
 
 # ---- generators
 
 
-@functools.lru_cache(maxsize=4096)
 def has_yield(node: ast.AST) -> bool:
     """Whether a function is a generator: a `yield` of its own, not one of a nested function."""
     if isinstance(node, ast.Lambda):
@@ -67,13 +71,25 @@ def has_yield(node: ast.AST) -> bool:
     return any(yields(statement) for statement in node.body)
 
 
-@functools.lru_cache(maxsize=8192)
-def yields(node: ast.AST) -> bool:
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
-        return False
-    if isinstance(node, (ast.Yield, ast.YieldFrom)):
-        return True
-    return any(yields(child) for child in ast.iter_child_nodes(node))
+def yields(statement: ast.AST) -> bool:
+    """Whether a `yield` stands in a statement; kept with it."""
+    known: bool | None = getattr(statement, "_yields", None)
+    if known is None:
+        known = _yields(statement)
+        setattr(statement, "_yields", known)  # noqa: B010 - syntax trees have no such field
+    return known
+
+
+def _yields(statement: ast.AST) -> bool:
+    pending = [statement]
+    while pending:
+        node = pending.pop()
+        kind = type(node)
+        if kind is ast.Yield or kind is ast.YieldFrom:
+            return True
+        if kind not in SCOPES and kind is not ast.Name and kind is not ast.Constant:
+            pending.extend(ast.iter_child_nodes(node))
+    return False
 
 
 def memoised(m: Core, function: Value) -> Native:

@@ -51,17 +51,49 @@ def mentioned(tree: ast.Module) -> tuple[dict[str, set[str]], set[str]]:
     if known is None:
         names: dict[str, set[str]] = {}
         loops: set[str] = set()
-        for function in ast.walk(tree):
-            if not isinstance(function, FUNCTIONS):
-                continue
-            own = names.setdefault(function.name, set())
-            for node in ast.walk(function):
-                if isinstance(node, ast.Attribute):
-                    own.add(node.attr)
-                elif isinstance(node, ast.Name):
-                    own.add(node.id)
-                elif isinstance(node, LOOPS):
-                    loops.add(function.name)
+        for statement in tree.body:
+            own_names, own_loops = _mentioned_in(statement)
+            for function, inner in own_names.items():
+                names.setdefault(function, set()).update(inner)
+            loops |= own_loops
         known = names, loops
         setattr(tree, "_mentioned", known)  # noqa: B010 - syntax trees have no such field
     return known
+
+
+def _mentioned_in(statement: ast.stmt) -> tuple[dict[str, set[str]], set[str]]:
+    """As `mentioned`, of one statement; kept with it, since an edited program has most of them in common."""
+    known: tuple[dict[str, set[str]], set[str]] | None = getattr(statement, "_mentioned", None)
+    if known is None:
+        names: dict[str, set[str]] = {}
+        loops: set[str] = set()
+        _mention(statement, (), names, loops)
+        known = names, loops
+        setattr(statement, "_mentioned", known)  # noqa: B010 - as above
+    return known
+
+
+def _mention(node: ast.AST, functions: tuple[str, ...], names: dict[str, set[str]], loops: set[str]) -> None:
+    """Walk a node once: what a function mentions, the functions around it mention too."""
+    pending: list[tuple[ast.AST, tuple[str, ...]]] = [(node, functions)]
+    while pending:
+        at, around = pending.pop()
+        kind = type(at)
+        if kind is ast.Name:
+            for function in around:
+                names[function].add(at.id)  # type: ignore[attr-defined]
+            continue
+        if kind in FUNCTIONS:
+            around = (*around, at.name)  # type: ignore[attr-defined]
+            names.setdefault(around[-1], set())
+        elif kind is ast.Attribute:
+            for function in around:
+                names[function].add(at.attr)  # type: ignore[attr-defined]
+        elif kind in LOOPS:
+            loops.update(around)
+        for name in at._fields:
+            value = getattr(at, name, None)
+            if isinstance(value, list):
+                pending += [(item, around) for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                pending.append((value, around))

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from autodetach.machine.core import OutOfFuel, Raised
+from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
+from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey
@@ -30,6 +31,8 @@ from autodetach.machine.values import (
 FUEL_PER_RUN = 30_000
 FUEL_PER_FILE = 100_000
 """Units of work, some sixty to the millisecond on the machine where this was measured."""
+FUEL_FOR_IMPORTS_PER_FILE = 72_000
+"""What the bodies of imported files may cost on all paths together: no more paths are looked at beyond that."""
 MAX_PATHS = 24
 
 
@@ -43,6 +46,11 @@ class Run:
     finished: bool = True
     stopped_by: str = ""
     entries: list[str] = field(default_factory=list)
+
+    @property
+    def cost(self) -> int:
+        """The fuel that it took, imported files included."""
+        return self.fuel - max(self.machine.fuel, 0) + FUEL_FOR_IMPORTS - self.machine.import_fuel
 
     @property
     def whole(self) -> bool:
@@ -61,6 +69,7 @@ class Analysis:
     runs: list[Run]
     complete: bool = True
     project: Project | None = None
+    evidence: Evidence | None = None
 
     @property
     def trees(self) -> list[ast.Module]:
@@ -68,27 +77,45 @@ class Analysis:
         return [self.tree] if self.project is None else [module.tree for module in self.project.modules]
 
 
-def analyse(tree: ast.Module, project: Project | None = None) -> Analysis:
+def analyse(
+    tree: ast.Module, project: Project | None = None, evidence: Evidence | None = None, *, whole: bool = False
+) -> Analysis:
     """Run a module along its paths.
 
-    `tree` is that of the project's root; without a project, all imports are unknown.
+    `tree` is that of the project's root; without a project, all imports are unknown. `evidence` is what a run has
+    shown, and is kept with the analysis, for the programs that are compared with it. With `whole`, only the default
+    path of a program of several files is run if it is cut short.
     """
-    analysis = Analysis(tree, [], project=project)
-    fuel = FUEL_PER_FILE
+    if evidence is None:
+        return _analyse(tree, project, None, whole)
+    analysis = _analyse(tree, project, evidence.normalised(), whole)
+    # What an argument brings from an earlier pass is nothing that the callee keeps, and a repair may not bring it.
+    explained = {call for run in analysis.runs for call in run.machine.explained}
+    if explained and analysis.evidence is not None:
+        return _analyse(tree, project, analysis.evidence.without_carry(explained), whole)
+    return analysis
+
+
+def _analyse(tree: ast.Module, project: Project | None, evidence: Evidence | None, whole: bool) -> Analysis:
+    analysis = Analysis(tree, [], project=project, evidence=evidence)
+    fuel, for_imports = FUEL_PER_FILE, FUEL_FOR_IMPORTS_PER_FILE
     queue = [Policy()]
     seen: set[Policy] = set(queue)
     while queue:
         policy = queue.pop(0)
-        run = run_once(tree, policy, min(FUEL_PER_RUN, fuel), project=project)
+        run = run_once(tree, policy, min(FUEL_PER_RUN, fuel), project=project, evidence=evidence)
         fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
         analysis.runs.append(run)
         if not run.finished and len(analysis.runs) == 1:
             analysis.complete = False  # the program itself was cut short, not only a variation of it
+            if whole and project is not None and len(project.modules) > 1:
+                break
         for variant in variants(run):
             if variant not in seen and len(seen) < MAX_PATHS:
                 seen.add(variant)
                 queue.append(variant)
-        if fuel <= 0:
+        for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
+        if fuel <= 0 or for_imports <= 0:
             break
     return analysis
 
@@ -116,9 +143,11 @@ def run_once(
     fuel: int,
     watch: Callable[[Machine, Pass], None] | None = None,
     project: Project | None = None,
+    evidence: Evidence | None = None,
 ) -> Run:
     """One run: the module, then whatever nobody has called."""
     machine = Machine(policy, fuel)
+    machine.evidence = evidence
     if project is not None:
         machine.project = project
         machine.globals.module = project.root

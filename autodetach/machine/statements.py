@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, python_library, tensors
 from autodetach.machine.classes import decorate, linear_order
-from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, Raised
+from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
 from autodetach.machine.events import DroppedDetach
+from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Activation, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.modules import is_module
 from autodetach.machine.objects import annotated_fields, is_named_tuple
+from autodetach.machine.observations import bound
 from autodetach.machine.patterns import matches
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import (
@@ -54,9 +56,7 @@ class Statements(Imports):
     def __init__(self, *args: Value) -> None:
         super().__init__(*args)
         self._exec: dict[type, Callable[[ast.stmt, Frame], str | None]] = {
-            getattr(ast, name[6:]): getattr(self, name)
-            for name in dir(self)
-            if name.startswith("_exec_") and hasattr(ast, name[6:])
+            kind: getattr(self, name) for kind, name in handlers(type(self), "_exec_")
         }
         self.functions: list[Function] = []
         self.classes: list[Class] = []
@@ -65,16 +65,19 @@ class Statements(Imports):
     # ---- blocks
 
     def block(self, body: list[ast.stmt], frame: Frame) -> str | None:
+        execute, trail, executed = self._exec, self.trail, self.executed
         for statement in body:
-            self.spend()
-            self.executed.add(statement)
-            handler = self._exec.get(type(statement))
+            self.fuel -= 1
+            if self.fuel < 0:
+                raise OutOfFuel
+            executed.add(statement)
+            handler = execute.get(type(statement))
             if handler is not None:
-                self.trail.append((statement, frame))
+                trail.append((statement, frame))
                 try:
                     signal = handler(statement, frame)
                 finally:
-                    self.trail.pop()
+                    trail.pop()
                 if signal is not None:
                     return signal
         return None
@@ -152,6 +155,8 @@ class Statements(Imports):
         return self.binary(op, old, right, site)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame, source: ast.expr | None = None) -> None:
+        if self.evidence is not None:
+            value = bound(self, target, value, frame)
         if isinstance(target, ast.Name):
             self.store_name(target.id, value, frame)
         elif isinstance(target, ast.Attribute):
@@ -375,10 +380,15 @@ class Statements(Imports):
 
     def finish(self, activation: Activation) -> None:
         """A loop has ended: note what was stored during it in what is older than it, and is still there."""
+        there: dict[int, frozenset[int]] = {}
         for event in reversed(self.stored):
             if event.clock < activation.started:
                 break
-            if holds(event.container, event.value):
+            container = event.container
+            held = there.get(id(container))
+            if held is None:
+                held = there[id(container)] = frozenset(map(id, contents(container)))
+            if id(event.value) in held:
                 event.held.add(activation.number)
 
     def _exec_For(self, node: ast.stmt, frame: Frame) -> str | None:
@@ -605,10 +615,9 @@ def is_batch(item: Value) -> bool:
     )
 
 
-def holds(container: Sequence | Mapping, value: Value) -> bool:
-    if isinstance(container, Sequence):
-        return any(item is value for item in container.items)
-    return any(item is value for _, item in container.items.values())
+def contents(container: Sequence | Mapping) -> list[Value]:
+    """The values that a container holds."""
+    return container.items if isinstance(container, Sequence) else [value for _, value in container.items.values()]
 
 
 def repackages(node: ast.Assign) -> bool:

@@ -38,9 +38,12 @@ class Sym:
 
 
 class Opaque:
-    """A value of unknown type: an argument, what an unknown callable returned. Perhaps a tensor (then see `node`)."""
+    """A value of unknown type: an argument, what an unknown callable returned. Perhaps a tensor (then see `node`).
 
-    __slots__ = ("attrs", "born", "name", "node", "number", "scalar")
+    Only with evidence from a run: `origin` is the call that returned it, `states` the attributes that carry history.
+    """
+
+    __slots__ = ("attrs", "born", "name", "node", "number", "origin", "scalar", "states")
 
     def __init__(self, number: int, name: str = "", node: Node | None = None) -> None:
         self.number = number
@@ -49,6 +52,8 @@ class Opaque:
         self.attrs: dict[object, Value] = {}
         self.scalar = False
         self.born = 0
+        self.origin: object = None
+        self.states: set[str] = set()
 
     def __repr__(self) -> str:
         return f"Opaque({self.name or self.number})"
@@ -277,9 +282,9 @@ class Deferred:
 
 
 class Class:
-    """A class of the analysed file. `bases` are Class, External or Opaque."""
+    """A class of the analysed file. `bases` are Class, External or Opaque; `order` is kept by `linear_order`."""
 
-    __slots__ = ("bases", "dataclass_fields", "frame", "frozen", "name", "names", "node", "qualname")
+    __slots__ = ("bases", "dataclass_fields", "frame", "frozen", "name", "names", "node", "order", "qualname")
 
     def __init__(
         self, node: ast.ClassDef, name: str, qualname: str, bases: list[Value], names: dict[str, Value]
@@ -291,6 +296,7 @@ class Class:
         self.names = names
         self.dataclass_fields: list[tuple[str, Value, bool]] | None = None
         self.frozen = False
+        self.order: list[Class | External] | None = None
 
 
 class Instance:

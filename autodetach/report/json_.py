@@ -41,6 +41,7 @@ def as_object(located: Located) -> dict[str, Any]:
             for step, at in steps
         ],
         "assumptions": list(finding.assumptions),
+        **({"observed": list(finding.observed)} if finding.observed else {}),
     }
 
 
@@ -50,6 +51,7 @@ def _fix(fix: Fix, located: Located) -> dict[str, Any]:
         "applicability": fix.applicability.value,
         "message": fix.message,
         "why_unsafe": fix.why_unsafe,
+        **({"observed": list(fix.observed)} if fix.observed else {}),
         "edits": [
             {
                 "filename": located.path_of(path),

@@ -64,10 +64,12 @@ class Paragraph:
         yield from self.details()
 
     def details(self) -> Iterator[str]:
-        """What follows the place: story, assumptions and fixes."""
+        """What follows the place: story, assumptions, observations and fixes."""
         yield from self._story()
         for assumption in self._finding.assumptions:
             yield from self._prose(f"   assumed: {printable(assumption)}")
+        for observation in self._finding.observed:
+            yield from self._prose(f"   observed in the run: {printable(observation)}")
         if self._finding.fix is not None:
             yield from self._fix(self._finding.fix)
         for fix in self._finding.alternatives:
@@ -145,5 +147,5 @@ def plain_details(located: Located) -> Sequence[str]:
 
 def _reason(fix: Fix) -> str:
     if fix.applicability is Applicability.SAFE or not fix.why_unsafe:
-        return ""
+        return " (safe by what was observed in the run)" if fix.observed else ""
     return f" (why unsafe: {printable(fix.why_unsafe)})"

@@ -37,6 +37,7 @@ def _diagnostic(located: Located, paths: Paths, urls: dict[str, str]) -> dict[st
     fixes = [fix for fix in (finding.fix, *finding.alternatives) if fix is not None]
     suggested = [fix for fix in fixes if not fix.elsewhere] if fixes and not fixes[0].elsewhere else []
     assumed = [f"assumed: {assumption}" for assumption in finding.assumptions]
+    assumed += [f"observed in the run: {observation}" for observation in finding.observed]
     return {
         "message": "\n".join((finding.message, *assumed, *_told(fixes, suggested, located, paths))),
         "location": {

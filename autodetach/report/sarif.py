@@ -88,7 +88,7 @@ class _Result:
             "ruleId": finding.code,
             **({} if number is None else {"ruleIndex": number}),
             "level": finding.severity.value,
-            "message": {"text": finding.message},
+            "message": {"text": finding.message + "".join(f"; observed in the run: {o}" for o in finding.observed)},
             "locations": [self._marked()],
             "partialFingerprints": {FINGERPRINT: fingerprint},
         }
@@ -97,8 +97,9 @@ class _Result:
             result["codeFlows"] = [{"threadFlows": [{"locations": steps}]}]
         if fixes:
             result["fixes"] = [self._fix(fix) for fix in fixes]
-        if finding.assumptions:
-            result["properties"] = {"assumptions": list(finding.assumptions)}
+        said = {"assumptions": list(finding.assumptions), "observed": list(finding.observed)}
+        if any(said.values()):
+            result["properties"] = {name: texts for name, texts in said.items() if texts}
         return result
 
     def _marked(self) -> dict[str, Any]:

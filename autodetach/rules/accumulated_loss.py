@@ -25,7 +25,7 @@ for x, y in loader:
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used where the total starts as a number and is used as one,
 `.detach()` where a tensor is needed later or where the value leaves the code in view. Unsafe only if the value has
-history by assumption.
+history by assumption, or where an update is made a leaf again (`create_graph=True`): its graph may be what was meant.
 
 ## When it stays silent
 When any path differentiates the sum, when it is handed to code that is not in view before its graph was freed, and
@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
 from autodetach.rules.detaching import element_candidates, is_handed_over, narrowed
-from autodetach.rules.program import Program, calls_of, is_update, line, stable, text
+from autodetach.rules.program import Program, calls_of, is_update, line, observed_of, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 FREED = "backward frees what it saved; its nodes live as long as it is referred to"
@@ -79,6 +79,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
             StoryStep(line(growth.activation.node), "the next pass adds another one: memory grows with the loop")
         )
     dead = growth.dead or not elements
+    assumed = growth.elements[0].node if growth.elements else growth.node
     kept = "graph nodes" if dead else "graph and all its activations"
     return Suspect(
         ("AD101", growth.node.site.scope, stable(growth.node.site.node)),
@@ -87,8 +88,9 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         Severity.WARNING if dead else Severity.ERROR,
         tuple(story),
         growth.certain,
-        () if growth.certain else (f"{program.place(growth.elements[0].node.site)}: the value has history",),
+        () if growth.certain else (f"{program.place(assumed.site)}: the value has history",),
         lambda: _candidates(program, growth, statement, elements),
+        observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
     )
 
 
@@ -120,10 +122,32 @@ def _candidates(
             yield from usual
             yield from handed
         yield guarded
+    yield from _leaf_again(program, growth)
     begin = [s.value for s in _seeds(program, statement)] + _other_branch(growth, statement)
     seeds = [(expression, elements[0][1] if elements else None) for expression in begin]
     if seeds and elements:
         yield from element_candidates(program, [*elements, *seeds], number=number, what="begin with, and accumulate,")
+
+
+def _leaf_again(program: Program, growth: Growth) -> Iterator[Candidate]:
+    """`w = w - lr * g` with a `g` that has a graph of its own, which nothing walks: the new weight is a leaf again."""
+    from autodetach.codemods.replace_expression import ReplaceExpression
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    place = growth.node.site.node
+    calls = {
+        d.call: SetKeyword(d.call, "create_graph", None)
+        for d in growth.run.machine.differentiations
+        if d.kind == "grad" and d.create_graph and any(p.activation is growth.activation for p in d.loops)
+    }
+    if calls and isinstance(place, ast.BinOp) and isinstance(place.op, (ast.Add, ast.Sub)):
+        new = ReplaceExpression(place, "({}).detach().requires_grad_()")
+        doubt = "gradient of the updates themselves, as in meta-learning, may be what was meant"
+        shown = text(place)
+        yield Candidate(
+            f"make `{shown}` a leaf again, and build no graph of its gradient", (new, *calls.values()), doubt
+        )
+        yield Candidate(f"make `{shown}` a leaf again", (new,), doubt)
 
 
 def _given(growth: Growth) -> list[tuple[ast.expr, object]]:

@@ -49,6 +49,7 @@ from autodetach.rules.program import (
     fault_of,
     is_assumed,
     line,
+    observed_of,
     stable,
     stepped_between,
     text,
@@ -98,6 +99,7 @@ def _suspect(
         assumptions_of(program, event.path),
         lambda: _candidates(run, event, cuts),
         fault_of(second),
+        observed_of(program, event.path),
     )
 
 

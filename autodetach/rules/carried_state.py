@@ -59,6 +59,7 @@ from autodetach.rules.program import (
     fault_of,
     is_assumed,
     line,
+    observed_of,
     stable,
     stepped_between,
     text,
@@ -137,7 +138,8 @@ def _raising(
     crossed: list[Crossed],
 ) -> Suspect:
     reader, operand, maker = crossed[-1]
-    state = text(expression_of(reader, operand)) if expression_of(reader, operand) is not None else "a state"
+    named = expression_of(reader, operand)
+    state = text(named) if named is not None else run.machine.state_names.get(operand) or "a state"
     before, now = apart
     story = [StoryStep(line(maker.site), f"pass {before.index + 1}: builds the graph of `{state}`")]
     if first is not None:
@@ -157,6 +159,7 @@ def _raising(
         assumptions_of(program, path),
         lambda: _candidates(program, run, d, now, before, crossed),
         fault_of(d),
+        observed_of(program, (*path, maker)),
     )
 
 
@@ -202,6 +205,7 @@ def _retained(
         (),
         lambda: _candidates(program, run, d, now, before, crossed, "the gradients of a program that runs today change"),
         fault_of(d),
+        observed_of(program, (node,)),
     )
 
 
@@ -225,6 +229,7 @@ def _grown(program: Program, growth: Growth) -> Suspect:
         growth.certain,
         (),
         lambda: _growth_candidates(program, growth),
+        observed=observed_of(program, (node,)),
     )
 
 

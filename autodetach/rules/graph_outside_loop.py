@@ -54,6 +54,7 @@ from autodetach.rules.program import (
     fault_of,
     is_assumed,
     line,
+    observed_of,
     stable,
     stepped_between,
     targets_of,
@@ -172,6 +173,7 @@ def _suspect(
         assumptions_of(program, path),
         lambda: _candidates(program, run, second, activation, entries, silent),
         fault_of(second),
+        observed_of(program, path),
     )
 
 

@@ -54,7 +54,8 @@ def replay(program: Program, run: Run, activation: Activation, index: int) -> Re
         if current.activation.number == activation.number and current.index == index:
             _note(machine, current, holders, kept)
 
-    again = run_once(program.tree, run.policy, FUEL_PER_RUN, watch, program.analysis.project)
+    analysis = program.analysis
+    again = run_once(program.tree, run.policy, FUEL_PER_RUN, watch, analysis.project, analysis.evidence)
     return Replay(again.machine, holders, kept)
 
 
@@ -128,6 +129,8 @@ def _walk(frame: Frame) -> Iterator[tuple[Value, Holder]]:
         elif id(value) not in seen and way.depth <= MAX_STEPS * 3:
             seen.add(id(value))
             queue.extend(_steps(value, way))
+        if isinstance(value, Opaque):  # of an object out of view, what a run has shown
+            queue.extend((value.attrs[n], way.to(f".{n}", 1)) for n in sorted(value.states) if n in value.attrs)
 
 
 def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:

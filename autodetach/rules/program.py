@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TypeGuard
 
@@ -11,6 +11,7 @@ from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge
 from autodetach.machine.growth import Growth, growths, pass_of
 from autodetach.machine.run import Analysis, Run
+from autodetach.machine.spelling import spelled
 
 Block = list[ast.stmt]
 BLOCKS = ("body", "orelse", "finalbody")
@@ -30,12 +31,12 @@ class Program:
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
-        return {
-            child: parent
-            for tree in self.analysis.trees
-            for parent in ast.walk(tree)
-            for child in ast.iter_child_nodes(parent)
-        }
+        found: dict[ast.AST, ast.AST] = {}
+        for tree in self.analysis.trees:
+            for statement in tree.body:
+                found[statement] = tree
+                found.update(parents_in(statement))
+        return found
 
     def file_of(self, node: ast.AST) -> ast.Module:
         """The tree of the file in which a node stands."""
@@ -99,12 +100,33 @@ class Program:
         )
 
 
+def parents_in(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
+    """What stands directly in what, in a statement; kept with it, since an edited program has most of them too."""
+    known: dict[ast.AST, ast.AST] | None = getattr(statement, "_parents", None)
+    if known is None:
+        known = {}
+        pending: list[ast.AST] = [statement]
+        while pending:
+            parent = pending.pop()
+            for name in parent._fields:
+                value = getattr(parent, name, None)
+                if isinstance(value, list):
+                    for item in value:
+                        if isinstance(item, ast.AST):
+                            known[item] = parent
+                            pending.append(item)
+                elif isinstance(value, ast.AST):
+                    known[value] = parent
+                    pending.append(value)
+        setattr(statement, "_parents", known)  # noqa: B010 - syntax trees have no such field
+    return known
+
+
 def text(node: ast.AST | None, limit: int = 60) -> str:
     """Source-like text of a node, short enough for a message."""
     if node is None:
         return "a value"
-    whole = ast.unparse(node)
-    whole = " ".join(whole.split())
+    whole = " ".join((spelled(node) if isinstance(node, (ast.expr, ast.stmt)) else ast.unparse(node)).split())
     return whole if len(whole) <= limit else whole[: limit - 1] + "…"
 
 
@@ -124,9 +146,9 @@ def stable(node: ast.AST) -> str:
 
 
 def _stable(node: ast.AST) -> str:
-    whole = ast.unparse(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
     return (
-        whole.replace(".detach()", "")
+        spelled(node)
+        .replace(".detach()", "")
         .replace(".item()", "")
         .replace(", retain_graph=True", "")
         .replace("retain_graph=True", "")
@@ -190,6 +212,21 @@ def assumptions_of(program: Program, nodes: tuple[Node, ...] | list[Node]) -> tu
     for n in nodes:
         if n.assumed:
             found[f"{program.place(n.site)}: `{n.op}` hands on the history of its arguments"] = None
+    return tuple(found)
+
+
+def observed_of(program: Program, nodes: Iterable[Node]) -> tuple[str, ...]:
+    """What a run has shown of these nodes, and of what they are made of in their own passes."""
+    found: dict[str, None] = {}
+    stack, seen = list(nodes), set[Node]()
+    while stack:
+        n = stack.pop()
+        if n in seen or n.leaf:
+            continue
+        seen.add(n)
+        if n.observed:
+            found[f"{program.place(n.site)}: {n.observed}"] = None
+        stack.extend(p for p in n.parents if p.loops == n.loops)
     return tuple(found)
 
 

@@ -43,7 +43,7 @@ from collections.abc import Iterator
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import NonLeafGrad
 from autodetach.machine.growth import Growth
-from autodetach.rules.program import Program, is_update, line, stable, text
+from autodetach.rules.program import Program, is_update, line, observed_of, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 
@@ -155,6 +155,7 @@ def _growing(program: Program, growth: Growth, statements: list[ast.stmt]) -> Su
         growth.certain,
         (),
         lambda: _candidates(program, statements, "a program that runs today is changed"),
+        observed=observed_of(program, (growth.node,)),
     )
 
 

@@ -53,6 +53,7 @@ from autodetach.rules.program import (
     fault_of,
     is_assumed,
     line,
+    observed_of,
     origin_of,
     read_between,
     stable,
@@ -99,6 +100,7 @@ def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
         assumptions_of(program, event.path),
         lambda: _candidates(program, run, event),
         fault_of(second),
+        observed_of(program, event.path),
     )
 
 

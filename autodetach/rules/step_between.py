@@ -52,6 +52,7 @@ from autodetach.rules.program import (
     fault_of,
     is_assumed,
     line,
+    observed_of,
     stable,
     stepped_between,
     targets_of,
@@ -113,6 +114,7 @@ def _suspect(
         assumptions_of(program, event.path),
         lambda: _candidates(program, run, event, by, changed),
         fault_of(by),
+        observed_of(program, event.path),
     )
 
 

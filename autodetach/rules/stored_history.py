@@ -40,11 +40,13 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.events import Stored
+from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.values import Mapping, Sequence, Value, graph_in
 from autodetach.rules.accumulated_loss import FREED
 from autodetach.rules.detaching import element_candidates, leaves_of_display, narrowed, structural
-from autodetach.rules.program import Program, line, stable, text
+from autodetach.rules.program import Program, line, observed_of, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 
@@ -65,7 +67,8 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     story = [StoryStep(line(growth.node.site), f"every pass builds a new graph for `{text(stored.element)}`")]
     if growth.freeing is not None:
         story.append(StoryStep(line(growth.freeing.site), FREED))
-    story.append(StoryStep(line(stored.site), "the container refers to it"))
+    keeper = stored.observed or "the container refers to it"
+    story.append(StoryStep(line(stored.site), keeper))
     if growth.activation.node is not None:
         story.append(
             StoryStep(
@@ -83,7 +86,14 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         growth.certain,
         () if growth.certain else (f"{program.place(growth.node.site)}: the value has history",),
         lambda: _candidates(program, growth),
+        observed=_observed(program, growth.node, stored),
     )
+
+
+def _observed(program: Program, node: Node, stored: Stored) -> tuple[str, ...]:
+    """What only a run has shown: that the value has history, that something out of view keeps it."""
+    kept = (f"{program.place(stored.site)}: {stored.observed}",) if stored.observed else ()
+    return (*observed_of(program, (node,)), *kept)
 
 
 def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:

@@ -37,7 +37,7 @@ class Suspect:
 
     `key` tells it apart independent of lines, so that it can be looked for in the edited program; its first element is
     the rule's code. Suspects with the same `fault` are different views of one error, of which one is reported.
-    `certain`: no edge of the graph that it rests on is assumed.
+    `certain`: no edge of the graph that it rests on is assumed; `observed` says which ones only a run has shown.
     """
 
     key: tuple[object, ...]
@@ -49,6 +49,7 @@ class Suspect:
     assumptions: tuple[str, ...]
     candidates: Callable[[], Iterator[Candidate]]
     fault: tuple[object, ...] = ()
+    observed: tuple[str, ...] = ()
 
     @property
     def identity(self) -> tuple[object, ...]:

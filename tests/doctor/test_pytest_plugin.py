@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -199,13 +196,18 @@ def test_in_several_processes(folder: Path) -> None:
     assert "graph left behind: `net.memory` (of the fixture `net`, scope module) holds" in ran.stdout
 
 
-SMALL = "import sys\ndef test_a():\n    print('loaded', *sorted(m for m in sys.modules if m.startswith(('autodetach', 'torch'))))\n"
+SMALL = """
+import sys
+def test_a():
+    print("loaded", *sorted(name for name in sys.modules if name.startswith(("autodetach", "torch"))))
+"""
 
 
 @pytest.fixture
 def installed(tmp_path: Path) -> str:
     """A folder that says what an installed package would: which plugins of pytest it has."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    project = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     points = "".join(f"{name} = {value}\n" for name, value in project["entry-points"]["pytest11"].items())
     folder = tmp_path / "site" / "autodetach-0.dist-info"
     folder.mkdir(parents=True)

@@ -1,0 +1,248 @@
+"""Whether a program can have a finding at all, told by its words: most files cannot, and need not be run, or even read.
+
+The argument, which the tests hold against the machine:
+
+1. Every rule speaks of a differentiation (AD103, AD2xx, AD3xx), of a value with history (AD101, AD102, AD302, AD402),
+   of `.data` of a scalar (AD401) or of a read of `.grad` (AD303).
+2. The machine differentiates where something called `backward` or `manual_backward` is called, where `grad` of
+   `torch.autograd` is, and for what a `training_step` returns; nowhere else.
+3. History begins at a leaf, or at a differentiation. The machine makes a leaf for `requires_grad` in any form, for
+   `Variable`, for what `torch.nn` has, for a class with a base of `torch.nn` or called `...Module`, and for an object
+   that is seen to be a module since one of `MODULE_EVIDENCE` is asked of it; nowhere else.
+4. It learns each of these names from a name, an attribute, a keyword or a string of the program, that is of the file or
+   of what it imports, directly or not. So a program without any of these words has no finding.
+
+`in_bytes` looks for the words anywhere; `in_tree` only where they are evaluated: not in comments, docstrings,
+annotations, the classes of an `isinstance`, nor where a method is only defined.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol, TypeGuard
+
+MAX_FILES = 200
+
+EVIDENCE = "parameters named_parameters train eval state_dict load_state_dict modules named_modules children"
+"""As `machine.unknown.MODULE_EVIDENCE`, which is not loaded for files that do not matter."""
+
+_WORDS = re.compile(
+    rb"backward|training_step|requires_grad|Variable|Module|\bnn\b|\bgrad\b"
+    rb"|\b(?:parameters|named_parameters|train|eval|state_dict|load_state_dict|modules|named_modules|children)\b"
+    rb"|\bdata\b[\s)\\]*[\[.#]"
+)
+_IMPORT = re.compile(
+    rb"\bfrom[ \t\\]+([.\w \t]+?)[ \t\\]+import\b[ \t\\]*(\([^)]*\)?|[^\n;]*)|\bimport\b[ \t\\]*([^\n;]*)"
+)
+_NAME = re.compile(rb"[.\w]+")
+_JOINED = re.compile(rb"\\\r?\n")
+
+_DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "training_step"})
+_LEAVES = frozenset({"requires_grad", "requires_grad_", "Variable"})
+_ASKED = frozenset(EVIDENCE.split())
+_SAYING = _DIFFERENTIATIONS | _LEAVES | _ASKED | {"grad"}
+_IMPORTED = frozenset({"backward", "grad", "Variable"})
+_BY_STRING = frozenset({"getattr", "setattr", "methodcaller", "attrgetter"})
+_TESTS = frozenset({"isinstance", "issubclass"})
+
+
+def may_matter(raw: bytes) -> bool:
+    """Whether a file can have anything to do with autograd: cheap, on its bytes."""
+    return b"torch" in raw or b"backward" in raw
+
+
+def in_bytes(raw: bytes) -> bool:
+    """Whether any of the words stands in a file."""
+    return _WORDS.search(raw) is not None
+
+
+def imports_in(raw: bytes) -> Iterator[str]:
+    """All that a file may import, in the words of `project.Finder.find`: too much rather than too little."""
+    if b"import" not in raw:
+        return
+    for match in _IMPORT.finditer(_JOINED.sub(b" ", raw)):
+        origin, names, plain = match.groups()
+        if plain is not None:
+            yield from (name.decode("ascii", "replace") for name in _NAME.findall(plain))
+            continue
+        base = b"".join(origin.split()).decode("ascii", "replace")
+        yield base
+        dot = "" if base.endswith(".") else "."
+        yield from (f"{base}{dot}{name.decode('ascii', 'replace')}" for name in _NAME.findall(names))
+
+
+class Finder(Protocol):
+    """Finds the files that others import, and their bytes; see `autodetach.imports`."""
+
+    def find(self, name: str, importer: str) -> str | None: ...
+
+    def peek(self, path: str) -> bytes | None: ...
+
+
+def is_idle(
+    raw: bytes, path: str, finder: Finder | None, changed: Mapping[str, bytes], tree: ast.Module | None = None
+) -> bool:
+    """Whether the program of a file cannot have a finding: neither the file nor anything that it imports says a word.
+
+    Of the file at the absolute path, `tree` is looked at if it is given, else its bytes. `changed` has the bytes of
+    files that are to be taken instead of what `finder` reads. When in doubt, it is not idle.
+    """
+    if not may_matter(raw):
+        return True
+    if in_bytes(raw) if tree is None else in_tree(tree, imports=finder is not None and b"import" in raw):
+        return False
+    if finder is None:
+        return True
+    seen = {path}
+    pending = [(path, raw)]
+    while pending:
+        importer, text = pending.pop()
+        for name in imports_in(text):
+            found = finder.find(name, importer)
+            if found is None or found in seen:
+                continue
+            seen.add(found)
+            inner = changed[found] if found in changed else finder.peek(found)
+            if inner is None or len(seen) > MAX_FILES or in_bytes(inner):
+                return False
+            pending.append((found, inner))
+    return True
+
+
+def in_tree(tree: ast.Module, *, imports: bool = False) -> bool:
+    """Whether any of the words is evaluated in a file; with `imports`, others may look up what it has in strings."""
+    from autodetach.machine.torch_modules import MODULES
+
+    look = _Look(frozenset(MODULES))
+    return look.at(tree) or (imports and look.strings)
+
+
+class _Look:
+    """One look at a file. What depends on the whole of it is put together at the end: see `at`."""
+
+    def __init__(self, modules: frozenset[str]) -> None:
+        self._modules = (modules - {"Module"}) | {"Parameter"}
+        # What is imported from `torch.nn`; what is named otherwise than in front of a dot; what classes derive from.
+        self._from_nn: set[str] = {"nn"}
+        self._named: set[str] = set()
+        self._bases: set[str] = set()
+        # Strings that are names of what matters, which count where something looks attributes up by strings.
+        self.strings = False
+
+    def at(self, tree: ast.Module) -> bool:
+        """Whether something that matters is evaluated."""
+        stack: list[ast.AST] = [tree]
+        handlers: dict[type[ast.AST], Callable[..., bool | None]] = {
+            ast.Name: self._name,
+            ast.Attribute: self._attribute,
+            ast.Constant: self._constant,
+            ast.keyword: self._keyword,
+            ast.ImportFrom: self._import_from,
+            ast.Import: self._import,
+            ast.Subscript: self._subscript,
+            ast.Assign: self._assign,
+            ast.ClassDef: self._class,
+        }
+        while stack:
+            node = stack.pop()
+            handler = handlers.get(type(node))
+            if handler is not None and handler(node):
+                return True
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                if node.name == "training_step":
+                    return True
+                stack += node.decorator_list
+                stack += node.args.defaults
+                stack += (default for default in node.args.kw_defaults if default is not None)
+                stack += _without_docstring(node.body)
+            elif isinstance(node, ast.ClassDef):
+                stack += (*node.bases, *node.keywords, *node.decorator_list)
+                stack += _without_docstring(node.body)
+            elif isinstance(node, ast.AnnAssign):
+                stack += (node.target, *([node.value] if node.value is not None else ()))
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _TESTS:
+                stack += node.args[:1]
+            elif isinstance(node, ast.Attribute):
+                # What stands in front of a dot is not handed on: of `torch.nn.functional` the last word counts.
+                owner = node.value.value if _is_nn(node.value) else node.value
+                if not isinstance(owner, ast.Name):
+                    stack.append(owner)
+            elif not isinstance(node, (ast.Name, ast.Constant)):
+                stack += ast.iter_child_nodes(node)
+        return (
+            not self._named.isdisjoint(self._from_nn)
+            or not self._bases.isdisjoint(self._from_nn)
+            or (self.strings and not self._named.isdisjoint(_BY_STRING))
+        )
+
+    def _name(self, node: ast.Name) -> bool:
+        self._named.add(node.id)
+        return node.id in self._modules or node.id == "Variable"
+
+    def _attribute(self, node: ast.Attribute) -> bool:
+        word = node.attr
+        if word == "modules" and isinstance(node.value, ast.Name) and node.value.id == "sys":
+            return False
+        if word in ("nn", "methodcaller", "attrgetter"):
+            self._named.add(word)
+        if word == "requires_grad":
+            return not isinstance(node.ctx, ast.Load)
+        return word in _SAYING or word in self._modules
+
+    def _constant(self, node: ast.Constant) -> bool:
+        if isinstance(node.value, str) and (node.value in _SAYING or node.value in self._modules):
+            self.strings = True
+            return node.value == "requires_grad"
+        return False
+
+    def _keyword(self, node: ast.keyword) -> bool:
+        is_off = isinstance(node.value, ast.Constant) and node.value.value is False
+        return node.arg == "requires_grad" and not is_off
+
+    def _import_from(self, node: ast.ImportFrom) -> bool:
+        parts = (node.module or "").split(".")
+        for alias in node.names:
+            if alias.name in _IMPORTED or (alias.name == "*" and ("autograd" in parts or "torch" in parts)):
+                return True
+            if alias.asname is not None and (alias.name in self._modules or "Module" in alias.name):
+                return True
+            if "nn" in parts or alias.name == "nn":
+                self._from_nn.add(alias.asname or alias.name)
+        return False
+
+    def _import(self, node: ast.Import) -> None:
+        self._from_nn.update(a.asname for a in node.names if a.asname is not None and "nn" in a.name.split("."))
+
+    def _subscript(self, node: ast.Subscript) -> bool:
+        return isinstance(node.value, ast.Attribute) and node.value.attr == "data"
+
+    def _assign(self, node: ast.Assign) -> bool:
+        """Whether a class of modules gets another name."""
+        return not isinstance(node.value, ast.Call) and any("Module" in word for word in _words(node.value))
+
+    def _class(self, node: ast.ClassDef) -> bool:
+        words = {word for base in (*node.bases, *node.keywords) for word in _words(base)}
+        self._bases |= words
+        return any("Module" in word for word in words)
+
+
+def _is_nn(node: ast.expr) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and node.attr == "nn"
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            yield inner.id
+        elif isinstance(inner, ast.Attribute):
+            yield inner.attr
+        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            yield inner.value
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    first = body[0] if body else None
+    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return body[1:] if is_text else body

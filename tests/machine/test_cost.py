@@ -1,0 +1,247 @@
+"""What a file costs: programs made to be dear hit a budget and say so, and cost grows with length, not faster.
+
+Cost is counted in the fuel of the machine, and in calls of Python functions where fuel might not tell; the one bound in
+seconds is there for what neither counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+
+import pytest
+
+from autodetach import checker, trial
+from autodetach.checker import FUEL_FOR_REPAIRS, CheckOptions, CheckResult, check
+from autodetach.machine import run
+from autodetach.machine.core import FUEL_FOR_IMPORTS
+from autodetach.machine.oracle import Policy
+from autodetach.machine.project import Project
+from autodetach.machine.run import FUEL_PER_FILE, FUEL_PER_RUN, MAX_PATHS, Run, analyse
+from autodetach.source import Source
+
+SECONDS = 20.0
+"""Ten times what any of these takes: a hang, not a slow machine."""
+HEAD = "import torch\nimport torch.nn as nn\n\n"
+LEAF = HEAD + "w = torch.randn(3, requires_grad=True)\ntotal = 0\n"
+
+
+def loops_in_loops(depth: int = 12) -> str:
+    heads = "".join(f"{'    ' * n}for i{n} in range(100):\n" for n in range(depth))
+    body = ("loss = (w * 2).pow(2).sum()", "total += loss", "kept.append(loss)", "loss.backward(retain_graph=True)")
+    return LEAF + "kept = []\n" + heads + "".join(f"{'    ' * depth}{line}\n" for line in body)
+
+
+def many_branches(count: int = 200) -> str:
+    branches = "".join(
+        f"        if a.f{n}:\n            loss = loss * {n}\n        else:\n            loss = loss + {n}\n"
+        for n in range(count)
+    )
+    head = "def train(model, loader, a):\n    total = 0\n    for x in loader:\n        loss = model(x).mean()\n"
+    return (
+        HEAD + head + branches + "        loss.backward(retain_graph=True)\n        total += loss\n    return total\n"
+    )
+
+
+def recursion(count: int = 30) -> str:
+    functions = "".join(
+        f"def f{n}(x, d):\n    if d == 0:\n        return x\n"
+        f"    return f{(n + 1) % count}(x, d - 1) + f{(n * 7 + 3) % count}(x * 2, d - 1)\n\n"
+        for n in range(count)
+    )
+    return (
+        LEAF + functions + "for k in range(10):\n    loss = f0(w, 20).sum()\n    loss.backward()\n    total += loss\n"
+    )
+
+
+def many_statements(count: int = 10_000) -> str:
+    loop = "for k in range(10):\n    loss = (w * k).pow(2).sum()\n    loss.backward()\n    total += loss\n"
+    return LEAF + loop + "".join(f"x{n} = w * {n} + {n}\n" for n in range(count))
+
+
+def nested_calls(depth: int = 80) -> str:
+    inner = "w"
+    for n in range(depth):
+        inner = f"torch.tanh({inner} * {n})"
+    return LEAF + f"for k in range(10):\n    loss = {inner}.sum()\n    loss.backward()\n    total += loss\n"
+
+
+def huge_literals(count: int = 40_000) -> str:
+    data = f"data = [{', '.join(map(str, range(count)))}]\n"
+    table = "table = {" + ", ".join(f"'k{n}': [{n}, {n}]" for n in range(count // 4)) + "}\n"
+    loop = "for k in data:\n    loss = (w * k).pow(2).sum()\n    loss.backward()\n    total += loss\n"
+    return LEAF + data + table + loop
+
+
+def mutual_calls(count: int = 300) -> str:
+    functions = "".join(
+        f"def g{n}(x, a):\n    total = 0\n    for k in range(10):\n"
+        f"        loss = g{(n + 1) % count}(x * k, a) + g{(n + 17) % count}(x, a)\n"
+        f"        if a.c{n}:\n            loss.backward(retain_graph=True)\n        total += loss\n    return total\n\n"
+        for n in range(count)
+    )
+    return LEAF + functions + "g0(w, None)\n"
+
+
+def many_faults(count: int = 40) -> str:
+    totals = "".join(f"    t{n} = 0\n" for n in range(count))
+    body = "".join(
+        f"        loss{n} = model(x).pow({n}).mean()\n        if a.k{n}:\n            loss{n} = loss{n} * 2\n"
+        f"        loss{n}.backward()\n        t{n} += loss{n}\n"
+        for n in range(count)
+    )
+    returned = ", ".join(f"t{n}" for n in range(count))
+    return HEAD + "def run(model, loader, a):\n" + totals + "    for x in loader:\n" + body + f"    return {returned}\n"
+
+
+def many_stores(count: int = 200) -> str:
+    body = "".join(f"    kept.append(loss * {n})\n" for n in range(count))
+    return LEAF + "kept = []\nfor x in range(1000):\n    loss = (w * x).mean()\n" + body + "    loss.backward()\n"
+
+
+def library(count: int) -> str:
+    """A file of `count` functions and classes, and one training loop that keeps its losses."""
+    unit = (
+        "def helper_{n}(x, y, scale=1.0):\n    value = (x + y) * scale / {n}.5\n    return {{'value': value}}\n\n"
+        "class Layer_{n}(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+        "        self.linear = nn.Linear(width, width)\n\n    def forward(self, x):\n"
+        "        return torch.tanh(self.linear(x))\n\n"
+    )
+    loop = (
+        "def train(model, loader, optimizer):\n    total = 0.0\n    for x, y in loader:\n"
+        "        loss = (model(x) - y).pow(2).mean()\n        optimizer.zero_grad()\n        loss.backward()\n"
+        "        optimizer.step()\n        total += loss\n    return total\n"
+    )
+    return HEAD + "".join(unit.format(n=n) for n in range(count)) + loop
+
+
+class Meter:
+    """The fuel that all runs of a check take."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.fuel = 0
+        first = run.run_once
+
+        def metered(
+            tree: ast.Module,
+            policy: Policy,
+            fuel: int,
+            watch: None = None,
+            project: Project | None = None,
+            evidence: None = None,
+        ) -> Run:
+            done = first(tree, policy, fuel, watch, project, evidence)
+            self.fuel += done.cost
+            return done
+
+        monkeypatch.setattr(run, "run_once", metered)
+        monkeypatch.setattr(trial, "run_once", metered)
+
+
+def checked(text: str) -> CheckResult:
+    return check(Source.from_bytes(text.encode(), "x.py"), CheckOptions())
+
+
+DEAR: dict[str, tuple[Callable[[], str], bool]] = {
+    "loops in loops": (loops_in_loops, True),
+    "many branches": (many_branches, False),
+    "recursion": (recursion, True),
+    "many statements": (many_statements, True),
+    "nested calls": (nested_calls, False),
+    "huge literals": (huge_literals, False),
+    "mutual calls": (mutual_calls, True),
+    "many faults": (many_faults, True),
+    "many stores": (many_stores, True),
+}
+
+
+@pytest.mark.parametrize("name", DEAR)
+def test_a_dear_program_is_bounded_and_says_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, partial = DEAR[name]
+    text = write()
+    meter = Meter(monkeypatch)
+    started = time.process_time()
+    result = checked(text)
+    assert time.process_time() - started < SECONDS
+    # The last path and the last repair are begun with what is left, and a repair is tried on all paths.
+    assert meter.fuel <= FUEL_PER_FILE + FUEL_PER_RUN + FUEL_FOR_REPAIRS + FUEL_PER_FILE
+    assert [problem.partial for problem in result.problems] == ([True] if partial else [])
+
+
+def test_what_is_cut_short_gets_no_repairs_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    meter = Meter(monkeypatch)
+    result = checked(loops_in_loops())
+    assert meter.fuel <= FUEL_PER_RUN + 1
+    assert result.findings and all(finding.fix is None for finding in result.findings)
+
+
+def test_without_a_budget_more_repairs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = many_faults(12)
+    monkeypatch.setattr(checker, "FUEL_FOR_REPAIRS", 4_000)
+    few = checked(text)
+    monkeypatch.setattr(checker, "FUEL_FOR_REPAIRS", 1_000_000)
+    all_ = checked(text)
+    assert [finding.message for finding in few.findings] == [finding.message for finding in all_.findings]
+    assert sum(finding.fix is not None for finding in few.findings) < sum(f.fix is not None for f in all_.findings)
+    assert "not all repairs were tried" in few.problems[0].message and not all_.problems
+
+
+def test_fuel_grows_with_length() -> None:
+    costs = [sum(done.cost for done in analyse(ast.parse(library(count))).runs) for count in (100, 200, 400)]
+    assert costs[1] < 2.2 * costs[0]
+    assert costs[2] < 2.2 * costs[1]
+
+
+def calls_of(function: Callable[[], object]) -> int:
+    """How many Python functions are called, and generators resumed."""
+    count = 0
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(note)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("write", [many_stores, library, many_branches, nested_calls])
+def test_calls_grow_with_length(write: Callable[[int], str]) -> None:
+    """What is done once for each pair of things is not seen in the fuel."""
+
+    def calls(count: int) -> int:
+        tree = ast.parse(write(count))
+        return calls_of(lambda: run.run_once(tree, Policy(), FUEL_PER_RUN))
+
+    once, twice = calls(30), calls(60)
+    assert twice < 2.2 * once
+
+
+def test_imported_files_have_a_budget_for_all_paths() -> None:
+    """A dear import is run on a few paths only."""
+    from autodetach.project import Files
+
+    class Finder:
+        def find(self, name: str, importer: str) -> str | None:
+            return "/other.py" if name == "other" else None
+
+        def read(self, path: str) -> Source:
+            body = "".join(f"x{n} = [{n}, {n} + 1]\n" for n in range(20_000))
+            return Source.from_bytes((body + "y = 1\n").encode(), path)
+
+        def peek(self, path: str) -> bytes | None:
+            return self.read(path).raw
+
+    tests = "".join(f"    if a.f{n}:\n        h = h * {n}\n" for n in range(40))
+    text = f"import torch\nfrom other import y\n\ndef f(a, h):\n{tests}    for k in range(3):\n        h.backward()\n"
+    tree = ast.parse(text)
+    files = Files("/x.py", Source.from_bytes(text.encode(), "/x.py"), tree, Finder())
+    runs = analyse(tree, files).runs
+    assert len(analyse(tree).runs) == MAX_PATHS
+    assert len(runs) == -(-run.FUEL_FOR_IMPORTS_PER_FILE // FUEL_FOR_IMPORTS)

@@ -1,0 +1,176 @@
+"""Which files need not be run: none of those in which the machine finds anything."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from autodetach import checker, relevance
+from autodetach.checker import CheckOptions, check
+from autodetach.imports import Imports
+from autodetach.machine import torch_modules, unknown
+from autodetach.machine.interpreter import Machine
+from autodetach.machine.oracle import Policy
+from autodetach.machine.run import analyse
+from autodetach.project import Files, parse
+from autodetach.relevance import imports_in, in_bytes, in_tree, is_idle
+from autodetach.source import Source
+
+ROOT = Path(__file__).parent.parent
+PROGRAMS = sorted({*(ROOT / "fixtures").rglob("*.py"), *(ROOT / "autodetach").rglob("*.py")})
+
+
+def never(*_: object) -> bool:
+    return False
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_finding_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that is idle has no finding if it is run all the same, nor any history, nor a differentiation."""
+    source = Source.from_bytes(path.read_bytes(), path.name)
+    finder = Imports(str(path), str(ROOT))
+    tree = parse(source)
+    by_bytes = is_idle(source.raw, str(path), finder, {})
+    by_tree = is_idle(source.raw, str(path), finder, {}, tree)
+    assert by_tree or not by_bytes
+    if not by_tree or not relevance.may_matter(source.raw):
+        return
+    monkeypatch.setattr(checker, "is_idle", never)
+    assert check(source, CheckOptions(), path=str(path), finder=finder).findings == ()
+    for run in analyse(tree, project=Files(str(path), source, tree, finder)).runs:
+        assert run.machine.differentiations == []
+        assert [node for node in run.machine.nodes if not node.weak] == []
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "loss.backward()",
+        "accelerator.backward(loss)",
+        "self.manual_backward(loss)",
+        "getattr(loss, 'backward')()",
+        "pool.map(loss.backward, xs)",
+        "torch.autograd.grad(y, x)",
+        "from torch.autograd import grad as derivative",
+        "from torch.autograd import backward as go",
+        "class A:\n    def training_step(self, x):\n        return x",
+        "torch.zeros(3, requires_grad=True)",
+        "torch.zeros(3, requires_grad=flag)",
+        "torch.zeros(3, **{'requires_grad': True})",
+        "x.requires_grad = True",
+        "x.requires_grad_()",
+        "setattr(x, 'requires_grad', True)",
+        "nn.Parameter(x)",
+        "P(x)\nfrom torch.nn import Parameter as P",
+        "from torch.autograd import Variable as V",
+        "Variable(x, True)",
+        "nn.Linear(1, 1)",
+        "torch.nn.modules.linear.Linear(1, 1)",
+        "import torch.nn as N\nN.Linear(1, 1)",
+        "import torch.nn as N\ngetattr(N, kind)",
+        "from torch import nn as N\nmake(N)",
+        "from torch.nn import Linear\nLinear(1, 1)",
+        "from torch.nn import Unheard\nclass A(Unheard): pass",
+        "layers = [nn.GRU, nn.LSTM]",
+        "class A(nn.Module): pass",
+        "class A(pl.LightningModule): pass",
+        "class A(torch.nn.modules.batchnorm._NormBase): pass",
+        "model.parameters()",
+        "ask = model.train",
+        "getattr(model, 'eval')()",
+        "x.data[0]",
+        "(x.data)[0]",
+        "x.data.item()",
+        "w = w - x.grad",
+    ],
+)
+def test_what_matters(code: str) -> None:
+    whole = f"import torch\n{code}\n"
+    assert in_bytes(whole.encode())
+    assert in_tree(ast.parse(whole)) or ".data.item" in code
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(x: nn.Module) -> nn.Linear: ...",
+        "x: nn.Module = make()",
+        "isinstance(x, (nn.Linear, torch.nn.Parameter))",
+        "def f():\n    '''loss.backward()'''",
+        "# loss.backward()",
+        "class F:\n    @staticmethod\n    def backward(ctx, g):\n        return g",
+        "torch.zeros(3, requires_grad=False)",
+        "sys.modules['x']",
+        "import torch.nn as N\ndef f(x: N.Linear): ...",
+    ],
+)
+def test_what_is_said_and_not_evaluated(code: str) -> None:
+    whole = f"import torch\n{code}\n"
+    assert in_bytes(whole.encode())
+    assert not in_tree(ast.parse(whole))
+
+
+def test_what_is_not_said_at_all() -> None:
+    assert not in_bytes(b"import torch\nretrain = evaluate = gradient = mnn = metadata = torch.zeros(3)\n")
+
+
+def test_the_words_are_those_of_the_machine() -> None:
+    assert set(relevance.EVIDENCE.split()) == unknown.MODULE_EVIDENCE
+    with_parameters = {name for name, module in torch_modules.MODULES.items() if module.params}
+    assert {"Linear", "LSTM", "BatchNorm2d"} <= with_parameters
+    for name in with_parameters:
+        assert in_tree(ast.parse(f"x = {name}"))
+    for word in unknown.MODULE_EVIDENCE:
+        assert in_bytes(f"import torch\nx.{word}()".encode())
+    assert Machine(Policy(), 1).nodes == []
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("import a", {"a"}),
+        ("import a.b as c, d", {"a.b", "d"}),
+        ("from a.b import c", {"a.b", "a.b.c"}),
+        ("from . import a", {".", ".a"}),
+        ("from .a import (\n    b,\n    c as d,\n)", {".a", ".a.b", ".a.c"}),
+        ("x = 1; import a", {"a"}),
+        ("from a \\\n    import b", {"a", "a.b"}),
+        ("import \\\r\n    a", {"a"}),
+        ("    if x: from .. import a", {"..", "..a"}),
+        ("from a import *", {"a"}),
+    ],
+)
+def test_imports_in_bytes(text: str, names: set[str]) -> None:
+    assert names <= set(imports_in(text.encode()))
+
+
+def test_what_is_imported_counts(tmp_path: Path) -> None:
+    (tmp_path / "setup.py").write_text("")
+    (tmp_path / "far.py").write_text("import torch\nnet = torch.nn.Linear(1, 1)\n")
+    (tmp_path / "near.py").write_text("from far import net\n")
+    path = str(tmp_path / "a.py")
+    raw = b"import torch\nfrom near import net\nkept = []\nfor x in range(100):\n    kept.append(net(torch.rand(1)))\n"
+    assert not is_idle(raw, path, Imports(path, str(tmp_path)), {})
+    source = Source.from_bytes(raw, "a.py")
+    assert [f.code for f in check(source, CheckOptions(), path=path, finder=Imports(path, "")).findings] == ["AD102"]
+    assert is_idle(raw, path, Imports(path, ""), {str(tmp_path / "far.py"): b"net = 1\n"})
+    assert is_idle(raw, path, None, {})
+    (tmp_path / "far.py").write_bytes(b"#" * 300_000)
+    assert not is_idle(raw, path, Imports(path, ""), {}) or relevance.MAX_FILES == 0
+
+
+def test_a_file_without_the_words_is_not_even_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from autodetach import runner
+    from autodetach.files import FoundFile
+    from autodetach.runner import Task, run_one
+
+    path = tmp_path / "a.py"
+    task = Task(FoundFile(str(path), "a.py"), CheckOptions())
+    monkeypatch.setattr(runner, "_read", lambda *_: pytest.fail("decoded"))
+    path.write_bytes(b"import torch\nx = '\xff'\n")
+    assert run_one(task) == runner.Outcome(task.file)
+    path.write_bytes(b"import torch\nnet = torch.nn.Linear(1, 1)\n")
+    with pytest.raises(pytest.fail.Exception):
+        run_one(task)
