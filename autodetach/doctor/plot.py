@@ -104,7 +104,7 @@ def draw(path: str, growth: Growth, title: str) -> None:
             axes.set_ylim(bottom=0)
             axes.grid(alpha=0.3)
             axes.spines[["top", "right"]].set_visible(False)
-        figure.legend(*above.get_legend_handles_labels(), loc="outside right upper", frameon=False)
+        above.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False)
         try:
             figure.savefig(path, format=path.rpartition(".")[2])
         except OSError as error:
