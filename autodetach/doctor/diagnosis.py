@@ -31,10 +31,12 @@ class Kind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A line of the story; `site` is None where the run did not show which line it was."""
+    """A line of the story; `site` is None where the run did not show which line it was. `calls` are the user's lines
+    that had called what stands there, outwards."""
 
     site: Site | None
     text: str
+    calls: tuple[Site, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,5 +64,5 @@ class Diagnosis:
     @property
     def lines(self) -> frozenset[tuple[str, int]]:
         """All lines that the diagnosis speaks of, by file."""
-        sites = [self.site, *(step.site for step in self.story)]
+        sites = [self.site, *(site for step in self.story for site in (step.site, *step.calls))]
         return frozenset((site.path, site.line) for site in sites if site is not None)

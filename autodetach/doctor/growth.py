@@ -111,8 +111,7 @@ class Growth:
                 series.looks[-1] = replace(series.looks[-1], bytes=series.bytes)
         for key, series in self.series.items():
             if key[0] == event and series.looks[-1].number != self._number and series.looks[-1].nodes:
-                series.looks.append(Look(self._number, 0, passes=self._events[event], bytes=0))
-                series.tops.clear()
+                series.empty(Look(self._number, 0, passes=self._events[event], bytes=0))
         self._blind = False
         self.totals.append(Total(step, self._events["backward"], self._events["forward"], len(oldest)))
 

@@ -37,7 +37,9 @@ EMPTIES = frozenset((dict, list, tuple, set, frozenset, deque, OrderedDict))
 MAX_STATES = 4
 """Of an optimizer, the states of so many parameters are looked at: they are all treated alike."""
 _STRANGERS = frozenset(
-    "IPython ast ipykernel logging numpy pandas re threading torch.fx torch.jit torch.utils traitlets _thread".split()
+    """
+    IPython ast autodetach ipykernel logging numpy pandas re threading torch.fx torch.jit torch.utils traitlets _thread
+    """.split()
 )
 """Packages whose objects hold no tensors of a program, or too much that is not the program's."""
 

@@ -4,6 +4,9 @@
 form, `node._raw_saved_x`, does not. Measured on PyTorch 2.13: its `data` is None when the tensor was freed, and also
 when there never was one; only then `register_hooks` is refused, with a text that tells which. The node of a custom
 `autograd.Function` refuses `_raw_saved_tensors` itself once it is freed.
+
+Before PyTorch 2.10 the raw form has no `data` (measured on 2.6). There `_saved_x` is read while the program has used no
+saved-tensor hooks, and nothing is known from then on.
 """
 
 from __future__ import annotations
@@ -34,9 +37,18 @@ class Saved(enum.Enum):
     NOTHING = 0
     LIVE = 1
     FREED = 2
+    UNKNOWN = 3
+    """It keeps something or is freed, and this PyTorch does not tell which without running hooks."""
 
 
 _raw_names: dict[type, tuple[str, ...]] = {}
+_hooked = False
+
+
+def hooks_are_used() -> None:
+    """The program has given PyTorch saved-tensor hooks: from now on nothing is unpacked where they cannot be seen."""
+    global _hooked
+    _hooked = True
 
 
 def saved(node: Node) -> Saved:
@@ -47,8 +59,16 @@ def saved(node: Node) -> Saved:
             slots = _slots(node, name)
         except RuntimeError:
             return Saved.FREED
-        for slot in slots:
-            if slot.data is not None:
+        for number, slot in enumerate(slots):
+            try:
+                data = _data(node, name, number, slot)
+            except LookupError:
+                return Saved.UNKNOWN
+            except RuntimeError as error:
+                if "freed" in str(error):
+                    return Saved.FREED
+                data = slot  # it is there, and was changed since
+            if data is not None:
                 found = Saved.LIVE
             elif _is_freed(slot):
                 return Saved.FREED
@@ -62,8 +82,11 @@ def saved_tensors(node: Node) -> Iterator[Any]:
             slots = _slots(node, name)
         except RuntimeError:
             return
-        for slot in slots:
-            data = slot.data
+        for number, slot in enumerate(slots):
+            try:
+                data = _data(node, name, number, slot)
+            except (LookupError, RuntimeError):
+                continue
             if data is not None:
                 yield data
 
@@ -79,7 +102,7 @@ def changed_since(node: Node) -> Iterator[Any]:
         except RuntimeError:
             return
         for slot in slots:
-            data = slot.data
+            data = getattr(slot, "data", None)
             if data is None or not hasattr(data, "_version") or getattr(slot, "unpack_hook", None) is not None:
                 continue
             try:
@@ -97,15 +120,19 @@ def bytes_saved(nodes: Iterator[Node], known: set[int]) -> int:
     total = 0
     for node in nodes:
         for tensor in saved_tensors(node):
-            try:
-                storage = tensor.untyped_storage()
-                address, size = storage.data_ptr(), storage.nbytes()
-            except (AttributeError, RuntimeError, NotImplementedError, TypeError):
-                continue
+            address = address_of(tensor)
             if address and address not in known:
                 known.add(address)
-                total += size
+                total += tensor.untyped_storage().nbytes()
     return total
+
+
+def address_of(tensor: Any) -> int:
+    """The address of its storage, which its views share; 0 where there is none (a fake tensor, a sparse one)."""
+    try:
+        return int(tensor.untyped_storage().data_ptr())
+    except (AttributeError, RuntimeError, NotImplementedError, TypeError):
+        return 0
 
 
 def reachable(roots: Iterator[Node]) -> Iterator[Node]:
@@ -134,6 +161,19 @@ def _slots(node: Node, name: str) -> tuple[Any, ...]:
     if isinstance(value, (tuple, list)):
         return tuple(value)
     return (value,)
+
+
+def _data(node: Node, name: str, number: int, slot: Any) -> Any:
+    """What is saved, packed as it is where PyTorch shows that.
+
+    Raises LookupError where it can only be seen by running hooks, RuntimeError where PyTorch refuses to unpack it.
+    """
+    if hasattr(slot, "data"):
+        return slot.data
+    if _hooked:
+        raise LookupError
+    value = getattr(node, name.replace(_RAW, "_saved_"))
+    return value[number] if isinstance(value, (tuple, list)) else value
 
 
 def _is_freed(slot: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import sys
 import threading
@@ -20,7 +21,7 @@ from autodetach.doctor.growth import Growth
 from autodetach.doctor.holders import Binding, Search
 from autodetach.doctor.journal import Call, Journal
 from autodetach.doctor.lines import Lines, mode_for
-from autodetach.doctor.nodes import Node, bytes_saved, reachable
+from autodetach.doctor.nodes import Node, address_of, bytes_saved, hooks_are_used, reachable
 from autodetach.doctor.patching import replace
 from autodetach.doctor.scan import Scan, needed, scan
 from autodetach.doctor.verdict import Verdict
@@ -98,6 +99,9 @@ class Observer:
         self._replace(autograd, "_engine_run_backward", self._engine)
         self._replace(torch.nn.Module, "__call__", self._module_call)
         self._replace(torch, "compile", self._compile)
+        raw = torch._C._autograd
+        if not hasattr(raw.SavedTensor, "data"):
+            self._replace(raw, "_push_saved_tensors_default_hooks", self._push_hooks)
         optimizer = sys.modules["torch.optim.optimizer"]
         handle = optimizer.register_optimizer_step_post_hook(self._after_step)
         self._undo.append(handle.remove)
@@ -118,7 +122,7 @@ class Observer:
     def look(self, frame: FrameType | None, event: str) -> None:
         """Look at what all names hold."""
         assert self._search is not None
-        with self.budget:
+        with self.careful(), self.budget:
             newest = self._torch.autograd._get_sequence_nr()
             weigh = self._weigh if self.budget.left else None
             self.growth.look(event, self._search.held(frame), self.steps, newest, weigh, every=self.options.weigh)
@@ -126,6 +130,16 @@ class Observer:
     def results(self) -> list[Diagnosis]:
         """What was seen beside errors, at the end."""
         return Verdict(self).results()
+
+    @contextlib.contextmanager
+    def careful(self) -> Iterator[None]:
+        """A fault of the doctor's own is told once, in `blind`, and never reaches the program."""
+        try:
+            yield
+        except Exception as error:
+            text = f"a look has failed, and the run went on ({type(error).__name__}: {error})"
+            if text not in self.blind:
+                self.blind.append(text)
 
     @property
     def facts(self) -> Facts:
@@ -147,9 +161,12 @@ class Observer:
     def stepped_by(self, tensor: Any) -> Site | None:
         """The last line that stepped an optimizer of this tensor."""
         found: Site | None = None
+        address = address_of(tensor)
         for ref, site in self._stepped.values():
             optimizer = ref()
-            if optimizer is not None and any(p is tensor for group in optimizer.param_groups for p in group["params"]):
+            groups = optimizer.param_groups if optimizer is not None else ()
+            # What a graph has saved may be a view of the parameter.
+            if any(p is tensor or (address and address_of(p) == address) for group in groups for p in group["params"]):
                 found = site
         return found
 
@@ -205,6 +222,13 @@ class Observer:
 
         return compile
 
+    def _push_hooks(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def push(*args: Any) -> Any:
+            hooks_are_used()
+            return original(*args)
+
+        return push
+
     def _say_compiled(self) -> None:
         text = "torch.compile is used: which line builds what is not seen, and nothing inside a compiled function is"
         if text not in self.blind:
@@ -223,7 +247,8 @@ class Observer:
             self.skipped += 1
             self.growth.skipped()
             return call, None
-        with self.budget:
+        seen: Scan | None = None
+        with self.careful(), self.budget:
             roots = list(roots_of(outputs))
             seen = scan(roots, self.journal.walked)
             call.sequences = seen.sequences
@@ -252,7 +277,9 @@ class Observer:
             raise Enough
 
     def _failed(self, call: Call, seen: Scan | None, outputs: Any, error: RuntimeError, frame: FrameType) -> None:
-        diagnosis = Verdict(self).of_error(call, seen, list(roots_of(outputs)), error, frame)
+        diagnosis: Diagnosis | None = None
+        with self.careful():
+            diagnosis = Verdict(self).of_error(call, seen, list(roots_of(outputs)), error, frame)
         if diagnosis is not None:
             self.failed = True
             self._tell(diagnosis)

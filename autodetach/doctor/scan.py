@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from autodetach.doctor.nodes import NO_SEQUENCE, Node, Saved, saved
@@ -39,7 +39,7 @@ def scan(roots: Iterable[Node], walked: Callable[[int], bool]) -> Scan:
                 if state is Saved.FREED:
                     result.freed.append(node)
                     continue
-                if state is Saved.LIVE:
+                if state in (Saved.LIVE, Saved.UNKNOWN):
                     result.again.add(sequence)
             result.sequences.add(sequence)
         for below, _ in node.next_functions:
@@ -65,6 +65,19 @@ def way_to(roots: Iterable[Node], target: Node) -> list[Node]:
                 above[below] = node
                 queue.append(below)
     return []
+
+
+def breadth_first(roots: Iterable[Node]) -> Iterator[Node]:
+    """The nodes below the roots, the nearest first."""
+    queue = deque(roots)
+    seen: set[Node] = set(queue)
+    while queue:
+        node = queue.popleft()
+        yield node
+        for below, _ in node.next_functions:
+            if below is not None and below not in seen:
+                seen.add(below)
+                queue.append(below)
 
 
 def needed(roots: Iterable[Node], inputs: Iterable[Node]) -> set[Node]:

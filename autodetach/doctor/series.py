@@ -9,6 +9,8 @@ from autodetach.doctor.holders import Binding
 
 MIN_RISES = 4
 """Passes in which a holder has to grow before it is accused."""
+ENDED_RISES = 8
+"""And in so many, where it was emptied in the end: a few predictions that are thrown away do no harm."""
 MIN_NODES = 8
 MANY_RISES = 16
 """And in so many, where it is not known whether anybody made use of what had gathered."""
@@ -42,29 +44,48 @@ class Series:
     consumed: list[int] = field(default_factory=list)
     bytes: int = 0
 
+    ended: list[Look] | None = None
+    """The last segment that was a leak when the holder was emptied, or went: that of a function which has returned."""
+
+    def empty(self, look: Look) -> None:
+        """The holder holds nothing any more, as `look` has seen."""
+        if self._is_leak(self._present, ENDED_RISES):
+            self.ended = self._present
+        self.looks.append(look)
+        self.tops.clear()
+
     @property
     def rises(self) -> int:
         """How often it grew since it was last emptied."""
-        return _rises(self.segment)
+        return _rises(self._present)
 
     @property
     def segment(self) -> list[Look]:
+        """The looks between which it leaks; if it does not, those since the holder was last emptied."""
+        if self.ended is None or self._is_leak(self._present, MIN_RISES):
+            return self._present
+        return self.ended
+
+    @property
+    def leaks(self) -> bool:
+        """Whether it grew in pass after pass, to its end, and nothing made use of what had gathered.
+
+        A sum of losses that is differentiated at last has grown for a reason; one that goes on growing after it was
+        differentiated has not.
+        """
+        return self.ended is not None or self._is_leak(self._present, MIN_RISES)
+
+    @property
+    def _present(self) -> list[Look]:
         """The looks since the holder was last emptied: as long as it keeps its oldest node."""
         begin = len(self.looks) - 1
         while begin and self.looks[begin - 1].nodes and self.looks[begin - 1].oldest == self.looks[-1].oldest:
             begin -= 1
         return self.looks[begin:]
 
-    @property
-    def leaks(self) -> bool:
-        """Whether it grew in pass after pass, to the end, and nothing made use of what had gathered.
-
-        A sum of losses that is differentiated at last has grown for a reason; one that goes on growing after it was
-        differentiated has not.
-        """
-        segment = self.segment
+    def _is_leak(self, segment: list[Look], least: int) -> bool:
         rises = _rises(segment)
-        if rises < MIN_RISES or segment[-1].nodes < max(MIN_NODES, 2 * segment[0].nodes):
+        if rises < least or segment[-1].nodes < max(MIN_NODES, 2 * segment[0].nodes):
             return False
         if any(after.nodes < before.nodes for before, after in itertools.pairwise(segment)):
             return False

@@ -15,6 +15,9 @@ FILLS = frozenset(
     "append appendleft extend extendleft insert add update setdefault put push put_nowait register_buffer".split()
 )
 
+TAKES_NOTHING = frozenset(("zero_", "detach_", "requires_grad_", "fill_", "normal_", "uniform_", "share_memory_"))
+"""Methods in place after which a tensor has no more history than before."""
+
 
 def stores(binding: Binding, files: Iterable[str] = ()) -> tuple[Site, ...]:
     """The statements that store into what `binding` names, those inside loops first; its initial value is none.
@@ -50,9 +53,14 @@ def _stores_into(node: ast.AST, name: str, attribute: bool) -> bool:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         flat = [each for target in targets for each in _flat(target)]
         return any(_named(target, name, attribute) for target in flat) and not _is_initial(node.value)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLS:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _fills(node.func.attr):
         return _named(node.func.value, name, attribute)
     return False
+
+
+def _fills(method: str) -> bool:
+    """Whether a method of this name puts something into its object: a container's, or one of a tensor in place."""
+    return method in FILLS or (method.endswith("_") and not method.endswith("__") and method not in TAKES_NOTHING)
 
 
 def _flat(target: ast.expr) -> Iterator[ast.expr]:

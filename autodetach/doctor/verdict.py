@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from autodetach.doctor.diagnosis import Diagnosis, Kind, Step
 from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
-from autodetach.doctor.nodes import NO_SEQUENCE, Node, Saved, changed_since, reachable, saved
-from autodetach.doctor.scan import Scan, way_to
+from autodetach.doctor.nodes import NO_SEQUENCE, Node, Saved, address_of, changed_since, reachable, saved
+from autodetach.doctor.scan import Scan, breadth_first, way_to
 from autodetach.doctor.stores import stores
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from autodetach.doctor.series import Series
 
 FREED = ("backward through the graph a second time", "already been freed")
+FEW_STORES = 3
+MAX_NEAR = 100
 RECENT = 4
 """Names that have grown by the same in so many looks hold the same."""
 CHANGED = "modified by an inplace operation"
@@ -36,6 +39,11 @@ class Crossing:
     carried: Node
     walker: Call | None
     below: tuple[Node, ...]
+
+    @property
+    def shared(self) -> bool:
+        """Whether nothing crosses a pass: what reads was there before the earlier call was made."""
+        return self.walker is not None and self.reader is not None and self.reader._sequence_nr() < self.walker.newest
 
 
 class Records(Protocol):
@@ -95,15 +103,22 @@ class Verdict:
         binding = bindings[0] if bindings else None
         name = f"`{binding.path}`" if binding is not None else "a tensor that no name holds any more"
         others = [names[0] for _, names in named[1:] if names and names[0] != binding]
-        built = self._line_of(crossing.carried) or self._only_store(binding)
-        story = [Step(built, f"builds {name} ({_words(crossing.carried)})")]
+        story = [self._built(crossing.carried, f"builds {name} ({_words(crossing.carried)})", binding)]
+        story += self._stored(binding, story[0])
         message = f"{name} still carries a graph that was freed"
         if crossing.walker is not None:
-            story.append(Step(crossing.walker.site, f"{_nth(crossing.walker)}: backward frees its graph"))
             line = crossing.walker.site.line
             message = f"{name} carries a graph that line {line} has freed, and `backward` walks into it again"
+            if crossing.shared:
+                this, (other, top) = self._first_name(roots, frame), self._newest_name(crossing.walker, frame)
+                if other is not None and top is not None and other != binding:
+                    story.append(self._built(top, f"`{other.path}` is built over it"))
+                message = (
+                    f"{_quoted(this)} shares the graph of {name} with {_quoted(other)}, for which line {line} freed it"
+                )
+            story.append(Step(crossing.walker.site, f"{_nth(crossing.walker)}: backward frees its graph"))
         if crossing.reader is not None:
-            story.append(Step(self._line_of(crossing.reader), f"reads it again ({_words(crossing.reader)})"))
+            story.append(self._built(crossing.reader, f"reads it again ({_words(crossing.reader)})"))
         story.append(raised)
         return Diagnosis(Kind.FREED, message, call.site, binding, tuple(story), tuple(dict.fromkeys(others)))
 
@@ -119,9 +134,12 @@ class Verdict:
                 continue
             seen.add(node)
             sequence = node._sequence_nr()
-            if sequence != NO_SEQUENCE and journal.walked(sequence) and saved(node) is Saved.FREED:
-                found.append(node)
-                continue
+            if sequence != NO_SEQUENCE and journal.walked(sequence):
+                state, walker = saved(node), journal.walker(sequence)
+                # A call that did not retain its graph has freed it.
+                if state is Saved.FREED or (state is Saved.UNKNOWN and walker is not None and not walker.retains):
+                    found.append(node)
+                    continue
             stack += [below for below, _ in node.next_functions if below is not None]
         return found
 
@@ -147,14 +165,44 @@ class Verdict:
 
     def _bindings(self, crossing: Crossing, frame: FrameType) -> list[Binding]:
         """The names that hold what is carried, or held it when last looked: the plainest first."""
-        holding: dict[Node, list[Binding]] = {}
-        for held in self._seen.search.held(frame):
-            holding.setdefault(held.tensor.grad_fn, []).append(held.binding)
+        holding = self._holding(frame)
         for node in crossing.below:
             names = holding.get(node) or self._seen.journal.names(node._sequence_nr())
             if names:
                 return sorted(names, key=_plainness)
         return []
+
+    def _first_name(self, roots: list[Node], frame: FrameType) -> Binding | None:
+        """The name of what is differentiated, or of the nearest that has one below it."""
+        holding = self._holding(frame)
+        for node in islice(breadth_first(roots), MAX_NEAR):
+            if node in holding:
+                return min(holding[node], key=_plainness)
+        return None
+
+    def _newest_name(self, walker: Call, frame: FrameType) -> tuple[Binding | None, Node | None]:
+        """Of the named tensors whose graph this call has walked, the one that was built last."""
+        walked = walker.sequences or ()
+        holding = self._holding(frame)
+        nodes = [node for node in holding if node._sequence_nr() in walked]
+        if not nodes:
+            return None, None
+        newest = max(nodes, key=lambda node: node._sequence_nr())
+        return min(holding[newest], key=_plainness), newest
+
+    def _holding(self, frame: FrameType) -> dict[Node, list[Binding]]:
+        """The names that hold a tensor, by its node."""
+        holding: dict[Node, list[Binding]] = {}
+        for held in self._seen.search.held(frame):
+            holding.setdefault(held.tensor.grad_fn, []).append(held.binding)
+        return holding
+
+    def _stored(self, binding: Binding | None, built: Step) -> Iterator[Step]:
+        """The statements that store into the name, where they are few and it is not the one that builds."""
+        sites = stores(binding, self._seen.search.files()) if binding is not None else ()
+        others = [site for site in sites if site not in (built.site, *built.calls)]
+        if binding is not None and len(sites) <= FEW_STORES:
+            yield from (Step(site, f"`{binding.path}` is stored") for site in others)
 
     # A tensor that was changed.
 
@@ -163,8 +211,8 @@ class Verdict:
             for tensor in changed_since(node):
                 if self._seen.journal.walker(node._sequence_nr()) is not None:
                     return self._carried_and_changed(call, self._crossing(roots, node), node, tensor, frame)
-                return self._changed_tensor(call, node, tensor, frame)
-        text = "a tensor that this call needs was changed in place since, but it is hidden behind saved-tensor hooks"
+                return self._changed_tensor(call, node, tensor, frame, roots)
+        text = "a tensor that this call needs was changed in place since; which one, this PyTorch does not show"
         return Diagnosis(Kind.CHANGED, text, call.site)
 
     def _carried_and_changed(
@@ -174,39 +222,41 @@ class Verdict:
         binding = next(iter(self._bindings(crossing, frame)), None)
         name = f"`{binding.path}`" if binding is not None else "a tensor that no name holds any more"
         changed_tensor = self._changed_tensor(call, node, tensor, frame)
-        story = [Step(self._line_of(crossing.carried), f"builds {name} ({_words(crossing.carried)})")]
+        story = [self._built(crossing.carried, f"builds {name} ({_words(crossing.carried)})")]
         if crossing.walker is not None:
             story.append(
                 Step(crossing.walker.site, f"{_nth(crossing.walker)}: backward walks its graph, which is kept")
             )
         story += changed_tensor.story[1:-1]
         if crossing.reader is not None:
-            story.append(Step(self._line_of(crossing.reader), f"reads {name} again ({_words(crossing.reader)})"))
+            story.append(self._built(crossing.reader, f"reads {name} again ({_words(crossing.reader)})"))
         story.append(changed_tensor.story[-1])
         message = f"{name} carries a graph of an earlier pass, and {changed_tensor.message}"
         return Diagnosis(Kind.CHANGED, message, call.site, binding, tuple(story))
 
-    def _changed_tensor(self, call: Call, node: Node, tensor: Any, frame: FrameType) -> Diagnosis:
+    def _changed_tensor(
+        self, call: Call, node: Node, tensor: Any, frame: FrameType, roots: Sequence[Node] = ()
+    ) -> Diagnosis:
         binding = next(iter(self._names_of(tensor, frame)), None)
         stepped = self._seen.stepped_by(tensor)
         changed = self._seen.lines.changed(tensor) or stepped
         name = f"`{binding.path}`" if binding is not None else f"a tensor of shape {list(tensor.shape)}"
-        story: list[Step] = [Step(self._line_of(node), f"uses {name}, and keeps it for its backward ({_words(node)})")]
+        story = [self._built(node, f"uses {name}, and keeps it for its backward ({_words(node)})")]
         how = "the optimizer's step changes it in place" if changed is stepped else f"changes {name} in place"
         story.append(Step(changed, how))
         story.append(Step(call.site, f"{_nth(call)}: backward needs {name} as it was: PyTorch raises"))
-        message = f"{name} was changed in place after the graph had kept it"
-        if changed is not None:
-            message = f"{name} was changed in place by line {changed.line}, after the graph had kept it"
+        root = self._first_name(list(roots), frame)
+        graph = f"the graph of `{root.path}`" if root is not None else "the graph"
+        by = f" by line {changed.line}," if changed is not None else ""
+        message = f"{name} was changed in place{by} after {graph} had kept it"
         return Diagnosis(Kind.CHANGED, message, call.site, binding, tuple(story))
 
     def _names_of(self, tensor: Any, frame: FrameType) -> Iterator[Binding]:
+        address = address_of(tensor)
         names = [
             binding
             for binding, other in self._seen.search.tensors(frame)
-            if other is tensor
-            or (other._base is not None and other._base is tensor)
-            or other._base is tensor._base is not None
+            if other is tensor or (address and address_of(other) == address)
         ]
         yield from sorted(names, key=_plainness)
 
@@ -245,15 +295,19 @@ class Verdict:
             yield Diagnosis(Kind.RETAINED, message, line.site, story=story, bytes=line.bytes)
 
     def _only_store(self, binding: Binding | None) -> Site | None:
-        """Where nobody saw the line that built it: the one statement that stores it."""
+        """The one statement that stores it: where nobody saw the line that built it."""
         sites = stores(binding, self._seen.search.files()) if binding is not None else ()
         return sites[0] if len(sites) == 1 else None
 
     # Words.
 
-    def _line_of(self, node: Node) -> Site | None:
+    def _built(self, node: Node, text: str, binding: Binding | None = None) -> Step:
         sites = self._seen.lines.built(node._sequence_nr())
-        return sites[0] if sites else None
+        return Step(sites[0], text, sites[1:]) if sites else Step(self._only_store(binding), text)
+
+
+def _quoted(binding: Binding | None) -> str:
+    return f"`{binding.path}`" if binding is not None else "a tensor without a name"
 
 
 def _nth(call: Call) -> str:

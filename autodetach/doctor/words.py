@@ -43,4 +43,5 @@ def _step(step: Step) -> str:
     if step.site is None:
         return printable(step.text)
     inside = f" in `{step.site.function}`" if step.site.function else ""
-    return printable(f"{place(step.site)}{inside}: {step.text}")
+    calls = ", ".join(f"from {place(site)}" for site in dict.fromkeys(step.calls))
+    return printable(f"{place(step.site)}{inside}: {step.text}{', called ' * bool(calls)}{calls}")

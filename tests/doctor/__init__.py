@@ -1,0 +1,1 @@
+"""The doctor: what it says of real runs, measured and tested."""
