@@ -9,7 +9,7 @@ from autodetach.doctor.holders import Binding
 
 MIN_RISES = 4
 """Passes in which a holder has to grow before it is accused."""
-ENDED_RISES = 8
+ENDED_RISES = 6
 """And in so many, where it was emptied in the end: a few predictions that are thrown away do no harm."""
 MIN_NODES = 8
 MANY_RISES = 16
