@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -28,6 +29,7 @@ class LiveLine:
         self._next = time.monotonic() + INTERVAL
         self._drawn = False
         self._free = True
+        self._process = os.getpid()
         self._undo: list[Callable[[], None]] = []
         for each in {id(s): s for s in (sys.stdout, sys.stderr) if s.isatty()}.values():
             self._listen(each)
@@ -35,7 +37,7 @@ class LiveLine:
     def __call__(self, observer: Observer) -> None:
         """Something has happened: draw the line anew if it is time."""
         now = time.monotonic()
-        if now < self._next or not self._free or not observer.journal.calls:
+        if now < self._next or not self._free or not observer.journal.calls or os.getpid() != self._process:
             return
         self._next = now + INTERVAL
         text = _shortened(line(observer), width_of(self._stream) or 80)
@@ -44,7 +46,7 @@ class LiveLine:
 
     def erase(self) -> None:
         """Take the line away; it may come again."""
-        if self._drawn:
+        if self._drawn and os.getpid() == self._process:  # a child that was forked leaves the line to its parent
             self._drawn = False
             self._write(_ERASE)
 

@@ -140,9 +140,11 @@ def test_what_goes_from_cell_to_cell(tmp_path: Path) -> None:
     assert error["ename"] == "RuntimeError"
     assert "backward through the graph a second time" in error["evalue"]
     assert "freed graph: `state` carries a graph that line 3 has freed" in told[11]
-    assert "1. In [10], line 2 in `step`: builds `state` (TanhBackward0)" in told[11]
-    assert "2. In [10], line 3 in `step`: call 1 of this line: backward frees its graph\n" in told[11]
-    assert "3. In [10], line 2 in `step`: reads it again (AddBackward0)" in told[11]
+    # Cells of the same text are one to Jupyter, and go by their last number.
+    story = [re.sub(r"^ +\d+\. ", "", line) for line in told[11].splitlines()[1:]]
+    assert story[0].startswith("In [10], line 2 in `step`: builds `state` (TanhBackward0), called from In [12], line 1")
+    assert "In [10], line 3 in `step`: call 1 of this line: backward frees its graph" in "\n".join(story)
+    assert any(line.startswith("In [10], line 2 in `step`: reads it again (AddBackward0)") for line in story)
     assert value_of(outputs[13]) == "True"
 
 
