@@ -379,6 +379,12 @@ def _run(
     trace: Annotated[
         bool, typer.Option("--trace", help="Look at every pass and every operation, however much slower that is.")
     ] = False,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            "--plot", metavar="FILE", help="Draw what names hold, step by step: .png or .svg.", show_default=False
+        ),
+    ] = None,
     config: Config = None,
     quiet: Quiet = False,
 ) -> None:
@@ -398,6 +404,7 @@ def _run(
     """
     from autodetach.doctor import command
     from autodetach.doctor.observer import Options
+    from autodetach.doctor.plot import PlotError
     from autodetach.doctor.program import ProgramError, leave
 
     request = command.RunRequest(
@@ -410,10 +417,11 @@ def _run(
         bool(unsafe_fixes),
         config,
         quiet,
+        plot,
     )
     try:
         ending = command.run(request)
-    except ProgramError as error:
+    except (PlotError, ProgramError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from None
     leave(ending)

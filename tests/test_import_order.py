@@ -114,7 +114,7 @@ ORDER = (
     "doctor.verdict doctor.facts",
     "doctor.words doctor.repair doctor.table",
     "doctor.observer",
-    "doctor.session doctor.watching doctor.testing",
+    "doctor.session doctor.watching doctor.testing doctor.live doctor.plot",
     "doctor.magic",
     "doctor.command",
     # The language server.
@@ -161,6 +161,7 @@ ONLY_IN = {
     "pygls": ("lsp.*",),
     "torch": (),
     "numpy": (),
+    "matplotlib": ("doctor.plot",),
 }
 
 OUTSIDE_WORLD = set(

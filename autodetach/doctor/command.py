@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autodetach.changes import patch_of
 from autodetach.config import Configuration, Overrides
 from autodetach.console import printable, put_bytes, say, wants_colour, width_of
+from autodetach.doctor import plot
 from autodetach.doctor import program as programs
+from autodetach.doctor.diagnosis import Diagnosis
+from autodetach.doctor.live import LiveLine
 from autodetach.doctor.observer import Options
 from autodetach.doctor.repair import Observations, Repair, repair
 from autodetach.doctor.session import Session
+from autodetach.doctor.table import table
 from autodetach.doctor.words import tell
 from autodetach.finding import Applicability
 from autodetach.report.paragraph import Paragraph
@@ -33,18 +37,39 @@ class RunRequest:
     unsafe_fixes: bool = False
     config: str | None = None
     quiet: bool = False
+    plot: str | None = None
 
 
 def run(request: RunRequest) -> programs.Ending:
-    """Run the program, tell what was seen on standard error, and repair it if asked. Raises ProgramError.
+    """Run the program, tell what was seen on standard error, and repair it if asked. Raises ProgramError, PlotError.
 
     The ending is the program's own, whatever was seen.
     """
+    if request.plot is not None:
+        plot.check(request.plot)
     start = programs.module if request.is_module else programs.script
     program = start(request.target, request.arguments)
     cwd = os.getcwd()
-    session = Session(request.options, tell)
-    ending = session.run(program)
+    target = None if request.plot is None else os.path.abspath(request.plot)
+    live = None if request.quiet or not _is_screen() else LiveLine(sys.stderr)
+
+    def told(diagnosis: Diagnosis) -> None:
+        if live is not None:
+            live.erase()
+        tell(diagnosis)
+
+    session = Session(replace(request.options, weigh=target is not None), told)
+    if live is not None:
+        session.observer.reporters.append(live)
+    try:
+        ending = session.run(program)
+    finally:
+        if live is not None:
+            live.end()
+    for line in table(session.diagnoses, width_of(sys.stderr)):
+        say(line)
+    if target is not None:
+        _plot(target, session, os.path.basename(request.target))
     for text in session.observer.blind:
         say(f"autodetach: {text}")
     if not session.observer.attached:
@@ -58,6 +83,19 @@ def run(request: RunRequest) -> programs.Ending:
         observer = session.observer
         say(f"autodetach: {observer.journal.calls} differentiations and {observer.steps} steps observed: no fault seen")
     return ending
+
+
+def _is_screen() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _plot(path: str, session: Session, title: str) -> None:
+    try:
+        plot.draw(path, session.observer.growth, title)
+    except plot.PlotError as error:
+        say(f"autodetach: {printable(str(error))}")
+    except Exception as error:  # the program has run, and is not to fail for a picture
+        say(f"autodetach: no plot was drawn: {printable(repr(error))}")
 
 
 def _conclude(request: RunRequest, seen: Observations, cwd: str) -> None:

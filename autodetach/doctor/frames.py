@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import site
+import sys
 import sysconfig
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import CodeType, FrameType
+from types import CodeType, FrameType, ModuleType
 
 MODULE_LEVEL = "<module>"
 _STARTER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "program.py")
@@ -36,12 +37,27 @@ class Territory:
         self._known: dict[int, tuple[bool, CodeType]] = {}
         self._paths: dict[str, bool] = {}
         self._own: set[str] = set()
+        self._loaded = 0
+        self._modules: list[tuple[str, ModuleType]] = []
 
     def add(self, path: str) -> None:
         """Take this file for the user's."""
+        if path not in self._own and not self.owns_path(path):
+            self._known.clear()
+            self._paths.clear()
+            self._loaded = 0
         self._own.add(path)
-        self._known.clear()
-        self._paths.clear()
+
+    def modules(self) -> list[tuple[str, ModuleType]]:
+        """The user's modules that are loaded, with their files; there are thousands of others."""
+        if len(sys.modules) != self._loaded:
+            self._loaded = len(sys.modules)
+            self._modules = []
+            for module in list(sys.modules.values()):
+                path = getattr(module, "__file__", None)
+                if isinstance(path, str) and self.owns_path(path):
+                    self._modules.append((path, module))
+        return self._modules
 
     def owns(self, code: CodeType) -> bool:
         """Whether the code is the user's. What has no file (`exec`, a cell of a notebook) is, what is frozen is not."""

@@ -97,8 +97,6 @@ class Search:
         """What stands for the file of a module that has none, by the identity of its variables."""
         self.cells: Callable[[], list[str]] = list
         """The cells of a notebook that count as files of the user."""
-        self._loaded = 0
-        self._modules: list[tuple[str, ModuleType]] = []
 
     def scopes(self, frame: FrameType | None) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         """File, function and variables of the user's frames from the innermost outwards, then of the user's modules."""
@@ -114,28 +112,17 @@ class Search:
                 seen.add(id(each.f_globals))
                 file = str(each.f_globals.get("__file__") or each.f_code.co_filename)
                 yield self._file_of(each, file), "", each.f_globals
-        for path, module in self._user_modules():
+        for path, module in self._territory.modules():
             if id(vars(module)) not in seen:
                 seen.add(id(vars(module)))
                 yield path, "", vars(module)
 
     def files(self) -> list[str]:
         """The files of the user's modules."""
-        return [*(path for path, _ in self._user_modules()), *self.cells()]
+        return [*(path for path, _ in self._territory.modules()), *self.cells()]
 
     def _file_of(self, frame: FrameType, file: str) -> str:
         return self.modules_without_file.get(id(frame.f_globals), file)
-
-    def _user_modules(self) -> list[tuple[str, ModuleType]]:
-        """The user's modules that are loaded; there are thousands of others."""
-        if len(sys.modules) != self._loaded:
-            self._loaded = len(sys.modules)
-            self._modules = []
-            for module in list(sys.modules.values()):
-                path = getattr(module, "__file__", None)
-                if isinstance(path, str) and self._territory.owns_path(path):
-                    self._modules.append((path, module))
-        return self._modules
 
     def held(self, frame: FrameType | None, *, every: bool = False) -> Iterator[Held]:
         """All tensors with history that a name leads to; with `every`, also those without."""

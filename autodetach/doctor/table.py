@@ -11,7 +11,7 @@ from autodetach.doctor.verdict import size
 
 HEAD = ("holder", "nodes at first", "at last", "per pass", "saved tensors", "filled at")
 _GAP = "  "
-_NARROWEST = 8
+_NARROWEST = 9
 
 
 def table(diagnoses: Iterable[Diagnosis], width: int | None) -> list[str]:

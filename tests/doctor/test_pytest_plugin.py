@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-tomllib: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 ROOT = Path(__file__).parent.parent.parent
 
 TESTS = """
@@ -200,14 +199,15 @@ def test_in_several_processes(folder: Path) -> None:
 SMALL = """
 import sys
 def test_a():
-    print('loaded', *sorted(m for m in sys.modules if m.startswith(('autodetach', 'torch'))))
+    print("loaded", *sorted(name for name in sys.modules if name.startswith(("autodetach", "torch"))))
 """
 
 
 @pytest.fixture
 def installed(tmp_path: Path) -> str:
     """A folder that says what an installed package would: which plugins of pytest it has."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    toml: Any = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
+    project = toml.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     points = "".join(f"{name} = {value}\n" for name, value in project["entry-points"]["pytest11"].items())
     folder = tmp_path / "site" / "autodetach-0.dist-info"
     folder.mkdir(parents=True)
