@@ -137,7 +137,10 @@ class Observer:
 
     def results(self) -> list[Diagnosis]:
         """What was seen beside errors, at the end."""
-        return Verdict(self).results()
+        if self.attached:
+            with self.careful():
+                return Verdict(self).results()
+        return []
 
     @contextlib.contextmanager
     def careful(self) -> Iterator[None]:

@@ -30,12 +30,13 @@ def table(diagnoses: Iterable[Diagnosis], width: int | None) -> list[str]:
 
 
 def _row(diagnosis: Diagnosis) -> tuple[str, ...]:
+    measured = diagnosis.nodes_per_pass > 0  # else tensors were counted, and not what each pass added
     return (
         printable(diagnosis.binding.path) if diagnosis.binding is not None else "?",
-        str(diagnosis.first_nodes),
+        str(diagnosis.first_nodes) if measured else "?",
         str(diagnosis.nodes),
-        f"+{diagnosis.nodes_per_pass:.1f}".removesuffix(".0"),
-        size(diagnosis.bytes),
+        f"+{diagnosis.nodes_per_pass:.1f}".removesuffix(".0") if measured else "?",
+        size(diagnosis.bytes) if measured else "?",
         place(diagnosis.site) if diagnosis.site is not None else "?",
     )
 

@@ -13,6 +13,7 @@ from autodetach.doctor.diagnosis import Diagnosis, Kind, Step
 from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
 from autodetach.doctor.nodes import NO_SEQUENCE, Node, Saved, address_of, changed_since, reachable, saved
+from autodetach.doctor.places import cell_name
 from autodetach.doctor.scan import Scan, breadth_first, way_to
 from autodetach.doctor.stores import hands_over, stores
 
@@ -291,7 +292,7 @@ class Verdict:
         if not sites:
             # Nobody stores into it where it can be read: the line that builds is next best.
             story[:0] = self._built_by(sorted(series.tops), "builds what it takes")
-        site = next((site for site in _all_sites(story) if os.path.isfile(site.path)), None)
+        site = next((s for s in _all_sites(story) if os.path.isfile(s.path) or cell_name(s.path)), None)
         first, last = segment[0].nodes, segment[-1].nodes
         return Diagnosis(
             Kind.GROWTH, message, site, binding, tuple(story), (), last, series.bytes, first, series.per_pass

@@ -37,7 +37,8 @@ torch.manual_seed(0)
 model = torch.nn.Linear(4, 1)
 opt = torch.optim.SGD(model.parameters(), 0.1)
 original = torch.autograd._engine_run_backward
-losses, state = [], torch.zeros(8, 4)"""
+losses = []
+state = torch.zeros(8, 4)"""
 
 LEAK = """%%autodetach
 kept = []

@@ -139,6 +139,9 @@ def test_a_table() -> None:
         "self.history['loss']               6     1234      +2.5        5.0 MiB  /x/train.py:12",
     ]
     assert table(rows[2:], 80) == []
+    assert table([growth_of(rate=0.0)], None)[1] == (
+        "losses               ?     1234         ?              ?  /x/train.py:12"
+    )
 
 
 @pytest.mark.parametrize("width", [75, 80, 100])

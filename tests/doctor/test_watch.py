@@ -136,6 +136,16 @@ def test_an_error_of_the_program_itself(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err == ""
 
 
+def test_a_fault_of_ours_hides_no_error(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(self: object) -> None:
+        raise TypeError("ours")
+
+    monkeypatch.setattr("autodetach.doctor.verdict.Verdict.results", fail)
+    with pytest.raises(ValueError, match="mine"), autodetach.watch():
+        raise ValueError("mine")
+    assert capsys.readouterr().err == "autodetach: a look has failed, and the run went on (TypeError: ours)\n"
+
+
 def test_diagnoses_during_the_block() -> None:
     with autodetach.watch(quiet=True) as watched:
         assert not watched.diagnoses
