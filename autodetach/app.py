@@ -18,7 +18,8 @@ app = typer.Typer(
     help="""Find, explain and repair PyTorch autograd graphs that live too long or too short.
 
     A loss kept together with its graph fills the memory; a graph that is walked twice, or carried into the next pass of
-    a loop, raises "Trying to backward through the graph a second time". Your program is read, never run.
+    a loop, raises "Trying to backward through the graph a second time". Your program is read, and run only by
+    `autodetach run`.
 
     \b
     autodetach check train.py        what is wrong, with the story behind it
