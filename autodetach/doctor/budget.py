@@ -10,11 +10,7 @@ GRACE = 0.25
 
 
 class Budget:
-    """The time spent on looking, as a share of the time since the beginning; `None` for no limit.
-
-    Both by the same clock, which is read without a call of the system: on a loaded machine, reading a thread's
-    processor time took more time than looking did.
-    """
+    """The processor time spent on looking, as a share of the time since the beginning; `None` for no limit."""
 
     def __init__(self, share: float | None = SHARE) -> None:
         self._share = share
@@ -30,7 +26,7 @@ class Budget:
         return self.spent < GRACE + self._share * (time.perf_counter() - self._begun)
 
     def __enter__(self) -> None:
-        self._since = time.perf_counter()
+        self._since = time.thread_time()
 
     def __exit__(self, *exc: object) -> None:
-        self.spent += time.perf_counter() - self._since
+        self.spent += time.thread_time() - self._since
