@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from autodetach.doctor.series import Series
 
 FREED = ("backward through the graph a second time", "already been freed")
-FEW_STORES = 3
+FEW_STORES = 4
 MAX_NEAR = 100
 RECENT = 4
 """Names that have grown by the same in so many looks hold the same."""

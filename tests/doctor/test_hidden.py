@@ -1,4 +1,7 @@
-"""Faults that hide where no reading of the program finds them: `check` is silent, and a run names holder and line."""
+"""Faults that hide where no reading of the program finds them: `check` is silent, and a run names holder and line.
+
+With `--trace`, since on a busy machine the budget leaves looks out.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,8 @@ def test_a_run_finds_what_reading_does_not(name: str, python: Warm, tmp_path: Pa
     # What is installed is on the path, as the folder of an environment is.
     start = f"import sys; sys.path.append({str(folder / 'site-packages')!r}); " if name == "installed_package" else ""
     (folder / "start.py").write_text(
-        f"{start}from autodetach.cli import main\nimport sys\nsys.argv[:] = ['autodetach', 'run', 'train.py']\nmain()\n"
+        f"{start}import sys; from autodetach.cli import main\n"
+        "sys.argv[:] = ['autodetach', 'run', '--trace', 'train.py']\nmain()\n"
     )
     ran = python("start.py", cwd=folder)
     said = diagnoses(ran.err)

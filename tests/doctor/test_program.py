@@ -261,7 +261,7 @@ def test_so_many_steps_are_enough(python: Warm, tmp_path: Path) -> None:
             print("left")
         """,
     )
-    observed = python("-m", "autodetach", "run", "--steps", "12", "it.py", cwd=tmp_path)
+    observed = python("-m", "autodetach", "run", "--trace", "--steps", "12", "it.py", cwd=tmp_path)
     assert (observed.code, observed.out.split()[-2:]) == (0, ["10", "left"])
     (said,) = diagnoses(observed.err)
     assert said.names == ("kept",)
@@ -283,8 +283,8 @@ def test_a_repair(python: Warm, tmp_path: Path) -> None:
         """
     write(tmp_path, "it.py", source)
     plain = python("it.py", cwd=tmp_path)
-    observed = python(*TOOL, "--fix", "it.py", cwd=tmp_path)
+    observed = python(*TOOL, "--trace", "--fix", "it.py", cwd=tmp_path)
     assert observed.out == plain.out
     assert re.search(r"total \+= loss\.(item|detach)\(\)", (tmp_path / "it.py").read_text())
-    again = python(*TOOL, "it.py", cwd=tmp_path)
+    again = python(*TOOL, "--trace", "it.py", cwd=tmp_path)
     assert diagnoses(again.err) == []
