@@ -5,28 +5,35 @@ from __future__ import annotations
 import time
 
 SHARE = 0.02
-GRACE = 0.25
-"""Seconds that may be spent before the share counts, so that the first passes are seen whole."""
+FREE_LOOKS = 120
+FREE_SECONDS = 0.5
+"""So many looks, as long as they take no longer than this together, are made whatever they cost: the first passes tell
+most, and a count gives the same result on a busy machine."""
 
 
 class Budget:
-    """The processor time spent on looking, as a share of the time since the beginning; `None` for no limit."""
+    """The time spent on looking, as a share of the time since the beginning; `None` for no limit.
+
+    The clock is that on the wall: one of processor time is a system call, and dearer than a look.
+    """
 
     def __init__(self, share: float | None = SHARE) -> None:
         self._share = share
         self._begun = time.perf_counter()
         self._since = 0.0
         self.spent = 0.0
+        self.looks = 0
 
     @property
     def left(self) -> bool:
         """Whether there is time for another look."""
-        if self._share is None:
+        if self._share is None or (self.looks < FREE_LOOKS and self.spent < FREE_SECONDS):
             return True
-        return self.spent < GRACE + self._share * (time.perf_counter() - self._begun)
+        return self.spent < self._share * (time.perf_counter() - self._begun)
 
     def __enter__(self) -> None:
-        self._since = time.thread_time()
+        self._since = time.perf_counter()
 
     def __exit__(self, *exc: object) -> None:
-        self.spent += time.thread_time() - self._since
+        self.looks += 1
+        self.spent += time.perf_counter() - self._since

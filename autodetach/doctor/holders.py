@@ -23,7 +23,7 @@ from typing import Any
 from autodetach.doctor.frames import Territory, function_of
 
 MAX_DEPTH = 10
-MAX_OBJECTS = 20_000
+MAX_OBJECTS = 8_000
 MAX_ELEMENTS = 1000
 """Of a long container, so many elements from each end are looked at; its length counts for the rest."""
 ATOMS = frozenset(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 
 from autodetach.console import printable, say
 from autodetach.doctor.diagnosis import Diagnosis, Step
 from autodetach.doctor.places import place
 from autodetach.doctor.verdict import size
+from autodetach.report.excerpt import display
 
 
 def note(diagnosis: Diagnosis) -> str:
@@ -18,7 +20,9 @@ def note(diagnosis: Diagnosis) -> str:
 def paragraph(diagnosis: Diagnosis) -> list[str]:
     """The lines about one diagnosis."""
     where = f"{place(diagnosis.site)}: " if diagnosis.site is not None else ""
-    lines = [f"{where}{diagnosis.kind.value}: {printable(diagnosis.message)}", *_story(diagnosis)]
+    lines = [f"{where}{diagnosis.kind.value}: {printable(diagnosis.message)}"]
+    for told, step in zip(_story(diagnosis), diagnosis.story, strict=True):
+        lines += [told, *_code(step)]
     if diagnosis.others:
         names = ", ".join(f"`{printable(other.path)}`" for other in diagnosis.others)
         lines.append(f"   also carrying freed graph: {names}")
@@ -37,6 +41,13 @@ def tell(diagnosis: Diagnosis) -> None:
 
 def _story(diagnosis: Diagnosis) -> list[str]:
     return [f"   {number}. {_step(step)}" for number, step in enumerate(diagnosis.story, 1)]
+
+
+def _code(step: Step) -> list[str]:
+    """The lines of source that a step speaks of, those that call first."""
+    sites = () if step.site is None else dict.fromkeys((*reversed(step.calls), step.site))
+    found = [(site.line, linecache.getline(site.path, site.line).strip()) for site in sites]
+    return [f"      {line} | {display(text)}" for line, text in found if text]
 
 
 def _step(step: Step) -> str:

@@ -68,7 +68,7 @@ def state_of_torch() -> tuple[Any, ...]:
 @pytest.fixture(autouse=True)
 def _much_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other tests have modules full of data, where looking takes its time."""
-    monkeypatch.setattr("autodetach.doctor.budget.GRACE", 60.0)
+    monkeypatch.setattr("autodetach.doctor.budget.FREE_SECONDS", 60.0)
 
 
 @pytest.fixture(autouse=True)
