@@ -6,7 +6,7 @@ import time
 
 SHARE = 0.02
 FREE_LOOKS = 120
-FREE_SECONDS = 0.5
+FREE_SECONDS = 2.0
 """So many looks, as long as they take no longer than this together, are made whatever they cost: the first passes tell
 most, and a count gives the same result on a busy machine."""
 

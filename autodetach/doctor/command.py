@@ -77,7 +77,8 @@ def run(request: RunRequest) -> programs.Ending:
             say("autodetach: the program has not imported PyTorch: there was nothing to observe")
         return ending
     seen = Observations(program.file, tuple(session.diagnoses), _traceback(ending.error), session.evidence)
-    if seen.diagnoses or seen.traceback:
+    if seen.diagnoses or seen.traceback or request.fix or request.diff:
+        # What reading finds is repaired too, whether this run has shown it or not.
         _conclude(request, seen, cwd)
     elif not request.quiet:
         observer = session.observer
