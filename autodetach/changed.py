@@ -15,6 +15,8 @@ _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 # Whatever somebody's configuration says, the patch is to look the same.
 _DIFF = "diff -U0 --inter-hunk-context=0 --find-renames --no-color --no-ext-diff --no-textconv --text --no-relative"
+# A repository may name a program to be run for the status of its files, and git would write to its index.
+_GIT = ("git", "--no-optional-locks", "-c", "core.fsmonitor=false")
 _PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all")
 
 
@@ -41,7 +43,7 @@ def changed_lines(revision: str, cwd: str, files: Iterable[str]) -> ChangedLines
 
     def git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
         try:
-            return subprocess.run(["git", *arguments], cwd=cwd, capture_output=True, check=False)
+            return subprocess.run([*_GIT, *arguments], cwd=cwd, capture_output=True, check=False)
         except OSError as error:
             raise ConfigError(f"--diff-base: cannot run git: {(error.strerror or str(error)).lower()}") from None
 

@@ -60,7 +60,7 @@ def find_files(paths: Sequence[str], configuration: Configuration, cwd: str) -> 
 
 def left_out(path: str, root: str, configuration: Configuration) -> bool:
     """Whether a walk of the absolute folder `root` would not come to the file `path` below it. Raises ConfigError."""
-    parts = relative(path, root).split(os.sep)
+    parts = below(path, root).split(os.sep)
     ignores = _ignore_files_above(root)
     folder = root
     for depth, part in enumerate(parts, start=1):
@@ -202,7 +202,16 @@ def _is_included(settings: Settings, name: str, path: str) -> bool:
 
 
 def relative(path: str, cwd: str) -> str:
-    """An absolute path as it is shown: relative to the folder `cwd` if it lies below it, else as it is."""
+    """An absolute path as it is shown: relative to the folder `cwd` if it lies below it, else as it is.
+
+    A line that begins with `::` or `##` may be a command to a service that reads what is printed.
+    """
+    name = below(path, cwd)
+    return os.path.join(".", name) if name.lstrip().startswith((":", "##")) else name
+
+
+def below(path: str, cwd: str) -> str:
+    """An absolute path relative to the folder `cwd` if it lies below it, else as it is."""
     prefix = cwd if cwd.endswith(os.sep) else cwd + os.sep
     return path[len(prefix) :] if path.startswith(prefix) and len(path) > len(prefix) else path
 

@@ -208,11 +208,14 @@ def _spoken_of(findings: Iterable[Finding], sources: Mapping[str, Source]) -> di
 def _run_in_pool(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
     import concurrent.futures
 
+    from autodetach.safe_path import safe_path
+
     size = max(1, min(MAX_FILES_PER_TURN, len(tasks) // (4 * jobs)))
     turns = [tasks[start : start + size] for start in range(0, len(tasks), size)]
     with concurrent.futures.ProcessPoolExecutor(min(jobs, len(turns)), initializer=_ignore_interrupts) as pool:
         try:
-            futures = [pool.submit(_run_turn, turn) for turn in turns]
+            with safe_path():
+                futures = [pool.submit(_run_turn, turn) for turn in turns]
             for turn, future in zip(turns, futures, strict=True):
                 try:
                     yield from future.result()
