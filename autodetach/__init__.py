@@ -1,5 +1,3 @@
 """autodetach: find, explain and repair autograd graphs that live longer or shorter than their author thinks."""
 
-from __future__ import annotations
-
 __version__ = "0.1.0"

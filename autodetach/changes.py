@@ -45,11 +45,11 @@ def write(changes: Sequence[Change], outcomes: Iterable[Outcome] | None) -> tupl
         except WriteError as error:
             at = next(one.original.path for one in group if one.path == error.path)
             problems.append(Problem(at, str(error)))
-            problems += [
-                Problem(one.original.path, f"left as it was: its repair goes with that of {at}")
-                for one in group
-                if one.path != error.path
-            ]
+            for one in group:
+                if one.path in error.replaced:
+                    problems.append(Problem(one.original.path, f"is repaired, though {at}, which goes with it, is not"))
+                elif one.path != error.path:
+                    problems.append(Problem(one.original.path, f"left as it was: its repair goes with that of {at}"))
     return tuple(problems)
 
 

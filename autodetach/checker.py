@@ -170,7 +170,10 @@ def _checked(
     try:
         tree = parse(source)
     except SyntaxError as error:
-        return CheckResult((), (Problem(source.path, f"syntax error: {error.msg}", error.lineno),))
+        from autodetach.syntax import described
+
+        line = source.line_text(error.lineno) if 1 <= (error.lineno or 0) <= source.line_count else ""
+        return CheckResult((), (Problem(source.path, described(error, line), error.lineno),))
     except (ValueError, RecursionError, MemoryError) as error:
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
     if not may_matter(source.raw):

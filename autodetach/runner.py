@@ -212,7 +212,9 @@ def _run_in_pool(tasks: Sequence[Task], jobs: int) -> Iterator[Outcome]:
 
     size = max(1, min(MAX_FILES_PER_TURN, len(tasks) // (4 * jobs)))
     turns = [tasks[start : start + size] for start in range(0, len(tasks), size)]
-    with concurrent.futures.ProcessPoolExecutor(min(jobs, len(turns)), initializer=_ignore_interrupts) as pool:
+    with safe_path():
+        pool = concurrent.futures.ProcessPoolExecutor(min(jobs, len(turns)), initializer=_ignore_interrupts)
+    with pool:
         try:
             with safe_path():
                 futures = [pool.submit(_run_turn, turn) for turn in turns]

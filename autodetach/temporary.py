@@ -57,17 +57,19 @@ def temporary(folder: str, content: bytes, *, like: str | None) -> Iterator[Temp
     any new file. Raises OSError and NotKept.
     """
     path, handle = _created(folder, _COMMON if like is None else _OWN)
+    file = open(handle, "wb")  # noqa: SIM115
     try:
-        with open(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            if like is not None:
-                _dress(path, like)
-            os.fsync(file.fileno())
-            yield Temporary(path, file)
+        file.write(content)
+        file.flush()
+        if like is not None:
+            _dress(path, like)
+        os.fsync(file.fileno())
+        yield Temporary(path, file)
     finally:
         with contextlib.suppress(OSError):
             os.unlink(path)
+        with contextlib.suppress(OSError):
+            file.close()
 
 
 class Temporary:
@@ -83,6 +85,9 @@ class Temporary:
             # Open files cannot be moved there.
             self._file.close()
         os.replace(self._path, target)
+        # The lock now is that of the file.
+        with contextlib.suppress(OSError):
+            self._file.close()
 
 
 def sweep(folder: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -14,11 +15,15 @@ CHANGED = "changed on disk since it was read, so it was left alone; run again"
 
 
 class WriteError(Exception):
-    """The file at `path` was left as it was; the text says why, in one clause."""
+    """The file at `path` was left as it was; the text says why, in one clause.
 
-    def __init__(self, reason: str, path: str = "") -> None:
+    `replaced` are the paths of those that were to be replaced with it, and could not be given their old content back.
+    """
+
+    def __init__(self, reason: str, path: str = "", replaced: tuple[str, ...] = ()) -> None:
         super().__init__(reason)
         self.path = path
+        self.replaced = replaced
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +58,11 @@ def replace_together(replacements: Sequence[Replacement]) -> None:
             prepared = [(one, stack.enter_context(_prepared(one))) for one in replacements]
             for one, place in prepared:
                 with _errors_of(one.path):
-                    if place.take():
-                        done.append(one)
-        except BaseException:
-            _take_back(done)
+                    place.take(done)
+        except BaseException as error:
+            replaced = _take_back(done)
+            if isinstance(error, WriteError):
+                error.replaced = replaced
             raise
 
 
@@ -68,12 +74,12 @@ def write_result(path: str, result: bytes) -> None:
     """
     with _errors_of(path):
         target = os.path.realpath(path)
-        if os.path.exists(target) and not os.path.isfile(target):
+        folder = os.path.dirname(target)
+        old = _status(target)
+        if old is not None and not stat.S_ISREG(old.st_mode):
             with open(target, "wb") as file:
                 file.write(result)
             return
-        folder = os.path.dirname(target)
-        old = os.stat(target) if os.path.exists(target) else None
         fault = _fault(target, old)
         if fault is not None:
             raise WriteError(fault, path)
@@ -105,8 +111,8 @@ class _Place:
     one: Replacement
     ready: Temporary
 
-    def take(self) -> bool:
-        """Replace the file; False if it already has that content. Raises WriteError and OSError."""
+    def take(self, done: list[Replacement]) -> None:
+        """Replace the file and note it in `done`, unless it already has that content. Raises WriteError and OSError."""
         # The content is compared as late as can be, so that little time is left for another program to write.
         with locked(self.target) as file:
             if file is None:
@@ -115,15 +121,15 @@ class _Place:
             if not os.path.samestat(os.fstat(file.fileno()), os.stat(self.target)):
                 raise WriteError(CHANGED)
             if content == self.one.new:
-                return False
+                return
             if content != self.one.analysed:
                 raise WriteError(CHANGED)
             if os.name == "nt":
                 # Open files cannot be replaced there.
                 file.close()
             self.ready.take_place_of(self.target)
+            done.append(self.one)
         sync(os.path.dirname(self.target))
-        return True
 
 
 @contextlib.contextmanager
@@ -149,11 +155,27 @@ def _prepared(one: Replacement) -> Iterator[_Place]:
         yield place
 
 
-def _take_back(done: Sequence[Replacement]) -> None:
+def _take_back(done: Sequence[Replacement]) -> tuple[str, ...]:
+    """Give files their old content back; the paths of those that keep the new one, whole."""
+    left: list[str] = []
     for one in done:
-        # Where even this fails, the file has its new content, whole.
-        with contextlib.suppress(WriteError):
+        try:
             replace_together([Replacement(one.path, one.new, one.analysed)])
+        except WriteError:
+            left.append(one.path)
+    return tuple(left)
+
+
+def _status(target: str) -> os.stat_result | None:
+    """None for a file that is not there, or a link that leads nowhere. Raises OSError."""
+    try:
+        return os.stat(target)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return None
+        raise
 
 
 def _fault(target: str, status: os.stat_result | None) -> str | None:

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "autodetach"
 # `*` stands for the modules of a folder that have no row of their own: a new rule, codemod or format needs none.
 ORDER = (
     "autodetach",
-    "source safe_path",
+    "source safe_path syntax",
     "magics",
     "cells",
     "notebook",
