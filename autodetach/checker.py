@@ -172,7 +172,8 @@ def _checked(
     except SyntaxError as error:
         from autodetach.syntax import described
 
-        line = source.line_text(error.lineno) if 1 <= (error.lineno or 0) <= source.line_count else ""
+        number = error.lineno or 0
+        line = source.line_text(number) if 1 <= number <= source.line_count else ""
         return CheckResult((), (Problem(source.path, described(error, line), error.lineno),))
     except (ValueError, RecursionError, MemoryError) as error:
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))

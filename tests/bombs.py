@@ -154,5 +154,7 @@ def lay(place: Path, programs: int = 1, *, spared: Iterable[str] = ()) -> Projec
 
 def outside(opened: Iterable[str], *allowed: Path) -> list[str]:
     """Which files lie in none of these folders, nor where Python and its packages are."""
-    homes = {os.path.realpath(at) for at in (*allowed, sys.prefix, sys.base_prefix, *sys.path[1:], "/dev", "/proc")}
+    homes = set(
+        map(os.path.realpath, (*map(str, allowed), sys.prefix, sys.base_prefix, *sys.path[1:], "/dev", "/proc"))
+    )
     return sorted(file for file in opened if not any(file == home or file.startswith(home + os.sep) for home in homes))

@@ -2,7 +2,8 @@
 
 A process writes two files that go together, and a report. It is killed, or the system refuses what it asks for, once
 before each call that leaves Python (the profiler of CPython tells), and with `--strace` before each call of the system
-itself. After each fault everything has to be whole, and a second attempt has to succeed and to clear up.
+itself. `--short` leaves out all errors but that of a full disk. After each fault everything has to be whole, and a
+second attempt has to succeed and to clear up.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -142,10 +143,10 @@ def refuse(number: int) -> Callable[[], None]:
     return fault
 
 
-def every_call(folder: Path, figures: Figures) -> list[str]:
+def every_call(folder: Path, figures: Figures, errors: Sequence[int] = ERRORS) -> list[str]:
     """Kills before every call into C, and each error before every call of the system."""
     wrong: list[str] = []
-    for fault, name, only_system in [(kill, "killed", False), *((refuse(e), errno.errorcode[e], True) for e in ERRORS)]:
+    for fault, name, only_system in [(kill, "killed", False), *((refuse(e), errno.errorcode[e], True) for e in errors)]:
         for at in range(1, 10_000):
             prepare(folder)
             code = in_child(partial(with_fault, folder, at, fault, only_system=only_system))
@@ -209,7 +210,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(dir=memory) as place:
         folder = Path(place) / "files"
         folder.mkdir()
-        wrong = every_call(folder, figures)
+        wrong = every_call(folder, figures, ERRORS[:1] if "--short" in arguments else ERRORS)
         if "--strace" in arguments:
             if shutil.which("strace") is None:
                 wrong.append("there is no strace here")

@@ -1,8 +1,8 @@
 """The installed package on every supported Python that is found: `python -m tests.pythons [PYTHON ...]`.
 
-For each, in environments of its own: the wheel, and the package from the sdist, are installed; every command runs on all
-fixtures; what is printed has to be that of the first Python, byte for byte. Then a typed user's program is checked
-with mypy, if that is at hand here.
+For each, in environments of its own: the wheel, and the package from the sdist, are installed; every command runs on
+all fixtures; what is printed has to be that of the first Python, byte for byte. Then a typed user's program is checked
+with mypy, which has to be at hand, as has `build`.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def typed(inner: Path, place: Path) -> list[str]:
 def main(arguments: list[str]) -> int:
     """Print a line for each Python, and what is wrong; 1 if anything is."""
     pythons = {version: at for version, at in found().items() if not arguments or version in arguments}
-    wrong = []
+    wrong: list[str] = []
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         wheel, sdist = build(place)

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from bombs import ROOT, Project, lay, outside, pythons_own
-from lsp.lsp_client import Client
 
 SCRIPT = "import sys; from autodetach.cli import main; sys.argv[0] = 'autodetach'; main()"
 
@@ -110,6 +109,9 @@ def test_processes_that_are_no_forks_look_nowhere_else(tmp_path: Path, method: s
 
 
 def test_a_server_in_an_editor_runs_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parent / "lsp"))
+    from lsp_client import Client
+
     monkeypatch.chdir(project.folder)
     for name, value in project.environment().items():
         monkeypatch.setenv(name, value)
