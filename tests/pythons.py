@@ -1,4 +1,4 @@
-"""The installed package on every supported Python that is found: `python -m tests.pythons [PYTHON ...]`.
+"""The installed package on every supported Python that is found: `python -m tests.pythons [--short] [3.10 ...]`.
 
 For each, in environments of its own: the wheel, and the package from the sdist, are installed; every command runs on
 all fixtures; what is printed has to be that of the first Python, byte for byte. Then a typed user's program is checked
@@ -16,12 +16,13 @@ import sys
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SUPPORTED = ("3.10", "3.11", "3.12", "3.13")
 FIXTURES = "fixtures"
+SHORT = ("stored-history", "superfluous-retain-graph")
 COMMANDS = (
     ("check", "--output-format", "json", FIXTURES),
     ("check", "--unsafe-fixes", "--output-format", "text", FIXTURES),
@@ -71,7 +72,14 @@ def build(place: Path) -> tuple[Path, Path]:
     return next(place.glob("*.whl")), next(place.glob("*.tar.gz"))
 
 
-def wrong_with_metadata(wheel: Path, sdist: Path) -> Iterator[str]:
+def build_wheel(place: Path) -> Path:
+    """The wheel alone, with what every environment has."""
+    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", str(place), str(ROOT)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return next(place.glob("*.whl"))
+
+
+def wrong_with_metadata(wheel: Path, sdist: Path | None) -> Iterator[str]:
     """What the two archives lack."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
@@ -86,13 +94,15 @@ def wrong_with_metadata(wheel: Path, sdist: Path) -> Iterator[str]:
         yield "the wheel lacks py.typed or the license"
     if any(not name.startswith(("autodetach/", "autodetach-")) for name in names):
         yield "the wheel holds more than the package"
+    if sdist is None:
+        return
     with tarfile.open(sdist) as archive_of_sources:
         kept = {name.partition("/")[2] for name in archive_of_sources.getnames()}
     if not {"LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "tests/pythons.py"} <= kept:
         yield "the sdist lacks files"
 
 
-def results(python: str, package: Path, place: Path) -> tuple[list[bytes], list[str]]:
+def results(python: str, package: Path, place: Path, fixtures: Sequence[str]) -> tuple[list[bytes], list[str]]:
     """What the commands print with the package installed, and what is wrong."""
     place.mkdir()
     subprocess.run([python, "-m", "venv", str(place / "venv")], check=True)
@@ -104,7 +114,8 @@ def results(python: str, package: Path, place: Path) -> tuple[list[bytes], list[
     installed = subprocess.run(pip, check=False, capture_output=True, text=True)
     if installed.returncode:
         return [], [f"cannot be installed: {installed.stderr.strip()[-300:]}"]
-    shutil.copytree(ROOT / FIXTURES, place / FIXTURES)
+    for name in fixtures:
+        shutil.copytree(ROOT / FIXTURES / name, place / FIXTURES / name)
     printed: list[bytes] = []
     wrong: list[str] = []
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
@@ -144,18 +155,23 @@ def typed(inner: Path, place: Path) -> list[str]:
 
 def main(arguments: list[str]) -> int:
     """Print a line for each Python, and what is wrong; 1 if anything is."""
-    pythons = {version: at for version, at in found().items() if not arguments or version in arguments}
+    short = "--short" in arguments
+    wanted = [argument for argument in arguments if argument != "--short"]
+    pythons = {version: at for version, at in found().items() if not wanted or version in wanted}
+    fixtures = SHORT if short else sorted(path.name for path in (ROOT / FIXTURES).iterdir() if path.is_dir())
+    if short:
+        pythons = {version: pythons[version] for version in list(pythons)[:: max(1, len(pythons) - 1)]}
     wrong: list[str] = []
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
-        wheel, sdist = build(place)
+        wheel, sdist = (build_wheel(place), None) if short else build(place)
         wrong += wrong_with_metadata(wheel, sdist)
         reference: tuple[str, list[bytes]] | None = None
         for version, python in sorted(pythons.items(), key=lambda one: (one[0] != "3.11", one[0])):
-            for package in (wheel, sdist):
+            for package in filter(None, (wheel, sdist)):
                 at = place / f"{version}{package.suffix}"
-                printed, faults = results(python, package, at)
-                if package is wheel and not faults:
+                printed, faults = results(python, package, at, fixtures)
+                if package is wheel and not faults and not short:
                     faults += typed(at / "venv" / "bin" / "python", at)
                 if reference is None:
                     reference = version, printed
