@@ -182,3 +182,20 @@ def test_a_baseline_of_others_is_no_device(tmp_path: Path) -> None:
     (project.folder / "pyproject.toml").write_text('[tool.autodetach]\nbaseline = "/dev/zero"\n')
     done = run(project, "check", "train0.py", module=False)
     assert (done.returncode, done.stderr) == (2, "error: /dev/zero: not a baseline: it is a device\n")
+
+
+@pytest.mark.parametrize("options", [(), ("-P",)] if sys.version_info >= (3, 11) else [()])
+def test_a_program_that_is_run_has_the_path_that_it_always_has(tmp_path: Path, options: tuple[str, ...]) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "program.py").write_text("import sys; print(sys.path)\n")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+
+    def printed(*arguments: str) -> str:
+        command = [sys.executable, *options, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    file = os.path.join("inner", "program.py")
+    assert printed("-m", "autodetach", "run", file) == printed(file)
+    if not options:
+        assert printed("-m", "autodetach", "run", "-m", "inner.program") == printed("-m", "inner.program")
