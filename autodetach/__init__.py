@@ -4,8 +4,6 @@ For programs: `watch()` observes PyTorch in a block of code; `Watch.diagnoses` a
 whose parts are `Kind`, `Step`, `Site` and `Binding`. Importing this package loads nothing else of it.
 """
 
-from __future__ import annotations
-
 TYPE_CHECKING = False  # as type checkers know it; importing `typing` takes longer than all of this module
 if TYPE_CHECKING:
     from typing import Any
@@ -29,7 +27,7 @@ _HOMES = {
 }
 
 
-def watch(*, quiet: bool = False, trace: bool = False) -> Watch:
+def watch(*, quiet: bool = False, trace: bool = False) -> "Watch":
     """Watch what PyTorch's autograd does in a `with` block or, as a decorator, in the calls of a function.
 
     ```python
@@ -48,14 +46,14 @@ def watch(*, quiet: bool = False, trace: bool = False) -> Watch:
     return Watch(quiet=quiet, trace=trace)
 
 
-def load_ipython_extension(shell: Any) -> None:
+def load_ipython_extension(shell: "Any") -> None:
     """What `%load_ext autodetach` calls: `%%autodetach` watches a cell, `%autodetach on` all that follow."""
     from autodetach.doctor.magic import load
 
     load(shell)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

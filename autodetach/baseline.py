@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import stat
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from autodetach.project import parse
 from autodetach.source import Source, Span
 
 VERSION = 1
+MAX_BYTES = 64 * 1024 * 1024
 
 
 class Entry(NamedTuple):
@@ -85,8 +87,13 @@ def load(file: str, shown: str) -> Baseline:
         raise ConfigError(f"{shown}: {what}")
 
     try:
+        # A file of settings may come from anybody, and name a device without an end.
+        if stat.S_ISCHR(os.stat(file).st_mode):
+            fail("not a baseline: it is a device")
         with open(file, "rb") as stream:
-            raw = stream.read()
+            raw = stream.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            fail("not a baseline: it is larger than 64 MB")
     except FileNotFoundError:
         fail(f"there is no such baseline; `autodetach check --write-baseline {shown}` makes it")
     except OSError as error:

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from autodetach.magics import NEWLINE, Line, PythonCell, as_python, indented, split_lines
 from autodetach.source import Edit, Part, Place, Source, SourceError
+from autodetach.syntax import described
 
 _BOM = codecs.BOM_UTF8.decode()
 
@@ -292,7 +293,8 @@ def _checked(text: str, number: int) -> PythonCell:
         raise CellError("half of a surrogate pair stands in the cell", line, number) from None
     except SyntaxError as error:
         line = min(error.lineno or 1, len(cell.lines))
-        raise CellError(f"syntax error: {error.msg}", line, number, _source(cell.text, "")) from error
+        shown = cell.lines[line - 1].text if cell.lines else ""
+        raise CellError(described(error, shown), line, number, _source(cell.text, "")) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise CellError(f"cannot be parsed: {error}", None, number) from error
     return cell

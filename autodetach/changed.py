@@ -15,6 +15,9 @@ _ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 # Whatever somebody's configuration says, the patch is to look the same.
 _DIFF = "diff -U0 --inter-hunk-context=0 --find-renames --no-color --no-ext-diff --no-textconv --text --no-relative"
+# A repository may name programs for git to run, for the status of its files and when its index is written.
+_GIT = "git --no-optional-locks -c core.fsmonitor=false -c diff.autoRefreshIndex=false -c core.hooksPath=".split(" ")
+_GIT[-1] += os.devnull
 _PREFIXES = ("--src-prefix=a/", "--dst-prefix=b/", "--ignore-submodules=all")
 
 
@@ -41,7 +44,7 @@ def changed_lines(revision: str, cwd: str, files: Iterable[str]) -> ChangedLines
 
     def git(*arguments: str) -> subprocess.CompletedProcess[bytes]:
         try:
-            return subprocess.run(["git", *arguments], cwd=cwd, capture_output=True, check=False)
+            return subprocess.run([*_GIT, *arguments], cwd=cwd, capture_output=True, check=False)
         except OSError as error:
             raise ConfigError(f"--diff-base: cannot run git: {(error.strerror or str(error)).lower()}") from None
 

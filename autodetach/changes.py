@@ -1,4 +1,4 @@
-"""What becomes of files, as one patch."""
+"""What becomes of files: as one patch, or on disk."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from autodetach.checker import Change
 from autodetach.config import posix
+from autodetach.finding import Problem
+from autodetach.runner import Outcome
 from autodetach.source import Edit, Part, Source
 
 
@@ -28,6 +30,42 @@ def patch_of(changes: Iterable[Change]) -> bytes:
     return render_bytes(files)
 
 
+def write(changes: Sequence[Change], outcomes: Iterable[Outcome] | None) -> tuple[Problem, ...]:
+    """Write what is changed. A problem for each file that is left as it was; its path is as shown.
+
+    Repairs that were proven together are written together: where one file cannot be, the others that rest on it are
+    left alone as well. Without `outcomes` all are taken to be of one program.
+    """
+    from autodetach.write import Replacement, WriteError, replace_together
+
+    problems: list[Problem] = []
+    for group in [changes] if outcomes is None else _groups(changes, outcomes):
+        try:
+            replace_together([Replacement(one.path, one.original.stored, one.stored) for one in group])
+        except WriteError as error:
+            at = next(one.original.path for one in group if one.path == error.path)
+            problems.append(Problem(at, str(error)))
+            for one in group:
+                if one.path in error.replaced:
+                    problems.append(Problem(one.original.path, f"is repaired, though {at}, which goes with it, is not"))
+                elif one.path != error.path:
+                    problems.append(Problem(one.original.path, f"left as it was: its repair goes with that of {at}"))
+    return tuple(problems)
+
+
+def _groups(changes: Sequence[Change], outcomes: Iterable[Outcome]) -> list[list[Change]]:
+    """The changes, those together that one program has read."""
+    group_of = {change.path: {change.path} for change in changes}
+    for outcome in outcomes:
+        seen = [path for path in (outcome.file.path, *outcome.imported) if path in group_of]
+        whole = set().union(*(group_of[path] for path in seen))
+        group_of.update(dict.fromkeys(whole, whole))
+    groups: dict[int, list[Change]] = {}
+    for change in changes:
+        groups.setdefault(id(group_of[change.path]), []).append(change)
+    return list(groups.values())
+
+
 def has_cells(changes: Iterable[Change]) -> bool:
     """Whether a patch of the changes would be one of cells, which no program can apply."""
     return any(part.cell is not None for change in changes for part in change.original.parts(change.edits))
@@ -45,5 +83,5 @@ def _with_last_newline(part: Part) -> tuple[Source, Sequence[Edit]]:
 def _path_in_patch(change: Change) -> str:
     """Relative to the current folder, so that `git apply -p1` and `patch -p1` find it from there."""
     if not os.path.isabs(change.original.path):
-        return posix(change.original.path)
+        return posix(os.path.normpath(change.original.path))
     return posix(os.path.relpath(os.path.realpath(change.path), os.path.realpath(os.getcwd())))

@@ -166,7 +166,11 @@ def _checked(
     try:
         tree = parse(source)
     except SyntaxError as error:
-        return CheckResult((), (Problem(source.path, f"syntax error: {error.msg}", error.lineno),))
+        from autodetach.syntax import described
+
+        number = error.lineno or 0
+        line = source.line_text(number) if 1 <= number <= source.line_count else ""
+        return CheckResult((), (Problem(source.path, described(error, line), error.lineno),))
     except (ValueError, RecursionError, MemoryError) as error:
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
     texts = {at: other.raw for at, other in (changed or {}).items()}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from autodetach.adopt import Adoption, add_ignores, write_baseline
-from autodetach.changes import has_cells, patch_of
+from autodetach.changes import has_cells, patch_of, write
 from autodetach.checker import Change
 from autodetach.comments import Views, with_unused
 from autodetach.config import ConfigError, Configuration, Overrides, posix
@@ -91,7 +91,7 @@ def check(request: Request) -> int:
     this_run.go()
     findings = this_run.findings()
     if request.write_baseline is not None:
-        say(write_baseline(request.write_baseline, os.getcwd(), findings))
+        say(printable(write_baseline(request.write_baseline, os.getcwd(), findings)))
         return this_run.exit_code(found=False)
     if request.add_ignore:
         findings = this_run.add_ignores(findings)
@@ -394,15 +394,10 @@ class _Run:
 
     def write(self) -> None:
         """Write what is changed. The outcomes that rest on a file which cannot be written are forgotten."""
-        from autodetach.write import WriteError, replace_bytes
-
-        failed: set[str] = set()
-        for change in self.changes:
-            try:
-                replace_bytes(change.path, change.original.stored, change.stored)
-            except WriteError as error:
-                self._report([Problem(change.original.path, str(error))])
-                failed.add(change.path)
+        problems = write(self.changes, self.outcomes)
+        self._report(problems)
+        left = {problem.path for problem in problems}
+        failed = {change.path for change in self.changes if change.original.path in left}
         if failed:
             self.outcomes = tuple(
                 Outcome(o.file, problems=o.problems) if failed & {o.file.path, *o.imported} else o

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import math
 import os
@@ -60,7 +61,7 @@ def find_files(paths: Sequence[str], configuration: Configuration, cwd: str) -> 
 
 def left_out(path: str, root: str, configuration: Configuration) -> bool:
     """Whether a walk of the absolute folder `root` would not come to the file `path` below it. Raises ConfigError."""
-    parts = relative(path, root).split(os.sep)
+    parts = below(path, root).split(os.sep)
     ignores = _ignore_files_above(root)
     folder = root
     for depth, part in enumerate(parts, start=1):
@@ -118,6 +119,7 @@ class _Search:
         self._cwd = cwd
         # Path, real path, whether it is a link: of a file and links to it, the file is the one to name.
         self._found: list[tuple[FoundFile, str, bool]] = []
+        self._repositories: dict[str, str] = {}
 
     def add(self, path: str) -> None:
         # A shell variable that is not set must not mean the current folder.
@@ -180,6 +182,12 @@ class _Search:
                 return
             try:
                 real = os.path.realpath(entry.path, strict=True)
+                if not os.path.isfile(real):
+                    return  # it may be a terminal, or a device without an end
+                if not any(real.startswith(os.path.join(at, "")) for at in self._homes(root, real_root)):
+                    message = "a link that leads out of the folder and its repository; to look at it, name it"
+                    self.problems.append(Problem(self._shown(entry.path), message, partial=True))
+                    return
             except FileNotFoundError:
                 self._fail(entry.path, "a link to a file that is not there")
                 return
@@ -189,6 +197,12 @@ class _Search:
         elif not entry.is_file(follow_symlinks=False):
             return
         self._found.append((FoundFile(entry.path, self._shown(entry.path)), real, entry.is_symlink()))
+
+    def _homes(self, root: str, real_root: str) -> tuple[str, ...]:
+        """Where links may lead that a walk of a folder comes to: somebody else may have made them."""
+        if root not in self._repositories:
+            self._repositories[root] = repository_of(real_root) or real_root
+        return real_root, os.path.realpath(self._cwd), self._repositories[root]
 
     def _fail(self, path: str, message: str) -> None:
         self.problems.append(Problem(self._shown(path), message))
@@ -202,9 +216,28 @@ def _is_included(settings: Settings, name: str, path: str) -> bool:
 
 
 def relative(path: str, cwd: str) -> str:
-    """An absolute path as it is shown: relative to the folder `cwd` if it lies below it, else as it is."""
+    """An absolute path as it is shown: relative to the folder `cwd` if it lies below it, else as it is.
+
+    A line that begins with `::` or `##` may be a command to a service that reads what is printed.
+    """
+    name = below(path, cwd)
+    return os.path.join(".", name) if name.lstrip().startswith((":", "##")) else name
+
+
+def below(path: str, cwd: str) -> str:
+    """An absolute path relative to the folder `cwd` if it lies below it, else as it is."""
     prefix = cwd if cwd.endswith(os.sep) else cwd + os.sep
     return path[len(prefix) :] if path.startswith(prefix) and len(path) > len(prefix) else path
+
+
+def repository_of(folder: str) -> str | None:
+    """The nearest folder, from `folder` upwards, with a `.git`."""
+    while not os.path.exists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
 
 
 def _ignore_files_above(root: str) -> tuple[IgnoreFile, ...]:
@@ -223,11 +256,11 @@ def _ignore_files_above(root: str) -> tuple[IgnoreFile, ...]:
 
 
 def _ignore_file(file: str, folder: str) -> IgnoreFile:
-    try:
-        with open(file, "rb") as stream:
+    text = ""
+    # A pipe, or a link to a terminal, would be waited for.
+    if os.path.isfile(file):
+        with contextlib.suppress(OSError), open(file, "rb") as stream:
             text = os.fsdecode(stream.read(MAX_BYTES))
-    except OSError:
-        text = ""
     return parse(text, posix(folder))
 
 

@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import TextIO
 
-from autodetach.console import put, put_bytes, say, wants_colour, width_of
+from autodetach.console import printable, put, put_bytes, say, wants_colour, width_of
 
 
 class OutputError(Exception):
@@ -49,9 +49,12 @@ class Output:
             put(result)
 
     def write_bytes(self, result: bytes) -> None:
-        """Write bytes as they are. Raises OutputError."""
+        """Write bytes as they are; to a terminal, what it would obey is written as escapes. Raises OutputError."""
         if self.file is None:
-            put_bytes(result)
+            if sys.stdout.isatty():
+                put(_for_terminal(result.decode("utf-8", "backslashreplace")))
+            else:
+                put_bytes(result)
             return
         from autodetach.write import WriteError, write_result
 
@@ -63,3 +66,8 @@ class Output:
     @property
     def _stream(self) -> TextIO:
         return sys.stderr if self.aside else sys.stdout
+
+
+def _for_terminal(text: str) -> str:
+    lines = (line.removesuffix("\r").split("\t") for line in text.split("\n"))
+    return "\n".join("\t".join(map(printable, parts)) for parts in lines)

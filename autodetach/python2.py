@@ -13,7 +13,7 @@ from autodetach.source import Source
 _TRAITS = (
     (re.compile(r"(?:.*[;:])?\s*print\s*(?:>>|\s[\"'\w])"), "a print statement"),
     (re.compile(r"(?:.*[;:])?\s*exec\s+[\"'\w]"), "an exec statement"),
-    (re.compile(r"\s*except\s+[^:]*,\s*\w+\s*:"), "`except X, error:`"),
+    (re.compile(r"\s*except\s+[^:]*,\s*[a-z_]\w*\s*:"), "`except X, error:`"),
     (re.compile(r"(?:.*[;:])?\s*raise\s+[\w.]+\s*,"), "`raise X, text`"),
     (re.compile(r".*<>"), "the operator `<>`"),
     (re.compile(r".*\b0\d+\b"), "an octal number such as `0777`"),

@@ -365,10 +365,15 @@ def _turns(sizes: Sequence[int]) -> list[list[int]]:
 def _run_in_pool(tasks: Sequence[Task], sizes: Sequence[int], jobs: int) -> Iterator[tuple[int, Outcome]]:
     import concurrent.futures
 
+    from autodetach.safe_path import safe_path
+
     turns = _turns(sizes)
-    with concurrent.futures.ProcessPoolExecutor(min(jobs, len(turns)), initializer=_ignore_interrupts) as pool:
+    with safe_path():
+        pool = concurrent.futures.ProcessPoolExecutor(min(jobs, len(turns)), initializer=_ignore_interrupts)
+    with pool:
         try:
-            futures = {pool.submit(_run_turn, [tasks[n] for n in turn]): turn for turn in turns}
+            with safe_path():
+                futures = {pool.submit(_run_turn, [tasks[n] for n in turn]): turn for turn in turns}
             for future in concurrent.futures.as_completed(futures):
                 turn = futures[future]
                 try:

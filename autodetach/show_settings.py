@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from autodetach.config import Resolved
+from autodetach.config import FILE_NAME, Resolved
+from autodetach.console import printable
 
 WIDTH = 100
 
@@ -13,12 +14,12 @@ WIDTH = 100
 def as_text(place: str, file: str | None, settings: Sequence[Resolved], rules: Sequence[str]) -> str:
     """A table that pyproject.toml could hold, with a comment on each line that says where it comes from."""
     lines = [
-        f"# Settings for {place}, from {file or 'no file: no pyproject.toml above it has [tool.autodetach]'}.",
+        printable(f"# Settings for {place}, from {file or f'no file: no {FILE_NAME} above it has [tool.autodetach]'}."),
         f"# Rules that are on: {', '.join(rules) or 'none'}.",
         "[tool.autodetach]",
     ]
     for setting in settings:
-        origin = " and ".join(setting.origins) or "default"
+        origin = printable(" and ".join(setting.origins)) or "default"
         value = _toml(setting.value)
         if setting.value is None:
             lines.append(f"# {setting.key} is not set")

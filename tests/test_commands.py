@@ -20,6 +20,7 @@ from autodetach.report import OutputFormat
 
 UNSAFE = Overrides(unsafe_fixes=True)
 JSON = OutputFormat.JSON
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
 
 class Ran(NamedTuple):
@@ -303,7 +304,7 @@ def test_a_notebook_that_cannot_be_read_is_one_line(run: Runner, monkeypatch: py
     assert ran.code == TROUBLE
     assert ran.err.splitlines()[:4] == [
         "a.ipynb:cell 2:2: error: this is Python 2 (a print statement); only Python 3 is read",
-        "b.ipynb:cell 2:1: error: syntax error: invalid syntax",
+        f"b.ipynb:cell 2:1: error: syntax error: invalid syntax (Python {PYTHON})",
         "c.ipynb: error: a notebook of format 3, and only format 4 is read; "
         "`jupyter nbconvert --to notebook --nbformat 4` makes one",
         "d.ipynb:2: error: not a notebook: it is not valid JSON (expecting value)",

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "autodetach"
 # `*` stands for the modules of a folder that have no row of their own: a new rule, codemod or format needs none.
 ORDER = (
     "autodetach",
-    "source",
+    "source safe_path syntax",
     "magics",
     "cells",
     "notebook",
@@ -72,10 +72,11 @@ ORDER = (
     "trial again",
     "checker",
     # Files and settings.
-    "patch globs write python2 unused add_ignore",
+    "patch globs temporary python2 unused add_ignore",
+    "write",
     "gitignore selection",
     "config",
-    "baseline changed show_settings",
+    "baseline changed",
     "wanted",
     "files state",
     "imports",
@@ -86,6 +87,7 @@ ORDER = (
     "comments",
     # The command line.
     "console",
+    "show_settings",
     # What logs say of errors.
     "log_lines autograd_errors",
     "failure",

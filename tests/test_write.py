@@ -49,7 +49,7 @@ def test_a_file_that_changed_is_left_alone(file: Path) -> None:
 
 
 def test_a_file_that_is_gone(tmp_path: Path) -> None:
-    with pytest.raises(WriteError, match="cannot write: No such file"):
+    with pytest.raises(WriteError, match="cannot write: no such file"):
         replace_bytes(str(tmp_path / "gone.py"), b"old", b"new")
     assert os.listdir(tmp_path) == []
 

@@ -7,7 +7,7 @@ import sys
 import traceback
 from dataclasses import dataclass, field, replace
 
-from autodetach.changes import patch_of
+from autodetach.changes import patch_of, write
 from autodetach.config import Configuration, Overrides
 from autodetach.console import printable, put_bytes, say, wants_colour, width_of
 from autodetach.doctor import plot
@@ -21,7 +21,6 @@ from autodetach.doctor.table import table
 from autodetach.doctor.words import tell
 from autodetach.finding import Applicability
 from autodetach.report.paragraph import Paragraph
-from autodetach.write import WriteError, replace_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +119,13 @@ def _conclude(request: RunRequest, seen: Observations, cwd: str) -> None:
 
 
 def _write(result: Repair) -> None:
-    written = 0
-    for change in result.changes:
-        try:
-            replace_bytes(change.path, change.original.stored, change.stored)
-            written += 1
-        except WriteError as error:
-            say(f"autodetach: {printable(change.original.path)}: not changed: {printable(str(error))}")
+    problems = write(result.changes, None)
+    for problem in problems:
+        say(f"autodetach: {printable(problem.path)}: not changed: {printable(problem.message)}")
+    if problems:
+        return
     safe = sum(f.fix is not None and f.fix.applicability is Applicability.SAFE for f in result.repaired)
-    say(f"autodetach: repaired {len(result.repaired)} ({safe} safe) in {written} files")
+    say(f"autodetach: repaired {len(result.repaired)} ({safe} safe) in {len(result.changes)} files")
 
 
 def _traceback(error: BaseException | None) -> str:

@@ -12,9 +12,12 @@ import os
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
+
+from autodetach.safe_path import safe_path
 
 T = TypeVar("T")
 
@@ -46,6 +49,8 @@ class Workers:
         self._context = multiprocessing.get_context("forkserver" if forks else "spawn")
         if forks:
             self._context.set_forkserver_preload(list(PRELOADED))
+            with safe_path("forkserver"):
+                forkserver.ensure_running()
         self.size = size
         self._turns = asyncio.Semaphore(size)
         self._threads = ThreadPoolExecutor(2 * size + 2, thread_name_prefix="autodetach-worker")
@@ -122,7 +127,11 @@ class _Worker:
     def __init__(self, context: Any) -> None:
         self._pipe, other = context.Pipe()
         self._process: BaseProcess = context.Process(target=serve, args=(other,), daemon=True)
-        self._process.start()
+        if context.get_start_method() == "spawn":
+            with safe_path("spawn"):
+                self._process.start()
+        else:
+            self._process.start()
         other.close()
 
     def ask(self, function: Callable[..., object], arguments: tuple[object, ...]) -> Any:

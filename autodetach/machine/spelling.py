@@ -3,12 +3,74 @@
 from __future__ import annotations
 
 import ast
+import sys
+from typing import TYPE_CHECKING, Any
 
 
 def spelled(node: ast.AST) -> str:
-    """The text of an expression or a statement; of anything else, the name of its kind."""
+    """The text of an expression or a statement, the same with all Pythons; of anything else, the name of its kind."""
     known: str | None = getattr(node, "_spelled", None)
     if known is None:
-        known = ast.unparse(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
+        known = _written(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
         setattr(node, "_spelled", known)  # noqa: B010 - syntax trees have no such field
     return known
+
+
+def _written(node: ast.AST) -> str:
+    try:
+        text: str = _unparse(node)
+    # Before 3.12 some f-strings can be read, but not written.
+    except ValueError:
+        return type(node).__name__
+    return text
+
+
+if TYPE_CHECKING or sys.version_info[:2] == (3, 11) or sys.version_info >= (3, 14):
+    _unparse = ast.unparse
+elif sys.version_info >= (3, 12):
+    # Python 3.12 writes f'{f('a')}', which is the same to it as f"{f('a')}".
+    _QUOTES = ("'", '"', '"""', "'''")
+
+    class _AsBefore(ast._Unparser):
+        def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+            with self.buffered() as buffer:
+                super().visit_JoinedStr(node)
+            text = "".join(buffer)
+            mark = text[1:4] if text[1:4] in _QUOTES else text[1]
+            body = text[1 + len(mark) : -len(mark)]
+            if mark in body:
+                mark = next((quotes for quotes in _QUOTES if quotes not in body), mark)
+            self.write("f", mark, body, mark)
+
+    def _unparse(node: ast.AST) -> str:
+        return _AsBefore().visit(node)
+else:
+    # Python 3.10 writes `for (a, b) in c`, `(a, b) = c` and `lambda : a`.
+    _Unparser: Any = ast._Unparser
+    _TUPLE = ast._Precedence.TUPLE
+
+    class _AsLater(_Unparser):
+        def visit_Assign(self, node: ast.Assign) -> None:
+            for target in node.targets:
+                self.set_precedence(_TUPLE, target)
+            super().visit_Assign(node)
+
+        def _for_helper(self, fill: str, node: ast.For | ast.AsyncFor) -> None:
+            self.set_precedence(_TUPLE, node.target)
+            super()._for_helper(fill, node)
+
+        def visit_Tuple(self, node: ast.Tuple) -> None:
+            with self.delimit_if("(", ")", not node.elts or self.get_precedence(node) > _TUPLE):
+                self.items_view(self.traverse, node.elts)
+
+        def visit_Lambda(self, node: ast.Lambda) -> None:
+            with self.require_parens(ast._Precedence.TEST, node):
+                self.write("lambda")
+                self.write(*([" "] if ast.unparse(node.args) else [""]))
+                self.traverse(node.args)
+                self.write(": ")
+                self.set_precedence(ast._Precedence.TEST, node.body)
+                self.traverse(node.body)
+
+    def _unparse(node: ast.AST) -> str:
+        return _AsLater().visit(node)

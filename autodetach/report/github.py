@@ -54,4 +54,5 @@ def _data(text: str) -> str:
 
 
 def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
+    shown = "".join(c if c in "\r\n" else printable(c) for c in text)
+    return _data(shown).replace(":", "%3A").replace(",", "%2C")

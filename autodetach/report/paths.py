@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from autodetach.config import posix
-from autodetach.files import relative
+from autodetach.files import below
 from autodetach.fingerprint import Mark, fingerprints, marked_text
 from autodetach.report import Located
 
@@ -29,7 +29,7 @@ class Paths:
 
     def name(self, path: str) -> str:
         """An absolute path, relative to the folder if it lies below it."""
-        return posix(relative(path, self.folder))
+        return posix(below(path, self.folder))
 
     def name_of_shown(self, shown: str) -> str:
         """What problems call a file, which is relative to the current folder, as a name."""
@@ -37,11 +37,11 @@ class Paths:
 
     def absolute(self, shown: str) -> str:
         """The absolute path of what problems call a file."""
-        return os.path.join(self.cwd, shown)
+        return os.path.normpath(os.path.join(self.cwd, shown))
 
     def is_inside(self, path: str) -> bool:
         """Whether an absolute path lies below the folder."""
-        return relative(path, self.folder) != path
+        return below(path, self.folder) != path
 
     def uri(self, path: str) -> str:
         """An absolute path as a reference relative to `folder_uri`, or as a file URI where it lies elsewhere."""

@@ -1,0 +1,40 @@
+"""The text of a syntax node is the same with all Pythons: what is expected here is what Python 3.11 writes."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from autodetach.machine.spelling import spelled
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "for a, b in c:\n    pass",
+        "a, b = c",
+        "[a for a, (b, c) in d]",
+        "lambda: a",
+        "lambda a, *b: (a, b)",
+        "f(*(a, b))",
+        "x[a, b:c]",
+        "return (a, b)",
+        "()",
+        "f\"{f('a')}\"",
+        "f'{a!r:>{b}}'",
+        'f"""{f(\'a\')}"b"""',
+    ],
+)
+def test_spelling(text: str) -> None:
+    tree = ast.parse(text).body[0]
+    found = spelled(tree)
+    assert found == text
+    assert ast.dump(ast.parse(found)) == ast.dump(ast.parse(text)), "it is the same program"
+
+
+def test_what_cannot_be_written_is_named() -> None:
+    """An f-string whose expression holds a backslash: Python before 3.12 refuses it, and no run ends for that."""
+    part = ast.FormattedValue(ast.Constant("\\"), -1)
+    tree = ast.JoinedStr([part])
+    assert spelled(tree) in ("JoinedStr", "f'{'\\\\'}'", "f\"{'\\\\'}\"")
