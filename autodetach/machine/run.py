@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
@@ -34,6 +35,8 @@ FUEL_PER_FILE = 100_000
 FUEL_FOR_IMPORTS_PER_FILE = 72_000
 """What the bodies of imported files may cost on all paths together: no more paths are looked at beyond that."""
 MAX_PATHS = 24
+MIN_ENTRIES = 3
+"""With fewer entry points, watching whether others notice them costs more than it spares."""
 
 
 @dataclass(eq=False, slots=True)
@@ -46,6 +49,7 @@ class Run:
     finished: bool = True
     stopped_by: str = ""
     entries: list[str] = field(default_factory=list)
+    apart: Apart | None = None
 
     @property
     def cost(self) -> int:
@@ -96,14 +100,20 @@ def analyse(
     return analysis
 
 
-def _analyse(tree: ast.Module, project: Project | None, evidence: Evidence | None, whole: bool) -> Analysis:
+def _analyse(
+    tree: ast.Module, project: Project | None, evidence: Evidence | None, whole: bool, *, apart: bool = True
+) -> Analysis:
     analysis = Analysis(tree, [], project=project, evidence=evidence)
     fuel, for_imports = FUEL_PER_FILE, FUEL_FOR_IMPORTS_PER_FILE
     queue = [Policy()]
     seen: set[Policy] = set(queue)
+    paths = Paths(tree, project, evidence, apart=apart)
     while queue:
         policy = queue.pop(0)
-        run = run_once(tree, policy, min(FUEL_PER_RUN, fuel), project=project, evidence=evidence)
+        try:
+            run = paths.run(policy, min(FUEL_PER_RUN, fuel))
+        except Spoilt:
+            return _analyse(tree, project, evidence, whole, apart=False)
         fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
         analysis.runs.append(run)
         if not run.finished and len(analysis.runs) == 1:
@@ -144,8 +154,13 @@ def run_once(
     watch: Callable[[Machine, Pass], None] | None = None,
     project: Project | None = None,
     evidence: Evidence | None = None,
+    *,
+    watched: bool = False,
 ) -> Run:
-    """One run: the module, then whatever nobody has called."""
+    """One run: the module, then whatever nobody has called.
+
+    A run that is `watched` serves `Paths` for others that differ from it in what nothing else notices.
+    """
     machine = Machine(policy, fuel)
     machine.evidence = evidence
     if project is not None:
@@ -157,6 +172,8 @@ def run_once(
         observer = watch
         machine.on_pass = lambda current: observer(machine, current)  # type: ignore[method-assign]
     run = Run(policy, machine, fuel)
+    if watched:
+        run.apart = Apart(machine, enter_function)
     try:
         machine.globals.names["__name__"] = "__main__"
         machine.globals.names["__file__"] = machine.fresh("str")
@@ -172,6 +189,32 @@ def run_once(
     return run
 
 
+class Paths:
+    """Runs of one program. With `apart`, what others cannot notice is run again by itself."""
+
+    def __init__(
+        self, tree: ast.Module, project: Project | None, evidence: Evidence | None, *, apart: bool = True
+    ) -> None:
+        self._tree = tree
+        self._project = project
+        self._evidence = evidence
+        self._apart = apart and evidence is None
+        self._first: Run | None = None
+
+    def run(self, policy: Policy, fuel: int) -> Run:
+        """The path of a policy. Raises Spoilt where all runs so far have to be forgotten, but not without `apart`."""
+        first = self._first
+        if first is not None and first.apart is not None and first.finished:
+            seen = first.apart.other(policy, fuel)
+            if seen is not None:
+                return Run(policy, seen, fuel, stopped_by=first.stopped_by, entries=first.entries)
+        watched = self._apart and not policy.flips
+        run = run_once(self._tree, policy, fuel, project=self._project, evidence=self._evidence, watched=watched)
+        if watched:
+            self._first = run
+        return run
+
+
 def reach_of(tree: ast.Module, project: Project | None) -> Reach:
     """Reachability in all files that are loaded; kept with the tree, which outlives many runs."""
     trees = [tree] if project is None else [module.tree for module in project.modules]
@@ -184,13 +227,28 @@ def reach_of(tree: ast.Module, project: Project | None) -> Reach:
 
 def run_entries(machine: Machine, run: Run, reach: Reach) -> None:
     """Functions and methods that nobody in view calls are called by somebody else: methods again and again."""
-    for function in list(machine.functions):
-        top = function.owner is None and "." not in function.qualname
-        if top and not function.called and reach.matters(function.name):
+    functions = [f for f in machine.functions if f.owner is None and "." not in f.qualname]
+    if sum(not f.called and reach.matters(f.name) for f in functions) < MIN_ENTRIES:
+        run.apart = None
+    for function in functions:
+        if not function.called and reach.matters(function.name):
             run.entries.append(function.qualname)
-            enter(machine, function, [], repeated=False)
+            if run.apart is not None:
+                run.apart.begin()
+            enter_function(machine, function)
+            if run.apart is not None:
+                run.apart.end(function)
+    if run.apart is not None:
+        run.apart.begin()
     for cls in list(machine.classes):
         enter_class(machine, cls, run, reach)
+    if run.apart is not None:
+        run.apart.end(None)
+
+
+def enter_function(machine: Machine, function: Function) -> None:
+    """Call a function as somebody who is not in view does."""
+    enter(machine, function, [], repeated=False)
 
 
 def enter_class(machine: Machine, cls: Class, run: Run, reach: Reach) -> None:
