@@ -1,8 +1,9 @@
 """Entry points whose execution nothing else can notice, run again the other way without running all else again.
 
-Most tests of a program stand in helpers that build no graph. On the path where such a test goes the other way the same
-happens everywhere else, if the helper is an entry point of its own and leaves no trace either way: no event, nothing
-changed that the program can reach, no test and no fact about an unknown value that others ask for too.
+A file of helpers or tests has many entry points. On the path where a test in one of them goes the other way the same
+happens in all others, if it leaves nothing there either way that they could find: nothing changed that the program can
+reach, no test and no fact about an unknown value that others ask for too. Its events take the place of those that it
+left the first time; they get the numbers that they would get, or it is run with all else as ever.
 """
 
 from __future__ import annotations
@@ -13,21 +14,23 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from autodetach.machine.core import OutOfFuel
+from autodetach.machine.core import STRIDE, OutOfFuel
 from autodetach.machine.heap import Heap, Unclear
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Oracle, Policy, TestIndex, TestKey
-from autodetach.machine.values import Function, Sym, Tensor
+from autodetach.machine.values import Sym, Tensor
 
-EVENTS = (
+ENTERED = ("classes", "hidden", "contradictions")
+"""What others look for in a machine: who adds to these is noticed."""
+LISTS = (
     "nodes", "differentiations", "second_walks", "stale", "crossings", "stored", "steps", "escapes", "type_faults",
-    "facts", "random_nodes", "leaf_tensors", "classes", "hidden", "contradictions",
+    "facts", "random_nodes", "leaf_tensors", "functions", "activations", "_pins", *ENTERED,
 )  # fmt: skip
-"""What a run leaves behind; who leaves nothing here is silent."""
-LISTS = (*EVENTS, "functions", "activations", "_pins")
+"""What a run leaves behind, in order."""
+STATE = ("oracle", "tests", "_syms", "fuel", "clock", "_serial", "_loops_begun")
 NOT_REACHED = frozenset({
-    *LISTS, "executed", "met", "active", "clock", "fuel", "_serial", "tests", "oracle", "_syms", "_exec", "_eval",
-    "builtins", "project", "evidence", "on_pass", "leaves", "grad_enabled", "entered", "detached_from", "detached_at",
+    *LISTS, *STATE, "executed", "met", "active", "_exec", "_eval", "builtins", "project", "evidence", "on_pass",
+    "leaves", "grad_enabled", "entered", "detached_from", "detached_at",
 })  # fmt: skip
 """Of a machine: what no entry point finds as another one has left it, or what is compared by itself."""
 MAX_HEAPS = 6
@@ -59,8 +62,9 @@ class Moment:
 
     fuel: int
     clock: int
-    sizes: tuple[int, ...]
-    activations: int
+    serial: int
+    loops: int
+    sizes: dict[str, int]
     known: dict[Hashable, bool]
     equal_to: dict[Hashable, Hashable]
     syms: dict[Hashable, Sym]
@@ -86,11 +90,16 @@ class Moment:
         return {key for key, count in self.visits.items() if since.visits.get(key) != count}
 
 
+Entry = Callable[[], list[str]]
+"""Runs an entry point, or several that belong together; their names."""
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Segment:
-    """One entry point as it was run; `function` is None where others may notice."""
+    """One entry as it was run; `entry` is None where others may notice."""
 
-    function: Function | None
+    entry: Entry | None
+    names: list[str]
     heap: Heap
     start: Moment
     end: Moment
@@ -100,47 +109,48 @@ class Segment:
 class Apart:
     """Watches the entry points of one run, and runs single ones again."""
 
-    def __init__(self, machine: Machine, enter: Callable[[Machine, Function], None]) -> None:
+    def __init__(self, machine: Machine) -> None:
         self._machine = machine
         self._given = machine.fuel
-        self._enter = enter
         self._segments: list[Segment] = []
         self._heap: Heap | None = None
         self._heaps = 0
         self._off = machine.evidence is not None
         self._asked: set[Hashable] = set()
         self._leaves_asked = False
-        self._start: Moment | None = None
+        self._is_watched = False
 
-    def begin(self) -> None:
-        """An entry point is about to be run."""
-        if self._off:
-            return
-        try:
-            if self._heap is None:
-                self._heap = self._look()
-        except Unclear:
-            self._off = True
-            return
-        if self._start is None:
-            self._watch()
-        self._asked = set()
-        self._note(self._machine.oracle.known, self._machine.oracle.equal_to, self._machine._syms)
-        self._leaves_asked = False
-        self._start = self._moment(self._heap)
-
-    def end(self, function: Function | None) -> None:
-        """It has been run; None for several together, or what cannot be run again by itself."""
-        if self._off or self._heap is None or self._start is None:
-            return
-        heap, now = self._heap, self._moment(self._heap)
+    def run(self, entry: Entry) -> list[str]:
+        """Run an entry, and note what it does; what it returns."""
+        heap = self._begin()
+        if heap is None:
+            return entry()
+        start = self._moment(heap)
+        names = entry()
+        now = self._moment(heap)
         same = heap.is_same()
-        silent = same and self._is_silent(self._start, now)
-        self._segments.append(Segment(function if silent else None, heap, self._start, now, self._asked))
+        kept = entry if same and self._is_apart(start, now) else None
+        self._segments.append(Segment(kept, names, heap, start, now, self._asked))
         if not same:
             self._heap = None
             self._heaps += 1
             self._off = self._heaps > MAX_HEAPS
+        return names
+
+    def _begin(self) -> Heap | None:
+        if self._off:
+            return None
+        try:
+            self._heap = self._heap or Heap(self._machine, NOT_REACHED)
+        except Unclear:
+            self._off = True
+            return None
+        if not self._is_watched:
+            self._is_watched = True
+            self._watch()
+        self._asked, self._leaves_asked = set(), False
+        self._note(self._machine.oracle.known, self._machine.oracle.equal_to, self._machine._syms)
+        return self._heap
 
     def other(self, policy: Policy, fuel: int) -> Machine | None:
         """What the machine of the path `policy` shows, which differs from that of the run in one test; None if unclear.
@@ -157,14 +167,13 @@ class Apart:
 
     def _stands_alone(self, place: int) -> bool:
         """Whether nothing before has, and nothing later can have, to do with an entry point."""
-        segment, machine = self._segments[place], self._machine
+        segment = self._segments[place]
         last = self._segments[-1].end
         start, end = segment.start, segment.end
         decided = end.decided(start)
         return (
-            segment.function is not None
+            segment.entry is not None
             and segment.heap is self._heap
-            and bool(start.sizes[0]) == bool(machine.nodes)
             and start.visits.keys().isdisjoint(decided)
             and last.decided(end).isdisjoint(decided)
             and last.counted(end).isdisjoint(end.counted(start))
@@ -175,52 +184,55 @@ class Apart:
         return set().union(*(s.asked for s in self._segments[place + 1 :]))
 
     def _again(self, place: int, policy: Policy, fuel: int) -> Machine | None:
-        """Run one entry point from where it began, on what the run has left behind."""
+        """Run one entry from where it began, on what the run has left behind."""
         segment, machine = self._segments[place], self._machine
-        function, heap, start, last = segment.function, segment.heap, segment.start, self._segments[-1].end
-        assert function is not None
-        oracle, tests, syms = machine.oracle, machine.tests, machine._syms
-        kept = (machine.fuel, machine.clock, machine._serial)
-        before = self._moment(heap)
+        entry, heap, start, end, last = segment.entry, segment.heap, segment.start, segment.end, self._segments[-1].end
+        assert entry is not None
+        lists = {name: getattr(machine, name) for name in LISTS}
+        kept = {name: getattr(machine, name) for name in STATE}
+        called = heap.called()
+        for name, items in lists.items():
+            setattr(machine, name, items[: start.sizes[name]])
         machine.oracle, machine.tests = Oracle(policy), TestIndex()
         machine.tests._keys, machine.tests._counts = dict(start.keys), dict(start.counts)
-        self._asked, self._leaves_asked = set(), False
-        self._note(start.known, start.equal_to, start.syms)
+        machine.fuel, machine.clock = fuel, start.clock
+        machine._serial, machine._loops_begun = start.serial, start.loops
         machine.oracle.visits = dict(start.visits)
         for one, was in zip(heap.functions, start.called, strict=True):
             one.called = was
-        machine.fuel = fuel
+        self._asked, self._leaves_asked = set(), False
+        self._note(start.known, start.equal_to, start.syms)
         first = self._moment(heap)
         try:
-            self._enter(machine, function)
+            names = entry()
         except (OutOfFuel, RecursionError):
             raise Spoilt from None
         after = self._moment(heap)
-        silent = self._is_silent(first, after)
-        decisions = machine.oracle.decisions
-        for name, size in zip(LISTS, before.sizes, strict=True):
-            del getattr(machine, name)[size:]
-        machine.oracle, machine.tests, machine._syms = oracle, tests, syms
-        machine.fuel, machine.clock, machine._serial = kept
-        for one, was in zip(heap.functions, before.called, strict=True):
-            one.called = was
-        if self._leaves_asked or not _are_same(before.containers, self._containers()) or not heap.is_same():
+        if not self._is_apart(first, after) or not heap.is_same():
             raise Spoilt
-        old = segment.end.decided(start)
-        clean = (
-            silent
-            and after.clock - first.clock == segment.end.clock - start.clock
-            and after.activations - first.activations == segment.end.activations - start.activations
-            and after.called == segment.end.called
-            and (last.visits.keys() - old).isdisjoint(decisions)
-            and last.counted(segment.end).isdisjoint(after.counted(first))
-            and self._asked_after(place).isdisjoint(after.learned(first))
-        )
-        used = (first.fuel - after.fuel) - (start.fuel - segment.end.fuel)
-        left = fuel - (self._given - machine.fuel) - used
-        if not clean or left < 0:
+        decisions, oracle = machine.oracle.decisions, kept["oracle"]
+        made = {name: getattr(machine, name)[start.sizes[name] :] for name in LISTS}
+        for name, value in (*lists.items(), *kept.items()):
+            setattr(machine, name, value)
+        for one, was in zip(heap.functions, called, strict=True):
+            one.called = was
+        old = end.decided(start)
+        left = machine.fuel - self._given + fuel - (first.fuel - after.fuel) + (start.fuel - end.fuel)
+        if (
+            left < 0
+            or names != segment.names
+            or after.clock // STRIDE != end.clock // STRIDE
+            or after.loops // STRIDE != end.loops // STRIDE
+            or after.called != end.called
+            or not (last.visits.keys() - old).isdisjoint(decisions)
+            or not last.counted(end).isdisjoint(after.counted(first))
+            or not self._asked_after(place).isdisjoint(after.learned(first))
+        ):
             return None
         seen = copy.copy(machine)
+        for name, items in lists.items():
+            if made[name] or end.sizes[name] != start.sizes[name]:
+                setattr(seen, name, [*items[: start.sizes[name]], *made[name], *items[end.sizes[name] :]])
         seen.fuel = left
         seen.oracle = Oracle(policy)
         for key, decision in oracle.decisions.items():
@@ -233,9 +245,6 @@ class Apart:
         visits = {**last.visits, **{key: after.visits[key] for key in decisions}}
         seen.oracle.visits = {key: visits[key] for key in seen.oracle.decisions}
         return seen
-
-    def _look(self) -> Heap:
-        return Heap(self._machine, NOT_REACHED)
 
     def _note(self, known: dict[Hashable, bool], equal_to: dict[Hashable, Hashable], syms: dict[Hashable, Sym]) -> None:
         """From now on, note which facts are asked for; those that there are now are copied."""
@@ -259,8 +268,9 @@ class Apart:
         return Moment(
             machine.fuel,
             machine.clock,
-            tuple([len(getattr(machine, name)) for name in LISTS]),
-            len(machine.activations),
+            machine._serial,
+            machine._loops_begun,
+            {name: len(getattr(machine, name)) for name in LISTS},
             dict(oracle.known),
             dict(oracle.equal_to),
             dict(machine._syms),
@@ -275,10 +285,11 @@ class Apart:
         """What the events of storing are about: that changes where a list is replaced by a longer one."""
         return [event.container for event in self._machine.stored]
 
-    def _is_silent(self, before: Moment, after: Moment) -> bool:
+    def _is_apart(self, before: Moment, after: Moment) -> bool:
+        """Whether nothing was done that is seen without being reached."""
         return (
-            before.sizes[: len(EVENTS)] == after.sizes[: len(EVENTS)]
-            and _are_same(before.containers, after.containers)
+            all(before.sizes[name] == after.sizes[name] for name in ENTERED)
+            and _are_same(before.containers, after.containers[: len(before.containers)])
             and not self._leaves_asked
             and not any(self._machine.active.values())
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
@@ -173,7 +174,7 @@ def run_once(
         machine.on_pass = lambda current: observer(machine, current)  # type: ignore[method-assign]
     run = Run(policy, machine, fuel)
     if watched:
-        run.apart = Apart(machine, enter_function)
+        run.apart = Apart(machine)
     try:
         machine.globals.names["__name__"] = "__main__"
         machine.globals.names["__file__"] = machine.fresh("str")
@@ -208,9 +209,9 @@ class Paths:
             seen = first.apart.other(policy, fuel)
             if seen is not None:
                 return Run(policy, seen, fuel, stopped_by=first.stopped_by, entries=first.entries)
-        watched = self._apart and not policy.flips
-        run = run_once(self._tree, policy, fuel, project=self._project, evidence=self._evidence, watched=watched)
-        if watched:
+        is_first = self._apart and not policy.flips
+        run = run_once(self._tree, policy, fuel, project=self._project, evidence=self._evidence, watched=is_first)
+        if is_first:
             self._first = run
         return run
 
@@ -232,48 +233,47 @@ def run_entries(machine: Machine, run: Run, reach: Reach) -> None:
         run.apart = None
     for function in functions:
         if not function.called and reach.matters(function.name):
-            run.entries.append(function.qualname)
-            if run.apart is not None:
-                run.apart.begin()
-            enter_function(machine, function)
-            if run.apart is not None:
-                run.apart.end(function)
-    if run.apart is not None:
-        run.apart.begin()
+            watched(run, partial(enter_function, machine, function))
     for cls in list(machine.classes):
-        enter_class(machine, cls, run, reach)
-    if run.apart is not None:
-        run.apart.end(None)
+        watched(run, partial(enter_class, machine, cls, reach))
 
 
-def enter_function(machine: Machine, function: Function) -> None:
-    """Call a function as somebody who is not in view does."""
+def watched(run: Run, entry: Callable[[], list[str]]) -> None:
+    """Run an entry, and have others know what it does."""
+    run.machine.begin_entry()
+    run.entries += entry() if run.apart is None else run.apart.run(entry)
+
+
+def enter_function(machine: Machine, function: Function) -> list[str]:
     enter(machine, function, [], repeated=False)
+    return [function.qualname]
 
 
-def enter_class(machine: Machine, cls: Class, run: Run, reach: Reach) -> None:
+def enter_class(machine: Machine, cls: Class, reach: Reach) -> list[str]:
     methods = [
         (name, value)
         for name, value in cls.names.items()
         if isinstance(value, (Function, Property, StaticMethod)) and not name.startswith("__")
     ]
     open_ = [(n, v) for n, v in methods if isinstance(v, Function) and not v.called and reach.matters(n)]
+    entered: list[str] = []
     if not open_:
-        return
+        return entered
     this = find_instance(machine, cls)
     if this is None:
         site = Site(cls.node, cls.qualname)
         try:
             made = machine.instantiate(cls, [], {}, site)
         except Raised:
-            return
+            return entered
         if not isinstance(made, Instance):
-            return
+            return entered
         this = made
     for name, value in open_:
         if not value.called:
-            run.entries.append(f"{cls.name}.{name}")
+            entered.append(f"{cls.name}.{name}")
             enter(machine, value, [this], repeated=True)
+    return entered
 
 
 def find_instance(machine: Machine, cls: Class) -> Instance | None:

@@ -14,7 +14,7 @@ from types import FrameType
 
 import pytest
 
-from autodetach import checker, trial
+from autodetach import checker
 from autodetach.checker import FUEL_FOR_REPAIRS, CheckOptions, CheckResult, check
 from autodetach.machine import run
 from autodetach.machine.core import FUEL_FOR_IMPORTS
@@ -132,13 +132,14 @@ class Meter:
             watch: None = None,
             project: Project | None = None,
             evidence: None = None,
+            *,
+            watched: bool = False,
         ) -> Run:
-            done = first(tree, policy, fuel, watch, project, evidence)
+            done = first(tree, policy, fuel, watch, project, evidence, watched=watched)
             self.fuel += done.cost
             return done
 
         monkeypatch.setattr(run, "run_once", metered)
-        monkeypatch.setattr(trial, "run_once", metered)
 
 
 def checked(text: str) -> CheckResult:
