@@ -104,6 +104,7 @@ class Segment:
     start: Moment
     end: Moment
     asked: set[Hashable]
+    leaves_asked: bool
 
 
 class Apart:
@@ -130,7 +131,7 @@ class Apart:
         now = self._moment(heap)
         same = heap.is_same()
         kept = entry if same and self._is_apart(start, now) else None
-        self._segments.append(Segment(kept, names, heap, start, now, self._asked))
+        self._segments.append(Segment(kept, names, heap, start, now, self._asked, self._leaves_asked))
         if not same:
             self._heap = None
             self._heaps += 1
@@ -174,6 +175,7 @@ class Apart:
         return (
             segment.entry is not None
             and segment.heap is self._heap
+            and (end.sizes["leaf_tensors"] == start.sizes["leaf_tensors"] or not self._leaves_asked_after(place))
             and start.visits.keys().isdisjoint(decided)
             and last.decided(end).isdisjoint(decided)
             and last.counted(end).isdisjoint(end.counted(start))
@@ -182,6 +184,9 @@ class Apart:
 
     def _asked_after(self, place: int) -> set[Hashable]:
         return set().union(*(s.asked for s in self._segments[place + 1 :]))
+
+    def _leaves_asked_after(self, place: int) -> bool:
+        return any(segment.leaves_asked for segment in self._segments[place + 1 :])
 
     def _again(self, place: int, policy: Policy, fuel: int) -> Machine | None:
         """Run one entry from where it began, on what the run has left behind."""
@@ -221,6 +226,8 @@ class Apart:
         if (
             left < 0
             or names != segment.names
+            or (after.sizes["leaf_tensors"] != end.sizes["leaf_tensors"] and self._leaves_asked_after(place))
+            or bool(after.sizes["nodes"]) != bool(end.sizes["nodes"])  # whether there is any is asked for later
             or after.clock // STRIDE != end.clock // STRIDE
             or after.loops // STRIDE != end.loops // STRIDE
             or after.called != end.called

@@ -23,8 +23,6 @@ from autodetach.machine.values import (
     Mapping,
     Namespace,
     Opaque,
-    Property,
-    StaticMethod,
     Tensor,
     Value,
     graph_in,
@@ -229,13 +227,15 @@ def reach_of(tree: ast.Module, project: Project | None) -> Reach:
 def run_entries(machine: Machine, run: Run, reach: Reach) -> None:
     """Functions and methods that nobody in view calls are called by somebody else: methods again and again."""
     functions = [f for f in machine.functions if f.owner is None and "." not in f.qualname]
-    if sum(not f.called and reach.matters(f.name) for f in functions) < MIN_ENTRIES:
+    single = sum(not f.called and reach.matters(f.name) for f in functions)
+    if single + sum(bool(open_methods(cls, reach)) for cls in machine.classes) < MIN_ENTRIES:
         run.apart = None
     for function in functions:
         if not function.called and reach.matters(function.name):
             watched(run, partial(enter_function, machine, function))
     for cls in list(machine.classes):
-        watched(run, partial(enter_class, machine, cls, reach))
+        if open_methods(cls, reach):
+            watched(run, partial(enter_class, machine, cls, reach))
 
 
 def watched(run: Run, entry: Callable[[], list[str]]) -> None:
@@ -249,16 +249,19 @@ def enter_function(machine: Machine, function: Function) -> list[str]:
     return [function.qualname]
 
 
-def enter_class(machine: Machine, cls: Class, reach: Reach) -> list[str]:
-    methods = [
+def open_methods(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
+    """The methods that nobody has called, as far as they can show a fault."""
+    return [
         (name, value)
         for name, value in cls.names.items()
-        if isinstance(value, (Function, Property, StaticMethod)) and not name.startswith("__")
+        if isinstance(value, Function) and not name.startswith("__") and not value.called and reach.matters(name)
     ]
-    open_ = [(n, v) for n, v in methods if isinstance(v, Function) and not v.called and reach.matters(n)]
+
+
+def enter_class(machine: Machine, cls: Class, reach: Reach) -> list[str]:
+    """Call the methods of an object that nobody has called."""
     entered: list[str] = []
-    if not open_:
-        return entered
+    open_ = open_methods(cls, reach)
     this = find_instance(machine, cls)
     if this is None:
         site = Site(cls.node, cls.qualname)

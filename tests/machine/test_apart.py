@@ -85,7 +85,14 @@ TRACES = {
     "a test of what others test": ("row.a if size > 3 else row.b", READS_SIZE),
     "an assertion about what others test": ("assert size > 3", READS_SIZE),
 }
+STEPS = """
+
+def later(optimizer, rows):
+    for row in rows:
+        optimizer.step()
+"""
 TOLD = {
+    "gradient that others may look for": ("(torch.randn(3, requires_grad=True) * 2).sum().backward()", STEPS),
     "an argument that escapes": ("save(torch.ones(3, requires_grad=True) * 2)", ""),
     "graph": ("(torch.randn(3, requires_grad=True) * 2).sum().backward()", ""),
     "a fault": ("None.x", ""),
@@ -113,6 +120,32 @@ def shared(row):
     if row.wide:
         row.x()
 """
+NODELESS = """
+mode = None
+
+
+def one(rows):
+    for row in rows:
+        row
+
+
+def two(rows):
+    for row in rows:
+        row
+
+
+def helper(rows):
+    for row in rows:
+        if row.wide:
+            torch.randn(3, requires_grad=True)
+
+
+class Later:
+    def show(self):
+        for x in range(3):
+            x
+"""
+NOTICED["whether there is any graph"] = "import torch\n" + NODELESS
 NOTICED["a test in what others call"] = HEAD + CALLS_SHARED
 
 
