@@ -30,6 +30,8 @@ MAX_ROUNDS = 24
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
 """What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
+FUEL_FOR_FIXING = 1_000_000
+"""What `fix` may cost over all its rounds, in the same units: after a round that exceeds it, there is no other one."""
 MAX_UNCOLLECTED = 1_000_000
 """Objects that may be made before those that died are looked for: some hundred megabytes."""
 MAX_LEFT = 400_000
@@ -60,7 +62,7 @@ class CheckResult:
     `sources` are all files that were taken into account, by absolute path, the analysed one first. `used` says where
     the comments stand that silence something, see `suppress.sift`, and `known` what a record knows, see `Wanted`: each
     by file, the analysed one being the empty path. `evidence` is what was given, as it is to be asked about
-    programs that repairs make of this one.
+    programs that repairs make of this one. `cost` is what it took, in the units of `machine.run`.
     """
 
     findings: tuple[Finding, ...]
@@ -69,6 +71,7 @@ class CheckResult:
     used: frozenset[tuple[str, int]] = frozenset()
     known: frozenset[tuple[str, int, str]] = frozenset()
     evidence: Evidence | None = None
+    cost: int = field(default=0, compare=False)
 
 
 class Wanted(Protocol):
@@ -250,9 +253,15 @@ def fix(
         return replace(result, findings=tuple(result.findings[n] for n in places))
 
     result = look()
-    for _ in range(MAX_ROUNDS):
+    cost = result.cost
+    problems: tuple[Problem, ...] = ()
+    for rounds in range(MAX_ROUNDS + 1):
         chosen = _next(result.findings, unsafe, may_edit)
         if chosen is None or chosen.fix is None:
+            break
+        if rounds == MAX_ROUNDS or cost > FUEL_FOR_FIXING:
+            text = "not all fixes were applied: that takes more than the budget allows; fix again to go on"
+            problems = (Problem(source.path, text, partial=True),)
             break
         applied.append(_in_terms_of(chosen, root, originals, edits, current))
         for at, new in edits_by_file(chosen):
@@ -260,13 +269,14 @@ def fix(
             edits[at] = compose(edits.get(at, ()), new, originals[at])
             current[at] = current[at].with_edits(new)
         result = look()
+        cost += result.cost
     changes = tuple(Change(at, originals[at], new, current[at]) for at, new in edits.items() if new)
     return FixResult(
         current[root],
         edits.get(root, ()),
         tuple(applied),
         result.findings,
-        result.problems,
+        (*result.problems, *problems),
         changes,
         originals,
         current,
@@ -363,6 +373,7 @@ class _Session:
         self._trees: dict[str, Tree] = {}
         # Where the program itself is cut short, no edited one can be shown to be as good.
         self._fuel = FUEL_FOR_REPAIRS if self.analysis.complete else 0
+        self._spent = 0
         self._given_up = False
         self._shown_by: list[set[tuple[object, ...]]] = []
 
@@ -383,7 +394,8 @@ class _Session:
         if self._given_up:
             text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
-        return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence)
+        cost = sum(run.cost for run in self.analysis.runs) + self._spent
+        return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence, cost=cost)
 
     def _contradictions(self) -> tuple[Problem, ...]:
         """Where a run of the program has shown another thing than its text says: the text is believed."""
@@ -474,6 +486,7 @@ class _Session:
             return self._tried(suspect, candidate, known, edits, trial)
         finally:
             self._fuel -= trial.cost
+            self._spent += trial.cost
 
     def _tried(
         self,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from autodetach.machine.apart import Spoilt
 from autodetach.machine.project import Project
-from autodetach.machine.run import Analysis, Run, run_once
+from autodetach.machine.run import Analysis, Paths, Run
 from autodetach.proof import Verdict, compare, known_faults, new_faults
 
 
@@ -14,6 +15,7 @@ class Trial:
         self._before = before
         self._project = project
         self._tree = project.root.tree
+        self._paths = Paths(self._tree, project, before.evidence)
         self._runs: dict[int, Run] = {}
         self.cost = 0
         self._known = known_faults(before)
@@ -22,9 +24,19 @@ class Trial:
         """The path with this number."""
         if number not in self._runs:
             first = self._before.runs[number]
-            self._runs[number] = run = run_once(
-                self._tree, first.policy, first.fuel, project=self._project, evidence=self._before.evidence
-            )
+            try:
+                run = self._paths.run(first.policy, first.fuel)
+            except Spoilt:
+                # What the runs so far are asked for has been answered; they are done again where it is asked again.
+                self._paths = Paths(self._tree, self._project, self._before.evidence, apart=False)
+                spent = self.cost
+                numbers = list(self._runs)
+                self._runs.clear()
+                for other in numbers:
+                    self.run(other)
+                self.cost = spent
+                return self.run(number)
+            self._runs[number] = run
             self.cost += run.cost
         return self._runs[number]
 

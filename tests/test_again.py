@@ -1,4 +1,4 @@
-"""What is known of a program holds for one that differs in blanks and comments: nothing else may be kept."""
+"""What is known of a program holds for one that differs in what no path runs: nothing else may be kept."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from autodetach import checker
 from autodetach.again import Again
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import CheckOptions, check, fix
 from autodetach.machine import run
 from autodetach.machine.run import Analysis
 from autodetach.source import Source
@@ -134,3 +134,76 @@ class Model(torch.nn.Module):
     found = [check(source(one), OPTIONS).findings for one in texts]
     monkeypatch.setattr(checker, "_again", None)
     assert found == [check(source(one), OPTIONS).findings for one in texts]
+
+
+UNUSED = """\
+import torch
+
+
+def rate(step):
+    return 0.1 * step
+
+
+def helper(x):
+    return rate(x)
+
+
+class Meter:
+    def __init__(self):
+        self.total = 0
+
+    def show(self):
+        return f"{self.total}"
+
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+
+def train(model, loader):
+    total = 0
+    for x in loader:
+        loss = Twice.apply(model(x)).mean()
+        loss.backward()
+        total += loss
+    return total
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "analysed"),
+    [
+        ('f"{self.total}"', "str(self.total)", 1),
+        ('f"{self.total}"', 'self.total\n\n    # said\n    unit = "s"', 3),  # the class has another attribute
+        ('        return f"{self.total}"', '        if self.total:\n            return "some"\n        return ""', 1),
+        ("return rate(x)", "y = rate(x)\n    return y", 3),
+        ("return 0.1 * step", "for k in step:\n        print(k)", 3),  # it becomes an entry point
+        ('return f"{self.total}"', "yield self.total", 3),
+        ("        return 2 * x", "        ctx.save_for_backward(x)\n        return 2 * x", 3),
+        ("total += loss", "total += loss.item()", 3),
+    ],
+)
+def test_a_function_that_no_path_runs_may_be_another_one(
+    counted: list[int], monkeypatch: pytest.MonkeyPatch, old: str, new: str, analysed: int
+) -> None:
+    texts = [UNUSED, UNUSED.replace(old, new, 1), "# a remark\n" + UNUSED.replace(old, new, 1), UNUSED]
+    assert texts[0] != texts[1]
+    known = [check(source(one), OPTIONS).findings for one in texts]
+    first = list(counted)
+    monkeypatch.setattr(checker, "_again", None)
+    assert known == [check(source(one), OPTIONS).findings for one in texts]
+    assert first == [analysed]
+
+
+def test_an_edited_function_is_repaired_as_it_is_now(counted: list[int]) -> None:
+    edited = UNUSED.replace('f"{self.total}"', "str(self.total)\n        # more")
+    check(source(UNUSED), OPTIONS)
+    found = fix(source(edited), OPTIONS, unsafe=True)
+    assert counted == [2]  # once for both texts, and once for the repaired one
+    assert found.source.text == edited.replace("total += loss", "total += loss.detach()")

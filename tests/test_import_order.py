@@ -49,7 +49,8 @@ ORDER = (
     "machine.imports",
     "machine.patterns",
     "machine.statements",
-    "machine.interpreter",
+    "machine.interpreter machine.heap",
+    "machine.apart",
     "machine.run",
     "machine.growth",
     # How text is changed.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
+from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
@@ -21,8 +23,6 @@ from autodetach.machine.values import (
     Mapping,
     Namespace,
     Opaque,
-    Property,
-    StaticMethod,
     Tensor,
     Value,
     graph_in,
@@ -34,6 +34,8 @@ FUEL_PER_FILE = 100_000
 FUEL_FOR_IMPORTS_PER_FILE = 72_000
 """What the bodies of imported files may cost on all paths together: no more paths are looked at beyond that."""
 MAX_PATHS = 24
+MIN_ENTRIES = 3
+"""With fewer entry points, watching whether others notice them costs more than it spares."""
 
 
 @dataclass(eq=False, slots=True)
@@ -46,6 +48,7 @@ class Run:
     finished: bool = True
     stopped_by: str = ""
     entries: list[str] = field(default_factory=list)
+    apart: Apart | None = None
 
     @property
     def cost(self) -> int:
@@ -96,14 +99,20 @@ def analyse(
     return analysis
 
 
-def _analyse(tree: ast.Module, project: Project | None, evidence: Evidence | None, whole: bool) -> Analysis:
+def _analyse(
+    tree: ast.Module, project: Project | None, evidence: Evidence | None, whole: bool, *, apart: bool = True
+) -> Analysis:
     analysis = Analysis(tree, [], project=project, evidence=evidence)
     fuel, for_imports = FUEL_PER_FILE, FUEL_FOR_IMPORTS_PER_FILE
     queue = [Policy()]
     seen: set[Policy] = set(queue)
+    paths = Paths(tree, project, evidence, apart=apart)
     while queue:
         policy = queue.pop(0)
-        run = run_once(tree, policy, min(FUEL_PER_RUN, fuel), project=project, evidence=evidence)
+        try:
+            run = paths.run(policy, min(FUEL_PER_RUN, fuel))
+        except Spoilt:
+            return _analyse(tree, project, evidence, whole, apart=False)
         fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
         analysis.runs.append(run)
         if not run.finished and len(analysis.runs) == 1:
@@ -144,8 +153,13 @@ def run_once(
     watch: Callable[[Machine, Pass], None] | None = None,
     project: Project | None = None,
     evidence: Evidence | None = None,
+    *,
+    watched: bool = False,
 ) -> Run:
-    """One run: the module, then whatever nobody has called."""
+    """One run: the module, then whatever nobody has called.
+
+    A run that is `watched` serves `Paths` for others that differ from it in what nothing else notices.
+    """
     machine = Machine(policy, fuel)
     machine.evidence = evidence
     if project is not None:
@@ -157,6 +171,8 @@ def run_once(
         observer = watch
         machine.on_pass = lambda current: observer(machine, current)  # type: ignore[method-assign]
     run = Run(policy, machine, fuel)
+    if watched:
+        run.apart = Apart(machine)
     try:
         machine.globals.names["__name__"] = "__main__"
         machine.globals.names["__file__"] = machine.fresh("str")
@@ -172,6 +188,32 @@ def run_once(
     return run
 
 
+class Paths:
+    """Runs of one program. With `apart`, what others cannot notice is run again by itself."""
+
+    def __init__(
+        self, tree: ast.Module, project: Project | None, evidence: Evidence | None, *, apart: bool = True
+    ) -> None:
+        self._tree = tree
+        self._project = project
+        self._evidence = evidence
+        self._apart = apart and evidence is None
+        self._first: Run | None = None
+
+    def run(self, policy: Policy, fuel: int) -> Run:
+        """The path of a policy. Raises Spoilt where all runs so far have to be forgotten, but not without `apart`."""
+        first = self._first
+        if first is not None and first.apart is not None and first.finished:
+            seen = first.apart.other(policy, fuel)
+            if seen is not None:
+                return Run(policy, seen, fuel, stopped_by=first.stopped_by, entries=first.entries)
+        is_first = self._apart and not policy.flips
+        run = run_once(self._tree, policy, fuel, project=self._project, evidence=self._evidence, watched=is_first)
+        if is_first:
+            self._first = run
+        return run
+
+
 def reach_of(tree: ast.Module, project: Project | None) -> Reach:
     """Reachability in all files that are loaded; kept with the tree, which outlives many runs."""
     trees = [tree] if project is None else [module.tree for module in project.modules]
@@ -184,38 +226,57 @@ def reach_of(tree: ast.Module, project: Project | None) -> Reach:
 
 def run_entries(machine: Machine, run: Run, reach: Reach) -> None:
     """Functions and methods that nobody in view calls are called by somebody else: methods again and again."""
-    for function in list(machine.functions):
-        top = function.owner is None and "." not in function.qualname
-        if top and not function.called and reach.matters(function.name):
-            run.entries.append(function.qualname)
-            enter(machine, function, [], repeated=False)
+    functions = [f for f in machine.functions if f.owner is None and "." not in f.qualname]
+    single = sum(not f.called and reach.matters(f.name) for f in functions)
+    if single + sum(bool(open_methods(cls, reach)) for cls in machine.classes) < MIN_ENTRIES:
+        run.apart = None
+    for function in functions:
+        if not function.called and reach.matters(function.name):
+            watched(run, partial(enter_function, machine, function))
     for cls in list(machine.classes):
-        enter_class(machine, cls, run, reach)
+        if open_methods(cls, reach):
+            watched(run, partial(enter_class, machine, cls, reach))
 
 
-def enter_class(machine: Machine, cls: Class, run: Run, reach: Reach) -> None:
-    methods = [
+def watched(run: Run, entry: Callable[[], list[str]]) -> None:
+    """Run an entry, and have others know what it does."""
+    run.machine.begin_entry()
+    run.entries += entry() if run.apart is None else run.apart.run(entry)
+
+
+def enter_function(machine: Machine, function: Function) -> list[str]:
+    enter(machine, function, [], repeated=False)
+    return [function.qualname]
+
+
+def open_methods(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
+    """The methods that nobody has called, as far as they can show a fault."""
+    return [
         (name, value)
         for name, value in cls.names.items()
-        if isinstance(value, (Function, Property, StaticMethod)) and not name.startswith("__")
+        if isinstance(value, Function) and not name.startswith("__") and not value.called and reach.matters(name)
     ]
-    open_ = [(n, v) for n, v in methods if isinstance(v, Function) and not v.called and reach.matters(n)]
-    if not open_:
-        return
+
+
+def enter_class(machine: Machine, cls: Class, reach: Reach) -> list[str]:
+    """Call the methods of an object that nobody has called."""
+    entered: list[str] = []
+    open_ = open_methods(cls, reach)
     this = find_instance(machine, cls)
     if this is None:
         site = Site(cls.node, cls.qualname)
         try:
             made = machine.instantiate(cls, [], {}, site)
         except Raised:
-            return
+            return entered
         if not isinstance(made, Instance):
-            return
+            return entered
         this = made
     for name, value in open_:
         if not value.called:
-            run.entries.append(f"{cls.name}.{name}")
+            entered.append(f"{cls.name}.{name}")
             enter(machine, value, [this], repeated=True)
+    return entered
 
 
 def find_instance(machine: Machine, cls: Class) -> Instance | None:

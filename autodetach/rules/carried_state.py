@@ -305,7 +305,7 @@ def _activations(d: Differentiation) -> list[Activation]:
 
 
 def _twin_activation(again: Replay, now: Pass) -> Activation:
-    return again.machine.activations[now.activation.number]
+    return next(a for a in again.machine.activations if a.number == now.activation.number)
 
 
 def _stored(run: Run, crossed: list[Crossed]) -> Iterator[tuple[Stored, ast.expr]]:

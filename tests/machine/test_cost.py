@@ -14,8 +14,8 @@ from types import FrameType
 
 import pytest
 
-from autodetach import checker, trial
-from autodetach.checker import FUEL_FOR_REPAIRS, CheckOptions, CheckResult, check
+from autodetach import checker
+from autodetach.checker import FUEL_FOR_REPAIRS, CheckOptions, CheckResult, check, fix
 from autodetach.machine import run
 from autodetach.machine.core import FUEL_FOR_IMPORTS
 from autodetach.machine.oracle import Policy
@@ -132,13 +132,14 @@ class Meter:
             watch: None = None,
             project: Project | None = None,
             evidence: None = None,
+            *,
+            watched: bool = False,
         ) -> Run:
-            done = first(tree, policy, fuel, watch, project, evidence)
+            done = first(tree, policy, fuel, watch, project, evidence, watched=watched)
             self.fuel += done.cost
             return done
 
         monkeypatch.setattr(run, "run_once", metered)
-        monkeypatch.setattr(trial, "run_once", metered)
 
 
 def checked(text: str) -> CheckResult:
@@ -187,6 +188,18 @@ def test_without_a_budget_more_repairs_are_found(monkeypatch: pytest.MonkeyPatch
     assert [finding.message for finding in few.findings] == [finding.message for finding in all_.findings]
     assert sum(finding.fix is not None for finding in few.findings) < sum(f.fix is not None for f in all_.findings)
     assert "not all repairs were tried" in few.problems[0].message and not all_.problems
+
+
+def test_fixing_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source.from_bytes(many_faults(4).encode(), "x.py")
+    whole = fix(source, CheckOptions(), unsafe=True)
+    one = check(source, CheckOptions()).cost
+    monkeypatch.setattr(checker, "FUEL_FOR_FIXING", one)
+    meter = Meter(monkeypatch)
+    some = fix(source, CheckOptions(), unsafe=True)
+    assert 0 < len(some.applied) < len(whole.applied)
+    assert meter.fuel <= 2 * one + FUEL_FOR_REPAIRS
+    assert "not all fixes were applied" in some.problems[-1].message and not whole.problems
 
 
 def test_fuel_grows_with_length() -> None:

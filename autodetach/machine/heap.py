@@ -1,0 +1,101 @@
+"""Everything that a running program can reach, so that it can be asked later whether any of it has changed."""
+
+from __future__ import annotations
+
+import ast
+import gc
+import operator
+from collections import deque
+from functools import partial
+from itertools import chain
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from autodetach.machine.core import Core
+from autodetach.machine.oracle import Oracle, TestIndex
+from autodetach.machine.project import Module
+from autodetach.machine.values import CONSTANTS, Class, Function
+
+MAX_OBJECTS = 20_000
+ATOMS = (*CONSTANTS, range, ast.AST, type, ModuleType, BuiltinFunctionType, Core, Oracle, TestIndex, Module)
+"""What never changes, or is not the program's."""
+PLAIN = (list, set, deque, CellType, MethodType, partial)
+FIELDS = {
+    # `called` is told apart, `order` follows from the bases and is only kept, `frame` is not set.
+    Function: [name for name in Function.__slots__ if name != "called"],
+    Class: [name for name in Class.__slots__ if name not in ("order", "frame")],
+}
+READ = {kind: operator.attrgetter(*names) for kind, names in FIELDS.items()}
+OURS = "autodetach.machine."
+
+
+class Unclear(Exception):
+    """Something can be reached whose state cannot be seen, such as a running iterator, or too much."""
+
+
+class Heap:
+    """What can be reached from a machine when this is made, `besides` these of its attributes. Raises Unclear."""
+
+    def __init__(self, machine: Core, besides: frozenset[str]) -> None:
+        self._machine = machine
+        self._names = sorted(vars(machine).keys() - besides)
+        self.functions: list[Function] = []
+        self._others: list[Class] = []
+        self._things: list[Any] = []
+        self._sized: list[Any] = []
+        self._dicts: list[dict[Any, Any]] = []
+        seen: dict[int, object] = {}
+        pending = [getattr(machine, name) for name in self._names]
+        while pending:
+            value = pending.pop()
+            if id(value) in seen or isinstance(value, ATOMS):
+                continue
+            seen[id(value)] = value
+            if len(seen) > MAX_OBJECTS:
+                raise Unclear
+            pending += self._add(value)
+        self._kept = seen
+        self._before = self._read()
+
+    def _add(self, value: Any) -> list[Any]:
+        """Note a value by its kind; what it refers to."""
+        if isinstance(value, (Function, Class)):
+            (self.functions if isinstance(value, Function) else self._others).append(value)  # type: ignore[arg-type]
+            return [getattr(value, name) for name in FIELDS[type(value)]]
+        if isinstance(value, FunctionType):
+            return [*(value.__closure__ or ()), *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+        if isinstance(value, (tuple, frozenset)):
+            return list(value)
+        if isinstance(value, dict):
+            self._dicts.append(value)
+            return [*value, *value.values()]
+        if not isinstance(value, PLAIN) and not type(value).__module__.startswith(OURS):
+            raise Unclear
+        if isinstance(value, (list, set, deque)):
+            self._sized.append(value)
+        self._things.append(value)
+        return gc.get_referents(value)
+
+    def _read(self) -> tuple[list[int], list[Any], list[Any]]:
+        values: list[Any] = [getattr(self._machine, name) for name in self._names]
+        values += gc.get_referents(*self._things)
+        values += chain.from_iterable(map(dict.values, self._dicts))
+        values += chain.from_iterable(map(READ[Function], self.functions))
+        values += chain.from_iterable(map(READ[Class], self._others))
+        counts = [*map(len, self._sized), *map(len, self._dicts)]
+        return counts, list(chain.from_iterable(self._dicts)), values
+
+    def is_same(self) -> bool:
+        """Whether nothing of it refers to anything else than when this was made."""
+        counts, keys, values = self._read()
+        old_counts, old_keys, old_values = self._before
+        return (
+            counts == old_counts
+            and len(values) == len(old_values)
+            and all(map(operator.is_, keys, old_keys))
+            and all(map(operator.is_, values, old_values))
+        )
+
+    def called(self) -> list[bool]:
+        """Which of the functions have been called."""
+        return [function.called for function in self.functions]
