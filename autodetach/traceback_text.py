@@ -41,6 +41,7 @@ _OLD_FILE = re.compile(r"([^\s:][^\"\n:]{0,2000}\.pyx?|[A-Za-z]:[\\/][^\"\n:]{1,
 _NUMBERED = re.compile(r"[ \t]{0,9}(-{1,6}> ?)?(\d{1,9})(?: (.*))?$")
 _LOCATION = re.compile(r"((?:[A-Za-z]:)?[^\s:\"][^:\"\n]{0,2000}\.pyx?):(\d{1,9}):(?: (.*))?$")
 _BOXED = re.compile(r"([^\n\"]{1,2000}):(\d{1,9})(?: in(?: (.*))?)?$")
+_BOXED_REST = re.compile(r"(\d{1,8}) in (.*)$")
 _BOXED_LINE = re.compile(r" {0,9}([❱>] )? {0,9}(\d{1,9}) ?(.*)$")
 _EXCEPTION = re.compile(r"([A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning|Interrupt|Exit|Failure))(?::|$)")
 _NAME = re.compile(r"([A-Za-z_][\w.]{0,200}(?:Error|Exception|Warning))\)?: ")
@@ -114,7 +115,7 @@ class _Scanner:
         self._prefix = ""
         self._wants_source = False
         self._pytest_line = ""
-        self._box = ""
+        self._box, self._is_full = "", False
 
     def reading(self) -> Reading | None:
         for number, line in enumerate(self._lines):
@@ -234,13 +235,17 @@ class _Scanner:
         text = inner.strip()
         frame = self._block.frames[-1] if self._block.frames else None
         if not text or text[0] in "╭╰│|+┏┗┃":
-            self._box = ""
+            self._box, self._is_full = "", False
+        elif frame is not None and self._is_full and not frame.context and (found := _BOXED_REST.match(text)):
+            # The number itself was broken where the box ends.
+            frame.line = int(f"{frame.line}{found[1]}"[:9])
+            frame.function, self._is_full = _function(found[2]), False
         elif frame is not None and not self._box and (found := _BOXED_LINE.match(inner.rstrip())):
             is_cut = not inner[-2:].isspace()
             _quote(frame, int(found[2]), found[3].lstrip("│| "), is_it=found[1] is not None, cut=is_cut)
         elif found := _BOXED.match(self._box + text):
             self._add(_Open(found[1], int(found[2]), _function(found[3])))
-            self._box = ""
+            self._box, self._is_full = "", found[3] is None and not inner[-2:].isspace()
         elif frame is not None and not frame.context and not frame.function and not self._box and _is_name(text):
             frame.function = _function(text.removeprefix("in "))
         else:

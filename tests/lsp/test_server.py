@@ -68,7 +68,7 @@ HUGE = "import torch\n" + "".join(
     "        loss = torch.nn.functional.mse_loss(model(x), y) if c else model(x).sum()\n"
     "        if d:\n            loss = loss * 2\n"
     "        loss.backward()\n        optimizer.step()\n"
-    for n in range(60)
+    for n in range(240)
 )
 """Takes long enough to be interrupted."""
 
