@@ -19,7 +19,9 @@ def python() -> Iterator[Warm]:
 
 @pytest.fixture(autouse=True)
 def nothing_is_compiled() -> Iterator[None]:
-    """What one test has compiled is forgotten: beside compiled functions the doctor sees less."""
+    """What tests before have compiled is forgotten: beside compiled functions the doctor sees less."""
+    if "torch._dynamo.eval_frame" in sys.modules:
+        sys.modules["torch._dynamo"].reset()
     yield
     if "torch._dynamo.eval_frame" in sys.modules:
         sys.modules["torch._dynamo"].reset()

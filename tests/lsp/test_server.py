@@ -68,7 +68,7 @@ HUGE = "import torch\n" + "".join(
     "        loss = torch.nn.functional.mse_loss(model(x), y) if c else model(x).sum()\n"
     "        if d:\n            loss = loss * 2\n"
     "        loss.backward()\n        optimizer.step()\n"
-    for n in range(240)
+    for n in range(60)
 )
 """Takes long enough to be interrupted."""
 
@@ -512,7 +512,9 @@ def test_a_new_edit_ends_the_analysis_of_the_old_text(project: Path, client: Cli
     uri = write(project, "train.py", LEAK)
     client.open(uri, LEAK)
     client.diagnostics(uri, 1)
-    client.change(uri, 2, {"text": HUGE})
+    branches = "".join(f"        if a.f{n}:\n            y = model(y) * {n}\n" for n in range(80))
+    several = (f"def f{n}(model, xs, a):\n    for y in xs:\n{branches}        y.backward()\n" for n in range(150))
+    client.change(uri, 2, {"text": "import torch\n" + "".join(several)})
     time.sleep(0.3)
     client.change(uri, 3, {"text": LEAK})
     published = client.wait("textDocument/publishDiagnostics", lambda p: p["uri"] == uri)
