@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-SHARE = 0.02
+SHARE = 0.01
 FREE_LOOKS = 120
 FREE_SECONDS = 2.0
 """So many looks, as long as they take no longer than this together, are made whatever they cost: the first passes tell
