@@ -9,7 +9,6 @@ from itertools import islice
 
 from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding, Held
-from autodetach.doctor.lines import Lines
 from autodetach.doctor.nodes import NO_SEQUENCE, Node, reachable
 from autodetach.doctor.series import MIN_RISES, Look, Series
 
@@ -36,8 +35,7 @@ class Total:
 class Growth:
     """The series of all holders, by the event after which they were looked at."""
 
-    def __init__(self, lines: Lines) -> None:
-        self._lines = lines
+    def __init__(self) -> None:
         self._passes: dict[tuple[str, str, int], int] = {}
         self._next: dict[tuple[str, str, int], int] = {}
         self._number = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from bisect import bisect_right
 from collections import OrderedDict
+from itertools import islice
 from types import FrameType
 from typing import Any
 
@@ -35,10 +36,8 @@ class Lines:
 
     def changed(self, tensor: Any) -> Site | None:
         """The line that changed the tensor in place to its present version."""
-        try:
-            return self._changes.get((tensor.untyped_storage().data_ptr(), tensor._version))
-        except (RuntimeError, NotImplementedError, AttributeError):
-            return None
+        key = _state_of(tensor)
+        return None if key is None else self._changes.get(key)
 
     def note(self, before: int, after: int, frame: FrameType | None) -> None:
         """Nodes from `before` up to `after` were recorded by the line that `frame` is at."""
@@ -50,23 +49,23 @@ class Lines:
 
     def note_change(self, tensor: Any, frame: FrameType | None) -> None:
         """The tensor was changed in place."""
-        try:
-            key = (tensor.untyped_storage().data_ptr(), tensor._version)
-        except (RuntimeError, NotImplementedError, AttributeError):
-            return
+        key = _state_of(tensor)
         user = self._territory.innermost(frame)
-        if user is not None:
+        if key is not None and user is not None:
             self._changes[key] = site_of(user)
             if len(self._changes) > MAX_CHANGES:
                 self._changes.popitem(last=False)
 
     def _stack(self, frame: FrameType | None) -> tuple[Site, ...]:
-        sites: list[Site] = []
-        for user in self._territory.frames(frame):
-            sites.append(site_of(user))
-            if len(sites) == MAX_FRAMES:
-                break
-        return tuple(sites)
+        return tuple(map(site_of, islice(self._territory.frames(frame), MAX_FRAMES)))
+
+
+def _state_of(tensor: Any) -> tuple[int, int] | None:
+    """The address of what a tensor holds and its version; None for one that has no address."""
+    try:
+        return tensor.untyped_storage().data_ptr(), tensor._version
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return None
 
 
 def mode_for(torch: Any, lines: Lines) -> Any:

@@ -62,7 +62,7 @@ class Observer:
         self.budget = Budget(None) if options.trace else Budget()
         self.journal = Journal()
         self.lines = Lines(territory)
-        self.growth = Growth(self.lines)
+        self.growth = Growth()
         self.skipped = 0
         self.failed = False
         self.steps = 0
@@ -126,10 +126,9 @@ class Observer:
 
     def look(self, frame: FrameType | None, event: str) -> None:
         """Look at what all names hold."""
-        assert self._search is not None
         with self.careful(), self.budget:
             newest = self._torch.autograd._get_sequence_nr()
-            held = list(self._search.held(frame))
+            held = list(self.search.held(frame))
             weigh = self._weigh if self.budget.left else None
             self.growth.look(event, held, self.steps, newest, weigh, every=self.options.weigh)
             if self.census.due():
@@ -168,7 +167,8 @@ class Observer:
 
     def evidence(self) -> Evidence:
         """What was seen, for the machine."""
-        self.facts.kept(self.growth.leaks())
+        with self.careful():
+            self.facts.kept(self.growth.leaks())
         return self.facts.evidence()
 
     @property

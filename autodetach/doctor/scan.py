@@ -18,7 +18,6 @@ class Scan:
     """The nodes that will raise: the first ones on each way down."""
     again: set[int] = field(default_factory=set)
     """Sequence numbers of the nodes that were walked before and still have what they saved."""
-    count: int = 0
 
 
 def scan(roots: Iterable[Node], walked: Callable[[int], bool]) -> Scan:
@@ -45,7 +44,6 @@ def scan(roots: Iterable[Node], walked: Callable[[int], bool]) -> Scan:
         for below, _ in node.next_functions:
             if below is not None and below not in seen:
                 stack.append(below)
-    result.count = len(seen)
     return result
 
 

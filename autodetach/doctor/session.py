@@ -57,11 +57,6 @@ class Session:
             self._heard(diagnosis)
         self.observer.detach()
 
-    @property
-    def raised(self) -> bool:
-        """Whether a differentiation has failed."""
-        return any(diagnosis.kind.raises for diagnosis in self.diagnoses)
-
     def _forked(self) -> None:
         self.observer.lock = threading.RLock()  # a thread that is not in the child may hold the other one
         if not self._ended:

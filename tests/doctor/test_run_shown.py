@@ -15,7 +15,6 @@ from autodetach.doctor.diagnosis import Diagnosis, Kind
 from autodetach.doctor.frames import Site
 from autodetach.doctor.growth import Growth, Total
 from autodetach.doctor.holders import Binding
-from autodetach.doctor.lines import Lines
 from autodetach.doctor.plot import Curve, PlotError, check, curves, draw
 from autodetach.doctor.series import Look, Series
 from autodetach.doctor.table import table
@@ -196,7 +195,7 @@ def test_without_matplotlib(script: Path) -> None:
 
 
 def observed() -> Growth:
-    growth = Growth(Lines.__new__(Lines))
+    growth = Growth()
     growth.totals = [Total(step, step, step, 10 * step) for step in range(1, 8)]
     binding = Binding("_kept$1", "_kept$1", "/x.py", "train")
     looks = [Look(number, 10 * number, 0, passes=number, bytes=number) for number in (3, 4)]
@@ -214,7 +213,7 @@ def test_between_two_holdings_there_is_nothing() -> None:
 def test_names_and_nothing_at_all(tmp_path: Path) -> None:
     draw(str(tmp_path / "a.svg"), observed(), "a_$b$.py")
     assert "_kept$1 in train" in (tmp_path / "a.svg").read_text().replace("\\", "")
-    draw(str(tmp_path / "b.svg"), Growth(Lines.__new__(Lines)), "b.py")
+    draw(str(tmp_path / "b.svg"), Growth(), "b.py")
     assert "nothing was observed" in (tmp_path / "b.svg").read_text()
     (tmp_path / "c.svg").mkdir()
     with pytest.raises(PlotError, match="cannot be written"):
