@@ -102,6 +102,7 @@ class Core:
         self.random_nodes: list[Site] = []
         self.leaf_tensors: list[Tensor] = []
         self.in_forward = 0
+        self.in_module = False
         self.active: dict[ast.AST, int] = {}
         self.entered: Value = None
         self.cutoffs: list[tuple[int, int]] = []
@@ -287,7 +288,14 @@ class Core:
         result.node = self.new_node(
             name or "call", site, nodes, tuple(strong or carriers), saves=True, assumed=True, weak=not strong
         )
+        result.node.called = True
         return result
+
+    def let_go(self, node: Node | None, site: Site) -> None:
+        """`detach()` is asked of a tensor that has this node."""
+        self.detached_from, self.detached_at = node, site.node
+        if node is not None:
+            node.let_go = self.loops
 
     def change_in_place(self, tensor: Tensor, site: Site) -> None:
         tensor.storage.version += 1
@@ -558,6 +566,7 @@ class Core:
         activation = Activation(self._loops_begun, node, frame, self.tick(), exact)
         self._loops_begun += 1
         activation.in_forward = self.in_forward > 0
+        activation.inner = self.in_module and isinstance(node, ast.While)
         self.activations.append(activation)
         return activation
 
@@ -589,11 +598,14 @@ def is_known(node: Node) -> bool:
 
 
 def strengthen(node: Node) -> None:
-    """What is differentiated has history: and so has that of which it is certainly made."""
+    """What is differentiated has history: and so has that of which it is certainly made.
+
+    An unknown callable may have put it there by itself, whatever it was given: `critic(batch)`.
+    """
     at: Node | None = node
     while at is not None and at.weak:
         at.weak = False
-        at = at.parents[0] if len(at.parents) == 1 else None
+        at = at.parents[0] if len(at.parents) == 1 and not at.called else None
 
 
 def tags_in(value: Value, depth: int = 4) -> set[object]:

@@ -12,9 +12,22 @@ class Activation:
     """One execution of a loop, or of the repeated calls of an entry point; its body runs in passes.
 
     `bounded`: a few passes over something in view. `short`: nothing says that it goes on for long (see `Iterable`).
+    `inner`: it counts the steps of a method that a module out of view calls, as of one that decodes.
     """
 
-    __slots__ = ("bounded", "exact", "frame", "in_forward", "node", "number", "passes", "short", "skipped", "started")
+    __slots__ = (
+        "bounded",
+        "exact",
+        "frame",
+        "in_forward",
+        "inner",
+        "node",
+        "number",
+        "passes",
+        "short",
+        "skipped",
+        "started",
+    )
 
     def __init__(self, number: int, node: ast.AST | None, frame: object, started: int, exact: bool) -> None:
         self.number = number
@@ -25,6 +38,7 @@ class Activation:
         self.passes = 0
         self.skipped = 0
         self.in_forward = False
+        self.inner = False
         self.bounded = False
         self.short = False
 
@@ -96,16 +110,19 @@ class Node:
     """A backward node, or a leaf that accumulates gradient (`op == "leaf"`).
 
     `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have
-    history only if an unknown callable hands on that of its arguments. `observed` says what a run has shown of it.
+    history only if an unknown callable hands on that of its arguments; `called` ones are what it gave back. `observed`
+    says what a run has shown of it. `let_go`: in which passes `detach()` was last asked of it.
     """
 
     __slots__ = (
         "assumed",
         "at",
+        "called",
         "chain",
         "freed_by",
         "frozen",
         "grads",
+        "let_go",
         "loops",
         "number",
         "observed",
@@ -147,6 +164,8 @@ class Node:
         self.grads: list[Differentiation] = []
         self.chain: Chain = None
         self.at: Place | None = None
+        self.called = False
+        self.let_go: Loops | None = None
         self.frozen = False
         self.observed = ""
 

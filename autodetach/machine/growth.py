@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from autodetach.machine.events import Crossing, Stored
 from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Analysis, Run
+from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import OPS
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value
 
@@ -75,7 +76,24 @@ def growths(analysis: Analysis) -> list[Growth]:
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
-    return [g for k, g in found.items() if k not in legitimate]
+    return [g for k, g in found.items() if k not in legitimate and (g.dead or not _trains_elsewhere(analysis, g))]
+
+
+def _trains_elsewhere(analysis: Analysis, growth: Growth) -> bool:
+    """Whether it grows in an imported file that differentiates where this program does not come by.
+
+    Such a file is a program of its own: what this one only looks at, that one may differentiate.
+    """
+    place = (growth.stored.site if growth.stored is not None else growth.node.site).line
+    modules = analysis.project.modules if analysis.project is not None else []
+    home = next((m for m in modules if m.first < place <= m.last), None)
+    if home is None or home.tree is analysis.tree:
+        return False
+    calls = {
+        n for n in ast.walk(home.tree)
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "backward"
+    }  # fmt: skip
+    return not calls <= {d.call for run in analysis.runs for d in run.machine.differentiations}
 
 
 # ---- chains
@@ -108,6 +126,8 @@ def _chains(run: Run) -> Iterator[Growth]:
         if not walked and any(n.walked_by for n in cycle):
             continue
         if not walked and not (linear and elements) and _unrolled(crossing):
+            continue
+        if not walked and activation.inner:
             continue
         yield Growth(
             "chain",
@@ -304,9 +324,10 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         assert within_pass is not None
         if not _proven(event.node):
             continue
-        used = _used_later(growing, activation)
         freeing = _freed_within((Element(event.element, event.value, event.node),), within_pass)
-        if not used and freeing is None and (activation.bounded or _harmless(event.node, within_pass)):
+        used = _used_later(growing, activation) or (freeing is None and _is_released(run, event, activation))
+        is_small = activation.bounded or activation.inner
+        if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
             continue
         origin = _origin_of(run, event)
         yield Growth(
@@ -338,6 +359,17 @@ def _renewed(event: Stored, activation: Activation) -> bool:
     """Whether a container is made anew in every pass of a loop around this one: it is no larger than its few steps."""
     around = [p for p in event.loops if p.started < activation.started]
     return any(event.container.born >= p.started for p in around)
+
+
+def _is_released(run: Run, event: Stored, activation: Activation) -> bool:
+    """Whether a container of some counted steps, made anew for them, is read with `detach()`: a roll-out."""
+    loop = activation.node
+    counts = isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and spelled(loop.iter.func) == "range"
+    alike = [e for e in run.machine.stored if e.site.node is event.site.node and e.element is event.element]
+    if not counts or not any(_renewed(e, p.activation) for e in alike for p in e.loops if p.activation.node is loop):
+        return False
+    released = [n for n in run.machine.nodes if n.let_go is not None and pass_of(n.let_go, activation) is None]
+    return not {e.node for e in alike}.isdisjoint(ancestors(released))
 
 
 def _harmless(node: Node, within_pass: Pass) -> bool:

@@ -12,6 +12,7 @@ from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.modules import is_module
 from autodetach.machine.oracle import Decision, Policy, TestKey
 from autodetach.machine.project import Project
 from autodetach.machine.reach import CALLED_BY_TRAINERS, Reach
@@ -295,6 +296,7 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
     activation.frame = function
     forward = function.name == "forward" and function.owner is not None
     machine.in_forward += forward
+    machine.in_module = is_module(machine.entered)
     try:
         for _ in range(3 if repeated else 1):
             if repeated:
@@ -313,6 +315,7 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
                 return
     finally:
         machine.in_forward -= forward
+        machine.in_module = False
         machine.loops = outer
         machine.finish(activation)
 

@@ -362,6 +362,7 @@ class Statements(Imports):
         activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
         unrolled = items.name == "range" and frame.outer is not None and (items.length or 0) <= UNROLLED
         activation.short = activation.bounded or items.short or unrolled
+        activation.inner = self.in_module and activation.short
         outer = self.loops
         try:
             for item in items.start(exact):

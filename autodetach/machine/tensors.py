@@ -132,7 +132,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name == "detach":
         result = plain(t.shape, t.is_float, t.storage)
         result.born = m.clock
-        m.detached_from, m.detached_at = t.node, site.node
+        m.let_go(t.node, site)
         return result
     if name == "detach_":
         if t.view_of is not None and t.node is not None:

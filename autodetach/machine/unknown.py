@@ -58,7 +58,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if name == "detach":
         result = m.opaque(this.name)
         result.scalar = this.scalar
-        m.detached_from, m.detached_at = this.node, site.node
+        m.let_go(this.node, site)
         return result
     if name == "enter_context" and args and isinstance(args[0], GradMode):
         if isinstance(args[0].enabled, bool):

@@ -35,6 +35,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import DataRead
+from autodetach.machine.spelling import spelled
 from autodetach.rules.program import Program, line, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -45,10 +46,10 @@ def find(program: Program) -> Iterator[Suspect]:
         for fact in run.machine.facts:
             if isinstance(fact, DataRead) and fact.site.node not in seen:
                 seen.add(fact.site.node)
-                yield _suspect(fact)
+                yield _suspect(program, fact)
 
 
-def _suspect(fact: DataRead) -> Suspect:
+def _suspect(program: Program, fact: DataRead) -> Suspect:
     node = fact.site.node
     assert isinstance(node, (ast.Subscript, ast.Call))
     owner = _owner(node)
@@ -58,7 +59,8 @@ def _suspect(fact: DataRead) -> Suspect:
     else:
         message = f"`{text(node)}` reads a value behind autograd's back"
     severity = Severity.ERROR if fact.raises else Severity.WARNING
-    key = ("AD401", fact.site.scope, ast.unparse(node), node.lineno, node.col_offset)
+    # Which of those that read alike: a repair of one must not move the others, even on its own line.
+    key = ("AD401", fact.site.scope, spelled(node), program.occurrence(_root(owner)))
     return Suspect(key, node, message, severity, story, True, (), lambda: _candidates(node, owner))
 
 
@@ -68,6 +70,13 @@ def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
     if isinstance(data, ast.Attribute) and data.attr == "item":
         data = data.value
     return data.value if isinstance(data, ast.Attribute) else data
+
+
+def _root(node: ast.expr) -> ast.expr:
+    """`self` of `self.losses[0]`, `torch` of `torch.mean(x)`."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
 
 
 def _candidates(node: ast.Subscript | ast.Call, owner: ast.expr) -> Iterator[Candidate]:

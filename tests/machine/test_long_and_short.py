@@ -197,6 +197,59 @@ def main(judge, accelerator, loader, optimizer):
         accelerator.backward(loss)
         optimizer.step()
 """,
+    "beams-of-a-module-that-others-call": """\
+import torch
+from torch import nn
+
+
+class Captions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.core = nn.GRUCell(4, 4)
+        self.length = 16
+
+    def search(self, state):
+        done = []
+        for t in range(self.length):
+            state = self.core(state, state)
+            done.append({"seq": t, "logps": state.clone()})
+        return sorted(done, key=lambda beam: beam["seq"])[0]["seq"]
+
+    def until_the_end(self, state):
+        kept = []
+        while True:
+            state = self.core(state, state)
+            kept.append(state)
+            if state.argmax().item() == 0:
+                break
+        return len(kept)
+""",
+    "roll-out-that-is-released": """\
+import torch
+from torch import nn
+from torch.distributions import Normal
+
+actor = nn.Linear(3, 1)
+critic = nn.Linear(3, 1)
+optimizer = torch.optim.Adam([*actor.parameters(), *critic.parameters()])
+num_steps = 20
+state = torch.randn(8, 3)
+for episode in range(1000):
+    log_probs = []
+    values = []
+    for _ in range(num_steps):
+        dist = Normal(actor(state), 1.0)
+        action = dist.sample()
+        log_probs.append(dist.log_prob(action))
+        values.append(critic(state))
+        state = torch.randn(8, 3)
+    log_probs = torch.cat(log_probs).detach()
+    values = torch.cat(values).detach()
+    loss = (critic(state) - values.mean()).pow(2).mean() + (actor(state) * log_probs.mean()).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
 }
 
 LOUD = {
