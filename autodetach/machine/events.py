@@ -122,6 +122,16 @@ class DataRead:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class RenamedKeyword:
+    """A differentiation is told `retain_variables`, which PyTorch has called `retain_graph` since 0.2."""
+
+    site: Site
+    call: ast.Call
+    keyword: ast.keyword
+    on_tensor: bool
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class NonLeafGrad:
     """`.grad` of a tensor that is no leaf, or does not require grad: it is None."""
 

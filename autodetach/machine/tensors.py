@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.machine.core import MISSING, Core
-from autodetach.machine.events import DataRead, NonLeafGrad
+from autodetach.machine.events import DataRead, NonLeafGrad, RenamedKeyword
 from autodetach.machine.graph import Node, Site, Storage
 from autodetach.machine.torch_semantics import (
     EFFECTS,
@@ -234,7 +234,10 @@ def differentiate_call(
     written: ast.keyword | ast.expr | None = next((k for k in call.keywords if k.arg == "retain_graph"), None)
     create = kwargs.get("create_graph", rest[1] if len(rest) > 1 else False)
     create_graph = m.truth(create, site, default=False) if create is not None else False
-    value = kwargs.get("retain_graph", rest[0] if rest else None)
+    renamed = next((k for k in call.keywords if k.arg == "retain_variables"), None)
+    if renamed is not None and kind != "wrapper":
+        m.facts.append(RenamedKeyword(site, call, renamed, all(isinstance(root, Tensor) for root in roots)))
+    value = kwargs.get("retain_graph", kwargs.get("retain_variables", rest[0] if rest else None))
     if value is None and "**" in kwargs:
         value = m.fresh("bool")
     # A flag that is not known is taken for right: it is set where the graph is needed again.

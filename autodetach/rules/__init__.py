@@ -13,6 +13,7 @@ from autodetach.rules import (
     discarded_detach,
     graph_outside_loop,
     rebound_leaf,
+    retain_variables,
     shared_graph,
     step_between,
     stored_history,
@@ -33,6 +34,7 @@ RULES: tuple[Rule, ...] = (
     step_between.RULE,
     data_index.RULE,
     discarded_detach.RULE,
+    retain_variables.RULE,
 )
 
 __all__ = ["RULES", "Rule"]
