@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autodetach.machine.events import Step
-from autodetach.machine.graph import Differentiation, Node, between, within
+from autodetach.machine.graph import Differentiation, Node, between, diverge, within
 from autodetach.machine.likeness import Likeness
 from autodetach.machine.run import Analysis, Run
 from autodetach.rules.program import stable
@@ -117,7 +117,12 @@ def _compare_steps(
         if name not in new:
             return Verdict(False, False, "a parameter gets no gradient any more")
         again = between([r for d in new[name] for r in d.roots], leaves[name])
-        recent = {n for n in reached if n.number > since or within(n.loops, step.loops)}
+        recent = {
+            n
+            for d in differentiations
+            for n in between(d.roots, leaf)
+            if (n.number > since or within(n.loops, step.loops)) and not (d.raised and _in_earlier_pass(n, d))
+        }
         total, must = _count(reached), _count(between(roots, leaf, recent))
         has = _count(again)
         if must - has and not cuts:
@@ -132,6 +137,16 @@ def _compare_steps(
     if set(new) - seen and step.what != "grad":
         return Verdict(False, False, "a step consumes gradient that it did not consume before")
     return Verdict(True, equal)
+
+
+def _in_earlier_pass(node: Node, d: Differentiation) -> bool:
+    """Whether a node was made in an earlier pass of a loop than the differentiation, as of one segment after the other.
+
+    Where the differentiation raises, nothing ever came from there: all segments are consumed by one step, but each is
+    differentiated by itself.
+    """
+    parted = diverge(node.loops, d.loops)
+    return parted is not None and parted[0].index < parted[1].index
 
 
 def _paths(differentiations: Iterable[Differentiation], leaf: Node) -> int:

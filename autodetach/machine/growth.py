@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from autodetach.machine.events import Crossing, Stored
@@ -68,6 +68,7 @@ def growths(analysis: Analysis) -> list[Growth]:
         for crossing in run.machine.crossings:
             if crossing.child.walked_by:
                 legitimate.add(("chain", crossing.child.site.node))
+        legitimate.update(("store", element) for element in _differentiated_later(run))
         for growth in (*_chains(run), *_stores(run)):
             key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)
             if not (run.whole or growth.dead):
@@ -298,12 +299,26 @@ def _starts_as_number(run: Run, child: Node) -> bool:
 
 
 def _stores(run: Run) -> Iterator[Growth]:
+    for events in _alike(run):
+        yield from _grown(run, events)
+
+
+def _alike(run: Run) -> Iterable[list[Stored]]:
+    """What one place stores into one container."""
     groups: dict[tuple[ast.AST, int, ast.AST | None], list[Stored]] = {}
     for event in run.machine.stored:
         if not event.node.weak:
             groups.setdefault((event.site.node, id(event.container), event.element), []).append(event)
-    for events in groups.values():
-        yield from _grown(run, events)
+    return groups.values()
+
+
+def _differentiated_later(run: Run) -> Iterator[ast.AST | None]:
+    """What is stored and differentiated from there in a later pass, even where the container is emptied then."""
+    for events in _alike(run):
+        gathered = [e for e in events if e.how != "key" and e.node.walked_by]
+        activations = {outer.activation for event in gathered for outer in event.loops}
+        if any(_used_later(gathered, activation) for activation in activations):
+            yield _origin_of(run, events[-1]).element
 
 
 def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:

@@ -672,15 +672,16 @@ def _named_tuple(m: Core, args: list[Value], kwargs: dict[str, Value], site: Sit
     if isinstance(given, Sequence):
         names = [n for n in given.items if isinstance(n, str)]
 
-    def make(values: list[Value], named: dict[str, Value], s: Site) -> Value:
-        if names is None:
-            return m.opaque("record")
-        fields = dict(zip(names, values, strict=False)) | named
-        result = Sequence("tuple", [fields.get(n) for n in names], m.clock)
-        result.attrs.update(fields)
-        return result
-
-    return Native("namedtuple", make)
+    if names is None or not args or not isinstance(args[0], str):
+        return Native("namedtuple", lambda a, k, s: m.opaque("record"))
+    given = kwargs.get("defaults")
+    last = list(given.items) if isinstance(given, Sequence) else []
+    defaults: list[Value] = [*[MISSING] * (len(names) - len(last)), *last]
+    node = ast.ClassDef(name=args[0], bases=[], keywords=[], body=[], decorator_list=[])
+    cls = Class(ast.copy_location(node, site.node), args[0], args[0], [External("typing.NamedTuple")], {})
+    cls.dataclass_fields = [(name, default, False) for name, default in zip(names, defaults, strict=False)]
+    cls.frozen = True
+    return cls
 
 
 def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

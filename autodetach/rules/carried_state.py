@@ -51,7 +51,7 @@ from autodetach.machine.growth import Growth, expression_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.rules.detaching import leaves_of_display, structural
-from autodetach.rules.holders import Holder, Moment, Replay, behind_step, moment, placed, replay, rooted, twin
+from autodetach.rules.holders import Holder, Moment, Replay, behind_step, inside, moment, placed, replay, rooted, twin
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -445,6 +445,8 @@ def _cover(
         for key, operand in left.items():
             for holder in again.of(operand):
                 holder = rooted(d, holder)
+                if not _placeable(program, d, holder, activation):
+                    holder = inside(d, holder, activation.node)
                 if _placeable(program, d, holder, activation):
                     held, _ = options.setdefault(holder.text, (set(), holder))
                     held.add(key)

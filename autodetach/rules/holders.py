@@ -177,18 +177,36 @@ def rooted(d: Moment, holder: Holder) -> Holder:
     return holder
 
 
+def inside(d: Moment, holder: Holder, loop: ast.AST | None) -> Holder:
+    """A binding of a module as the innermost function that runs inside of `loop` can write it."""
+    if holder.frame.outer is not None:
+        return holder
+    begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), len(d.trail))
+    for _, frame in reversed(d.trail[begun:]):
+        if isinstance(frame, Frame) and frame.top is holder.frame and not _is_shadowed(frame, holder.name):
+            return replace(holder, frame=frame)
+    return holder
+
+
+def _is_shadowed(frame: Frame, name: str) -> bool:
+    at: Frame | None = frame
+    while at is not None and at is not frame.top:
+        if name in at.names:
+            return True
+        at = at.outer
+    return False
+
+
 def placed(program: Program, d: Moment, frame: Frame, loop: ast.AST | None) -> ast.stmt | None:
     """The innermost statement of `frame` that was running when `d` ran, inside of `loop`."""
-    found: ast.stmt | None = None
-    for statement, at in d.trail:
-        if at is frame:
-            found = statement
-    if found is None:
+    at = max((n for n, (_, f) in enumerate(d.trail) if f is frame), default=None)
+    if at is None:
         return None
+    found = d.trail[at][0]
     if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and loop not in program.enclosing(found):
-        # The loop runs in a caller of this frame: any statement of the frame is inside of a pass.
-        frames = [f for s, f in d.trail if s is loop]
-        if frames and frames[0] is frame:
+        # Where the loop runs in a caller of this frame, any statement of the frame is inside of a pass.
+        begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), None)
+        if begun is not None and begun >= at:
             return None
     return found
 
