@@ -180,7 +180,7 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
             if name == "pop":
                 del this.items[key]
             return value
-        guess = _unknown_key(m, this, args[0])
+        guess = _unknown_key(m, this, args[0], site)
         if guess is not MISSING:
             return guess
         if name == "setdefault":
@@ -231,10 +231,16 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
     return m.fresh()
 
 
-def _unknown_key(m: Core, this: Mapping, key: Value) -> Value:
+def _unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
     """A look-up by a key that is not there for certain: the only value of an equal unknown key, else MISSING."""
     if this.exact and is_known(key):
-        return MISSING
+        possible = [value for other, value in this.items.values() if not is_known(other)]
+        if len(possible) < 2:
+            return possible[0] if possible else MISSING
+        # One of several whose keys are not known; the next look-up by this key gives the same one.
+        found = m.unknown_result("item", possible, site)
+        this.items[m.key(key)] = (key, found)
+        return found
     if isinstance(key, (Sym, Opaque)) and this.items and this.exact:
         return next(reversed(this.items.values()))[1]
     if not this.exact:
@@ -263,7 +269,7 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         key = m.key(index)
         if key in this.items:
             return this.items[key][1]
-        guess = _unknown_key(m, this, index)
+        guess = _unknown_key(m, this, index, site)
         if this.default is not None and (guess is MISSING or isinstance(guess, Opaque)):
             value = m.call(this.default, [], {}, site)
             this.items[key] = (index, value)

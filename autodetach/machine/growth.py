@@ -36,7 +36,8 @@ class Growth:
     """A binding whose reachable nodes grow with every pass of `activation`.
 
     `dead`: the graph of the elements was walked in the same pass, so that nodes are kept but few saved tensors.
-    `freeing` is the differentiation that did so.
+    `freeing` is the differentiation that did so. `stored` is where the tensor was put into a container, `keeper` where
+    that was put into the one that grows: the same, if there is but one.
     """
 
     kind: str  # "chain" or "store"
@@ -51,6 +52,7 @@ class Growth:
     starts_as_number: bool
     stored: Stored | None = None
     used: bool = False
+    keeper: Stored | None = None
 
 
 def pass_of(node_loops: tuple[Pass, ...], activation: Activation) -> Pass | None:
@@ -126,7 +128,7 @@ def _chains(run: Run) -> Iterator[Growth]:
             continue
         if not walked and any(n.walked_by for n in cycle):
             continue
-        if not walked and not (linear and elements) and _unrolled(crossing):
+        if not walked and not (linear and elements) and _unrolled(run, crossing):
             continue
         if not walked and activation.inner:
             continue
@@ -153,12 +155,15 @@ def _is_long(activation: Activation) -> bool:
     return activation.node is not None and not activation.bounded and not activation.short
 
 
-def _unrolled(crossing: Crossing) -> bool:
+def _unrolled(run: Run, crossing: Crossing) -> bool:
     """Whether a local state runs through the steps of a sequence, as when a trained network decodes.
 
-    Its graph dies with the name. What goes on for long, or keeps its state in an object, is another matter.
+    Its graph dies with the name. What goes on for long, keeps its state in an object, or differentiates in every step
+    without reaching the step before, is another matter.
     """
     activation = crossing.activation
+    if any(pass_of(d.loops, activation) is not None and not d.create_graph for d in run.machine.differentiations):
+        return False
     if isinstance(activation.node, ast.While):
         frame = activation.frame
         if not isinstance(frame, Frame) or frame.outer is None or _endless(activation.node):
@@ -358,6 +363,7 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
             True,
             origin,
             used,
+            event,
         )
         return
 

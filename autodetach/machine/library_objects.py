@@ -159,43 +159,41 @@ def instance_items(m: Core, this: Instance, site: Site) -> Iterable:
 
 
 def _loader_items(m: Core, this: Instance, site: Site) -> Iterable:
-    """Batches of a data set: what `__getitem__` gives, stacked by the default collation (which saves nothing)."""
+    """Batches of a data set: what `__getitem__` gives, put together as `collate_fn` says; by default it is stacked."""
     dataset = this.attrs.get("dataset")
+    collate = this.attrs.get("collate_fn")
+
+    def batch_of(item: Value) -> Value:
+        if collate is None:
+            return stacked(m, item, site)
+        return m.call(collate, [Sequence("list", [item, item], m.clock, exact=False)], {}, site)
 
     def make(exact: bool) -> Iterator[Value]:
         for i in range(3):
             index: Value = i if i == 0 else m.fresh("number", lo=i)
             if isinstance(dataset, Instance) and m.lookup(dataset, "__getitem__", site) is not MISSING:
-                yield collated(m, m.call(m.attribute(dataset, "__getitem__", site), [index], {}, site), site)
+                yield batch_of(m.call(m.attribute(dataset, "__getitem__", site), [index], {}, site))
             elif isinstance(dataset, Instance) and "#tensors" in dataset.attrs:
                 held = dataset.attrs["#tensors"].items
-                yield Sequence(
-                    "list",
-                    [
-                        collated(m, tensors.subscript(m, t, index, site), site)
-                        if isinstance(t, Tensor)
-                        else m.opaque("item")
-                        for t in held
-                    ],
-                    m.clock,
-                )
+                rows = [tensors.subscript(m, t, index, site) if isinstance(t, Tensor) else m.opaque() for t in held]
+                yield batch_of(Sequence("tuple", list(rows), m.clock))
             elif isinstance(dataset, (Sequence, Tensor)):
-                yield collated(m, m.items_first(dataset, i, site), site)
+                yield batch_of(m.items_first(dataset, i, site))
             else:
                 yield m.opaque("batch")
 
     return Iterable(make, None, "loader")
 
 
-def collated(m: Core, value: Value, site: Site) -> Value:
+def stacked(m: Core, value: Value, site: Site) -> Value:
     if isinstance(value, Sequence):
         return Sequence(
-            "list" if value.kind == "tuple" else value.kind, [collated(m, v, site) for v in value.items], m.clock
+            "list" if value.kind == "tuple" else value.kind, [stacked(m, v, site) for v in value.items], m.clock
         )
     if isinstance(value, Mapping):
         result = Mapping(m.clock, value.exact)
         for key, (k, v) in value.items.items():
-            result.items[key] = (k, collated(m, v, site))
+            result.items[key] = (k, stacked(m, v, site))
         return result
     if isinstance(value, Tensor):
         return m.derive(

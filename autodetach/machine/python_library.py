@@ -684,6 +684,21 @@ def _named_tuple(m: Core, args: list[Value], kwargs: dict[str, Value], site: Sit
     return cls
 
 
+def _drawn(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """One of the elements of a list: nobody knows which."""
+    population = args[0] if args else None
+    known = isinstance(population, Sequence) and population.items and len(args) == 1 and not kwargs
+    return m.subscript(population, m.fresh("int"), site) if known else m.opaque("drawn")
+
+
+def _sample(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """Some of the elements of a list: any of them may be among these."""
+    population = args[0] if args else kwargs.get("population")
+    if not isinstance(population, Sequence):
+        return m.opaque("sample")
+    return Sequence("list", list(population.items), m.clock, exact=False)
+
+
 def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     return m.opaque("suppress")
 
@@ -698,6 +713,7 @@ FUNCTIONS: dict[str, Handler] = {
     "itertools.cycle": _cycle, "itertools.product": _product, "numpy.array": _array_of_tensors,
     "numpy.mean": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.asarray": _array_of_tensors,
     "numpy.std": _array_of_tensors, "torch.from_numpy": _from_numpy, "contextlib.suppress": _suppress,
+    "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample, "numpy.random.choice": _drawn,
 }  # fmt: skip
 for _name in (
     "sqrt",

@@ -376,6 +376,7 @@ def _with_parameters(
 def _data_loader(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     made = Instance(External("torch.utils.data.DataLoader"), m.serial(), m.clock)
     made.attrs["dataset"] = args[0] if args else kwargs.get("dataset")
+    made.attrs["collate_fn"] = kwargs.get("collate_fn")
     made.attrs["batch_size"] = kwargs.get("batch_size", args[1] if len(args) > 1 else 1)
     return made
 

@@ -115,6 +115,10 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         ]
         if len(parts) == 1 and isinstance(parts[0][0], (ast.Name, ast.Attribute, ast.Subscript)):
             yield from _whole(program, *parts[0])
+    keeper = growth.keeper
+    if keeper is not None and keeper is not stored and isinstance(keeper.element, (ast.Name, ast.Attribute)):
+        # What is put together here is used elsewhere, with its graph: only the copy that is kept goes without.
+        yield from _whole(program, keeper.element, keeper.value)
 
 
 def _extending(element: ast.expr) -> Iterator[Candidate]:
