@@ -475,6 +475,7 @@ def at_read(program: Program, crossed: list[Crossed]) -> Iterator[Repair]:
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     edits: dict[ast.expr, Codemod] = {}
+    guarded: dict[ast.expr, Codemod] = {}
     for reader, operand, _ in crossed:
         found = _read(reader, operand)
         if found is None:
@@ -484,9 +485,27 @@ def at_read(program: Program, crossed: list[Crossed]) -> Iterator[Repair]:
         if new is None or not isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
             return
         edits[expression] = ReplaceExpression(expression, new)
+        if _is_none_at_first(program, expression):
+            guard = f"{new} if {{}} is not None else None"
+            is_argument = isinstance(program.parents.get(expression), (ast.Call, ast.keyword))
+            guarded[expression] = ReplaceExpression(expression, guard if is_argument else f"({guard})")
+    shown = ", ".join(f"`{text(e)}`" for e in edits)
     if edits:
-        shown = ", ".join(f"`{text(e)}`" for e in edits)
         yield f"detach {shown} where it is read", tuple(edits.values())
+    if guarded:
+        yield f"detach {shown} where it is read, if there is one", tuple({**edits, **guarded}.values())
+
+
+def _is_none_at_first(program: Program, expression: ast.expr) -> bool:
+    """Whether the function that reads a variable may have set it to None: there is no state before the first pass."""
+    return isinstance(expression, ast.Name) and any(
+        isinstance(value, ast.Constant) and value.value is None
+        for assigned in ast.walk(program.scope(expression))
+        if isinstance(assigned, (ast.Assign, ast.AnnAssign)) and assigned.value is not None
+        for target in (assigned.targets if isinstance(assigned, ast.Assign) else [assigned.target])
+        if isinstance(target, ast.Name) and target.id == expression.id
+        for value in ast.walk(assigned.value)
+    )
 
 
 def _read(reader: Node, operand: Value) -> tuple[ast.expr, Value] | None:
