@@ -63,6 +63,7 @@ ORDER = (
     "rules.suspect",
     "rules.program",
     "rules.holders rules.detaching",
+    "rules.reads",
     "rules.anew",
     "rules.*",
     "rules.step_between rules.stored_history",

@@ -55,7 +55,6 @@ from autodetach.rules.holders import Holder, Moment, Replay, behind_step, inside
 from autodetach.rules.program import (
     Program,
     assumptions_of,
-    calls_of,
     fault_of,
     is_assumed,
     line,
@@ -64,13 +63,11 @@ from autodetach.rules.program import (
     stepped_between,
     text,
 )
+from autodetach.rules.reads import Crossed, Repair, at_read
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
-
-Crossed = tuple[Node, Value, Node]
-"""A node of this pass, its operand from an earlier one, and the node that made the operand."""
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -377,9 +374,6 @@ def _grown_alike(program: Program, holder: Holder) -> Iterator[str]:
             yield f"{base}{dot}{name}"
 
 
-Repair = tuple[str, tuple["Codemod", ...]]
-
-
 def repairs(
     program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed]
 ) -> Iterator[Repair]:
@@ -468,60 +462,6 @@ def _placeable(program: Program, d: Moment, holder: Holder, activation: Activati
 
 def _inwardness(d: Moment, holder: Holder) -> int:
     return max((i for i, (_, f) in enumerate(d.trail) if f is holder.frame), default=-1)
-
-
-def at_read(program: Program, crossed: list[Crossed]) -> Iterator[Repair]:
-    """Detach where the state is read."""
-    from autodetach.codemods.replace_expression import ReplaceExpression
-
-    edits: dict[ast.expr, Codemod] = {}
-    guarded: dict[ast.expr, Codemod] = {}
-    for reader, operand, _ in crossed:
-        found = _read(reader, operand)
-        if found is None:
-            return
-        expression, value = found
-        new = structural("{}", value)
-        if new is None or not isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
-            return
-        edits[expression] = ReplaceExpression(expression, new)
-        if _is_none_at_first(program, expression):
-            guard = f"{new} if {{}} is not None else None"
-            is_argument = isinstance(program.parents.get(expression), (ast.Call, ast.keyword))
-            guarded[expression] = ReplaceExpression(expression, guard if is_argument else f"({guard})")
-    shown = ", ".join(f"`{text(e)}`" for e in edits)
-    if edits:
-        yield f"detach {shown} where it is read", tuple(edits.values())
-    if guarded:
-        yield f"detach {shown} where it is read, if there is one", tuple({**edits, **guarded}.values())
-
-
-def _is_none_at_first(program: Program, expression: ast.expr) -> bool:
-    """Whether the function that reads a variable may have set it to None: there is no state before the first pass."""
-    return isinstance(expression, ast.Name) and any(
-        isinstance(value, ast.Constant) and value.value is None
-        for assigned in ast.walk(program.scope(expression))
-        if isinstance(assigned, (ast.Assign, ast.AnnAssign)) and assigned.value is not None
-        for target in (assigned.targets if isinstance(assigned, ast.Assign) else [assigned.target])
-        if isinstance(target, ast.Name) and target.id == expression.id
-        for value in ast.walk(assigned.value)
-    )
-
-
-def _read(reader: Node, operand: Value) -> tuple[ast.expr, Value] | None:
-    """Where the state is read: at the outermost call that is given it, and not inside of a cell."""
-    for site in reversed(list(calls_of(reader.chain))):
-        for expression, value in site.operands:
-            if value is operand and isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
-                return expression, value
-    for expression, value in reader.site.operands:
-        if value is operand:
-            return expression, value
-    for expression, value in reader.site.operands:
-        items = getattr(value, "items", None)
-        if isinstance(items, list) and operand in items:
-            return expression, value
-    return None
 
 
 def _growth_candidates(program: Program, growth: Growth) -> Iterator[Candidate]:

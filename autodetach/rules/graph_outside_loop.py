@@ -60,6 +60,7 @@ from autodetach.rules.program import (
     targets_of,
     text,
 )
+from autodetach.rules.reads import at_read, is_part_of_what_is_read
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 Entry = tuple[Node | None, Value, Node]
@@ -83,11 +84,17 @@ def _errors(program: Program, run: Run) -> Iterator[Suspect]:
         if stepped_between(run, event.first, event.second):
             yield _suspect(program, run, event.first, event.second, event.node, event.path, apart[1].activation)
     for change in run.machine.stale:
-        first = next((d for d in change.node.walked_by if d.number < change.by.number), None)
+        first = next((d for d in change.node.walked_by if d.number < change.by.number), _before(run, change.by))
         apart = diverge(first.loops, change.by.loops) if first is not None else None
         if first is None or apart is None or pass_of(change.node.loops, apart[0].activation) is not None:
             continue
         yield _suspect(program, run, first, change.by, change.node, change.path, apart[1].activation, change.changed)
+
+
+def _before(run: Run, d: Differentiation) -> Differentiation | None:
+    """The last differentiation of an earlier pass, whose step changes what the graph of this one needs."""
+    earlier = (o for o in reversed(run.machine.differentiations) if o.number < d.number)
+    return next((o for o in earlier if diverge(o.loops, d.loops) is not None), None)
 
 
 def _stale(program: Program, run: Run) -> Iterator[Suspect]:
@@ -154,7 +161,8 @@ def _suspect(
     story = [StoryStep(line(node.site), f"builds the graph of `{shown}`, once")]
     if where:
         story.append(StoryStep(where, "the loop begins"))
-    story.append(StoryStep(line(first.call), f"pass 1: backward {does}"))
+    if first in node.walked_by:
+        story.append(StoryStep(line(first.call), f"pass 1: backward {does}"))
     if changed is not None:
         story.append(StoryStep(line(changed), "pass 1: tensors that it saved are changed in place"))
     story.append(StoryStep(line(second.call), f"pass 2: {end}"))
@@ -211,12 +219,21 @@ def _candidates(
             moved = _moved(program, run, next(iter(readers.values())), "function", outer, doubt)
     if _computed_again(run, d, activation, outer):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
-        for candidate in _detached(program, entries, meant):
+        for candidate in (*_detached(program, entries, meant), *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
         return
     if moves:
         yield from moved
     yield from _detached(program, entries, doubt)
+    yield from _read(program, entries, doubt)
+
+
+def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:
+    """Where what is made is no tensor, but a state of several: each is detached where the state is read."""
+    crossed = [(node, operand, maker) for node, operand, maker in entries if node is not None and operand is not None]
+    if any(is_part_of_what_is_read(node, operand) for node, operand, _ in crossed):
+        for message, codemods in at_read(program, crossed):
+            yield Candidate(message, codemods, doubt)
 
 
 def _computed_again(run: Run, d: Differentiation, activation: Activation, outer: list[Node]) -> bool:
