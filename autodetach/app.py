@@ -116,8 +116,8 @@ Format = Annotated[
     OutputFormat,
     typer.Option(
         "--output-format",
-        help="How findings are printed: for people (text, grouped), for programs (json, json-lines, rdjson), for "
-        "services (github, gitlab, sarif, junit).",
+        help="How findings are printed: for people (text, concise, grouped), for programs (json, json-lines, rdjson), "
+        "for services (github, gitlab, sarif, junit).",
     ),
 ]
 OutputFile = Annotated[

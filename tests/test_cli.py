@@ -100,7 +100,7 @@ def test_all_other_calls_are_read_by_typer(arguments: str) -> None:
     [
         ("chek", "No such command 'chek'"),
         ("check --selct AD1", "No such option: --selct"),
-        ("check --output-format xml", "'xml' is not one of 'text', 'grouped', 'json'"),
+        ("check --output-format xml", "'xml' is not one of 'text', 'concise', 'grouped', 'json'"),
         ("check -j 0", "Invalid value for '--jobs' / '-j'"),
         ("check -j many", "Invalid value for '--jobs' / '-j'"),
         ("check --config", "--config"),

@@ -520,7 +520,7 @@ def test_statistics_of_nothing(run: Runner) -> None:
 
 
 def test_statistics_are_refused_where_a_schema_has_no_place_for_them(run: Runner) -> None:
-    message = "error: --statistics can be printed as text, grouped, json, json-lines, not as sarif\n"
+    message = "error: --statistics can be printed as text, concise, grouped, json, json-lines, not as sarif\n"
     assert run("check", Request(statistics=True, output_format=OutputFormat.SARIF)) == (TROUBLE, "", message)
 
 

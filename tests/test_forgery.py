@@ -69,14 +69,14 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("form", "text grouped github gitlab junit sarif rdjson json json-lines".split())
+@pytest.mark.parametrize("form", "text concise grouped github gitlab junit sarif rdjson json json-lines".split())
 def test_no_format_is_forged(project: Path, form: str) -> None:
     done = run(project, "check", "--output-format", form, ".")
     assert done.returncode == 2, "half of the files are no Python"
     for stream in (done.stdout, done.stderr):
         assert not CONTROL.search(stream)
     assert not FORGED.search(done.stderr)
-    if form in ("text", "grouped"):
+    if form in ("text", "concise", "grouped"):
         assert not FORGED.search(done.stdout)
     if form == "github":
         commands = done.stdout.splitlines()

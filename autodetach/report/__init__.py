@@ -15,6 +15,7 @@ class OutputFormat(str, enum.Enum):
     """The formats; a value is what the user types."""
 
     TEXT = "text"
+    CONCISE = "concise"
     GROUPED = "grouped"
     JSON = "json"
     JSON_LINES = "json-lines"
@@ -30,7 +31,13 @@ MIN_WIDTH = 40
 # Programs that read these can offer a choice of repairs; a person who reads a report wants one.
 WITH_ALTERNATIVES = {OutputFormat.JSON, OutputFormat.JSON_LINES, OutputFormat.SARIF, OutputFormat.RDJSON}
 # Counts are no findings: only formats without a schema of their own can hold them.
-WITH_STATISTICS = (OutputFormat.TEXT, OutputFormat.GROUPED, OutputFormat.JSON, OutputFormat.JSON_LINES)
+WITH_STATISTICS = (
+    OutputFormat.TEXT,
+    OutputFormat.CONCISE,
+    OutputFormat.GROUPED,
+    OutputFormat.JSON,
+    OutputFormat.JSON_LINES,
+)
 # Services that look for files from the top of the checkout, whatever folder a job has gone to.
 _CHECKOUT = {
     OutputFormat.GITHUB: "GITHUB_WORKSPACE",
@@ -88,6 +95,10 @@ def render(
         from autodetach.report import text
 
         return text.render(findings, colour=colour, width=width)
+    if output_format is OutputFormat.CONCISE:
+        from autodetach.report import concise
+
+        return concise.render(findings, colour=colour)
     if output_format is OutputFormat.GROUPED:
         from autodetach.report import grouped
 

@@ -75,6 +75,21 @@ class Paragraph:
         for fix in self._finding.alternatives:
             yield from self._prose(f"   or {self._safety(fix)}: {printable(fix.message)}{_reason(fix)}")
 
+    def headline(self) -> str:
+        """The first line alone, however long, and whether there is a repair."""
+        fix = self._finding.fix
+        ending = "" if fix is None else " (fixable)" if fix.applicability is Applicability.SAFE else " (unsafe fix)"
+        return self._title(with_path=True) + ending
+
+    def _title(self, *, with_path: bool) -> str:
+        finding = self._finding
+        start = self._source.place(finding.span.start)
+        accent = _RED if finding.severity is Severity.ERROR else _YELLOW
+        name = f"{printable(self._located.shown)}{start.in_cell}" if with_path else start.in_cell.removeprefix(":")
+        place = self._paint(f"{name}:{start.line}:{start.column + 1}".removeprefix(":"), _BOLD)
+        code = self._paint(f"{finding.code} {finding.name}", accent)
+        return f"{place}: {code}: {printable(finding.message)}"
+
     def _head(self, with_path: bool) -> Iterator[str]:
         finding = self._finding
         start, end = self._source.place(finding.span.start), self._source.place(finding.span.end)
@@ -82,10 +97,7 @@ class Paragraph:
         span = Span(start.offset, max(start.offset, end.offset))
         part = excerpt(start.source, span, self._columns(len(number) + 3))
         accent = _RED if finding.severity is Severity.ERROR else _YELLOW
-        name = f"{printable(self._located.shown)}{start.in_cell}" if with_path else start.in_cell.removeprefix(":")
-        place = self._paint(f"{name}:{number}:{start.column + 1}".removeprefix(":"), _BOLD)
-        code = self._paint(f"{finding.code} {finding.name}", accent)
-        yield from self._prose(f"{place}: {code}: {printable(finding.message)}", indent=4)
+        yield from self._prose(self._title(with_path=with_path), indent=4)
         gutter = " " * len(number)
         bar = self._paint("|", _DIM)
         mark = self._paint("^" * part.mark_length, accent)
