@@ -600,12 +600,18 @@ def is_known(node: Node) -> bool:
 def strengthen(node: Node) -> None:
     """What is differentiated has history: and so has that of which it is certainly made.
 
-    An unknown callable may have put it there by itself, whatever it was given: `critic(batch)`.
+    An unknown callable may have put it there by itself, whatever it was given: `critic(batch)`. And of two values of
+    which nothing is known, either may have brought it: `cross_entropy(logits, labels)`.
     """
     at: Node | None = node
     while at is not None and at.weak:
         at.weak = False
-        at = at.parents[0] if len(at.parents) == 1 and not at.called else None
+        is_clear = len(at.parents) == 1 and not at.called and not _has_unknown_operand(at)
+        at = at.parents[0] if is_clear else None
+
+
+def _has_unknown_operand(node: Node) -> bool:
+    return any(isinstance(value, Opaque) and value.node is None for _, value in node.site.operands)
 
 
 def tags_in(value: Value, depth: int = 4) -> set[object]:

@@ -32,6 +32,8 @@ from autodetach.machine.values import (
 MODULE_EVIDENCE = frozenset(
     "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
 )
+INTEGERS = frozenset("long int short byte char bool".split())
+"""Casts to what has no gradient."""
 SIZES = frozenset("size dim numel nelement ndimension".split())
 PREPARES = frozenset(
     """
@@ -53,6 +55,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         if this.node is not None and this.node.leaf:
             return None
         return _opaque_backward(m, this, args, kwargs, site)
+    if name in INTEGERS and not values:
+        return tensors.plain(None, False)
     if name in ("item", "tolist"):
         return m.fresh("number" if name == "item" else "", tags=frozenset({site.node}))
     if name == "detach":
