@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
 from autodetach.project import Files, Finder, parse
-from autodetach.relevance import is_idle
+from autodetach.relevance import is_idle, may_matter
 from autodetach.source import Edit, Source, Span, compose
 from autodetach.suppress import sift
 
@@ -166,8 +166,9 @@ def _checked(
     changed: Mapping[str, Source] | None,
     evidence: Evidence | None,
 ) -> CheckResult:
+    at = path or source.path
     try:
-        tree = parse(source)
+        tree = parse(source) if _again is None else _again.tree(source, at)
     except SyntaxError as error:
         from autodetach.syntax import described
 
@@ -176,15 +177,16 @@ def _checked(
         return CheckResult((), (Problem(source.path, described(error, line), error.lineno),))
     except (ValueError, RecursionError, MemoryError) as error:
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
-    texts = {at: other.raw for at, other in (changed or {}).items()}
-    if evidence is None and is_idle(source.raw, path or source.path, finder, texts, tree):
+    texts = {name: other.raw for name, other in (changed or {}).items()}
+    is_told = _again is not None and may_matter(source.raw) and _again.is_told()
+    if evidence is None and not is_told and is_idle(source.raw, at, finder, texts, tree):
         return CheckResult(())
     with _undisturbed():
-        files = Files(path or source.path, source, tree, finder, changed)
+        files = Files(at, source, tree, finder, changed)
         session = _Session(files, options, evidence)
         if len(files.modules) > 1 and not session.analysis.complete:
             # With all that it imports it is too much; on its own it may not be.
-            files = Files(path or source.path, source, tree)
+            files = Files(at, source, tree)
             session = _Session(files, options, evidence)
         result = session.result()
     findings: list[Finding] = []

@@ -34,6 +34,8 @@ FUEL_PER_FILE = 100_000
 FUEL_FOR_IMPORTS_PER_FILE = 72_000
 """What the bodies of imported files may cost on all paths together: no more paths are looked at beyond that."""
 MAX_PATHS = 24
+CALLED_FROM = "_called_from"
+"""The field of a call that stands in no file with the function whose place it has."""
 MIN_ENTRIES = 3
 """With fewer entry points, watching whether others notice them costs more than it spares."""
 
@@ -328,6 +330,7 @@ def differentiate_returned(machine: Machine, function: Function, result: Value) 
     if isinstance(loss, (Tensor, Opaque)) and loss.node is not None:
         call = ast.Call(ast.Attribute(ast.Name("trainer", ast.Load()), "backward", ast.Load()), [], [])
         ast.copy_location(call, function.node)
+        setattr(call, CALLED_FROM, function.node)
         machine.differentiate([loss], call, Site(call, function.qualname), kind="wrapper")
 
 
