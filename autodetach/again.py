@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from autodetach.follow import Patch, followed
 from autodetach.machine.project import Module
@@ -19,6 +20,9 @@ from autodetach.machine.run import CALLED_FROM, Analysis
 from autodetach.project import Files, parse
 from autodetach.relevance import in_tree
 from autodetach.source import Source
+
+if TYPE_CHECKING:
+    from autodetach.checker import CheckResult
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 KEPT_WITH_NODES = ("_mentioned", "_parents", "_placed", "_reach", "_spelled", "_stable", "_test", "_yields")
@@ -38,7 +42,7 @@ class _Pairs:
 
 
 class Again:
-    """Remembers the tree of one file as its text is edited, and the last analysis."""
+    """Remembers the tree of one file as its text is edited, and the last analysis; see `checker.remember`."""
 
     def __init__(self) -> None:
         self._path = ""
@@ -47,6 +51,8 @@ class Again:
         self._files: Files | None = None
         self._analysis: Analysis | None = None
         self._telling: ast.stmt | None = None
+        self.pause: Callable[[], None] | None = None
+        self.told: Callable[[CheckResult], None] | None = None
 
     def tree(self, source: Source, path: str) -> ast.Module:
         """The tree of the text at a path, in which as much as can be is what it was. Raises what `ast.parse` raises."""

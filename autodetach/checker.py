@@ -127,12 +127,17 @@ class FixResult:
 _again: Again | None = None
 
 
-def remember() -> None:
-    """From now on, keep the last analysis of this process, which takes memory: the same program may come again."""
+def remember(pause: Callable[[], None] | None = None, told: Callable[[CheckResult], None] | None = None) -> None:
+    """From now on, keep the last analysis of this process, which takes memory: the same program may come again.
+
+    `pause` is called now and then, and may raise what ends the check. `told` hears what the default path of a program
+    shows by itself, without repairs, if there are others to be run.
+    """
     from autodetach.again import Again
 
     global _again
     _again = _again or Again()
+    _again.pause, _again.told = pause, told
 
 
 def check(
@@ -151,11 +156,17 @@ def check(
     `changed` has sources, by path, to be taken instead of what the finder reads. `evidence` is what a run of it has
     shown.
     """
-    result = _checked(source, options, path, finder, changed, evidence)
-    if wanted is None:
-        return result
-    places, known = wanted.sift(result.findings, result.sources, path or source.path)
-    return replace(result, findings=tuple(result.findings[n] for n in places), known=known)
+
+    def chosen(result: CheckResult) -> CheckResult:
+        if wanted is None:
+            return result
+        places, known = wanted.sift(result.findings, result.sources, path or source.path)
+        return replace(result, findings=tuple(result.findings[n] for n in places), known=known)
+
+    told = None if _again is None else _again.told
+    return chosen(
+        _checked(source, options, path, finder, changed, evidence, told and (lambda early: told(chosen(early))))
+    )
 
 
 def _checked(
@@ -165,6 +176,7 @@ def _checked(
     finder: Finder | None,
     changed: Mapping[str, Source] | None,
     evidence: Evidence | None,
+    told: Callable[[CheckResult], None] | None,
 ) -> CheckResult:
     at = path or source.path
     try:
@@ -183,12 +195,17 @@ def _checked(
         return CheckResult(())
     with _undisturbed():
         files = Files(at, source, tree, finder, changed)
-        session = _Session(files, options, evidence)
+        session = _Session(files, options, evidence, told and (lambda early: told(_sifted(early, source, files))))
         if len(files.modules) > 1 and not session.analysis.complete:
             # With all that it imports it is too much; on its own it may not be.
             files = Files(at, source, tree)
             session = _Session(files, options, evidence)
         result = session.result()
+    return _sifted(result, source, files)
+
+
+def _sifted(result: CheckResult, source: Source, files: Files) -> CheckResult:
+    """The result without what comments silence."""
     findings: list[Finding] = []
     used: set[tuple[str, int]] = set()
     for at in dict.fromkeys(finding.path for finding in result.findings):
@@ -360,26 +377,44 @@ def offset_before(first: Source, edits: tuple[Edit, ...], offset: int) -> int:
 class _Session:
     """The analysis of one program and the search for fixes."""
 
-    def __init__(self, files: Files, options: CheckOptions, evidence: Evidence | None = None) -> None:
+    def __init__(
+        self,
+        files: Files,
+        options: CheckOptions,
+        evidence: Evidence | None = None,
+        told: Callable[[CheckResult], None] | None = None,
+    ) -> None:
         from autodetach.machine.run import analyse
 
         self.files = files
         self.root = files.root.path
         self.options = options
+        self._told = told
+        self._trees: dict[str, Tree] = {}
+        self._fuel = self._spent = 0
+        self._given_up = False
+        self._shown_by: list[set[tuple[object, ...]]] = []
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
         known = None if _again is None or evidence is not None else _again.analysis(files)
         # Of what is too much with all its imports, the checker goes on with the file alone.
-        self.analysis = known or analyse(files.root.tree, project=files, evidence=evidence, whole=True)
+        self.analysis = known or analyse(
+            files.root.tree, project=files, evidence=evidence, whole=True, between=self._between
+        )
         if _again is not None and evidence is None:
             _again.keep(files, self.analysis)
-        self._trees: dict[str, Tree] = {}
         # Where the program itself is cut short, no edited one can be shown to be as good.
         self._fuel = FUEL_FOR_REPAIRS if self.analysis.complete else 0
-        self._spent = 0
-        self._given_up = False
-        self._shown_by: list[set[tuple[object, ...]]] = []
 
-    def result(self) -> CheckResult:
+    def _between(self, analysis: Analysis) -> None:
+        """Have others know of the first path, and go on only if the result is still wanted."""
+        _pause()
+        if self._told is not None and len(analysis.runs) == 1:
+            self.analysis = analysis
+            self._told(self.result(repairs=False))
+            _pause()
+
+    def result(self, *, repairs: bool = True) -> CheckResult:
+        """What is found. Without `repairs`, a fault is shown as it is seen first, and may not be repaired so."""
         problems: tuple[Problem, ...] = ()
         if not self.analysis.complete:
             text = "only partly analysed: its paths and calls are more than the budget allows"
@@ -391,7 +426,7 @@ class _Session:
         for suspect in suspects:
             if self.options.codes is None or suspect.code in self.options.codes:
                 groups.setdefault(suspect.identity, []).append(suspect)
-        findings = [self._finding(group, known) for group in groups.values()]
+        findings = [self._finding(group if repairs else group[:1], known, repairs) for group in groups.values()]
         findings.sort(key=lambda f: (f.path, f.span.start, f.code))
         if self._given_up:
             text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
@@ -418,7 +453,7 @@ class _Session:
                 found.setdefault(suspect.key, suspect)
         return list(found.values())
 
-    def _finding(self, views: list[Suspect], known: set[tuple[object, ...]]) -> Finding:
+    def _finding(self, views: list[Suspect], known: set[tuple[object, ...]], repairs: bool) -> Finding:
         """One finding for a fault: the first view with a safe fix, else with an unsafe one, else the first.
 
         Other repairs that pass, of any view, are its alternatives: safe ones first, else in the order of the rules.
@@ -427,7 +462,7 @@ class _Session:
 
         proven: list[tuple[Suspect, _Proven]] = []
         # Of several views, the one that can be repaired is shown; a single one is shown anyway.
-        wanted = self.options.fixes or len(views) > 1
+        wanted = repairs and (self.options.fixes or len(views) > 1)
         for suspect, fix in self._fixes(views, known) if wanted else ():
             if all(fix.edits != other.edits for _, other in proven):
                 proven.append((suspect, fix))
@@ -462,6 +497,7 @@ class _Session:
                     break
                 if candidate.last_resort and found:
                     continue
+                _pause()
                 fix = self._proven(suspect, candidate, known)
                 if gc.get_count()[0] > MAX_UNCOLLECTED:
                     gc.collect(1)
@@ -561,6 +597,11 @@ class _Session:
 
     def _shown(self, module: Module) -> str:
         return "" if module.path == self.root else module.path
+
+
+def _pause() -> None:
+    if _again is not None and _again.pause is not None:
+        _again.pause()
 
 
 @dataclass(frozen=True, slots=True)

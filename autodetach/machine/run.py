@@ -83,16 +83,22 @@ class Analysis:
 
 
 def analyse(
-    tree: ast.Module, project: Project | None = None, evidence: Evidence | None = None, *, whole: bool = False
+    tree: ast.Module,
+    project: Project | None = None,
+    evidence: Evidence | None = None,
+    *,
+    whole: bool = False,
+    between: Callable[[Analysis], None] | None = None,
 ) -> Analysis:
     """Run a module along its paths.
 
     `tree` is that of the project's root; without a project, all imports are unknown. `evidence` is what a run has
     shown, and is kept with the analysis, for the programs that are compared with it. With `whole`, only the default
-    path of a program of several files is run if it is cut short.
+    path of a program of several files is run if it is cut short. `between` is called, without evidence, with what there
+    is so far, before another path is run.
     """
     if evidence is None:
-        return _analyse(tree, project, None, whole)
+        return _analyse(tree, project, None, whole, between)
     analysis = _analyse(tree, project, evidence.normalised(), whole)
     # What an argument brings from an earlier pass is nothing that the callee keeps, and a repair may not bring it.
     explained = {call for run in analysis.runs for call in run.machine.explained}
@@ -102,7 +108,13 @@ def analyse(
 
 
 def _analyse(
-    tree: ast.Module, project: Project | None, evidence: Evidence | None, whole: bool, *, apart: bool = True
+    tree: ast.Module,
+    project: Project | None,
+    evidence: Evidence | None,
+    whole: bool,
+    between: Callable[[Analysis], None] | None = None,
+    *,
+    apart: bool = True,
 ) -> Analysis:
     analysis = Analysis(tree, [], project=project, evidence=evidence)
     fuel, for_imports = FUEL_PER_FILE, FUEL_FOR_IMPORTS_PER_FILE
@@ -111,10 +123,12 @@ def _analyse(
     paths = Paths(tree, project, evidence, apart=apart)
     while queue:
         policy = queue.pop(0)
+        if between is not None and analysis.runs:
+            between(analysis)
         try:
             run = paths.run(policy, min(FUEL_PER_RUN, fuel))
         except Spoilt:
-            return _analyse(tree, project, evidence, whole, apart=False)
+            return _analyse(tree, project, evidence, whole, between, apart=False)
         fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
         analysis.runs.append(run)
         if not run.finished and len(analysis.runs) == 1:
