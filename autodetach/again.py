@@ -16,7 +16,7 @@ from autodetach.follow import Patch, followed
 from autodetach.machine.project import Module
 from autodetach.machine.python_library import has_yield
 from autodetach.machine.reach import Reach, mentioned
-from autodetach.machine.run import CALLED_FROM, Analysis
+from autodetach.machine.run import CALLED_FROM, Analysis, dissolve
 from autodetach.project import Files, parse
 from autodetach.relevance import in_tree
 from autodetach.source import Source
@@ -51,6 +51,7 @@ class Again:
         self._files: Files | None = None
         self._analysis: Analysis | None = None
         self._telling: ast.stmt | None = None
+        self._dead: list[Analysis] = []
         self.pause: Callable[[], None] | None = None
         self.told: Callable[[CheckResult], None] | None = None
 
@@ -60,7 +61,8 @@ class Again:
         if before is None or path != self._path:
             tree = parse(source)
             self._path, self._tree, self._telling = path, tree, None
-            self._files = self._analysis = None
+            self._files = None
+            self._set(None)
         else:
             patch = followed(self._tree, before, source)
             if patch is None:
@@ -79,8 +81,17 @@ class Again:
 
     def keep(self, files: Files, analysis: Analysis) -> None:
         """Remember what was found out about a program."""
-        is_ours = files.root.tree is self._tree
-        self._files, self._analysis = (files, analysis) if is_ours else (None, None)
+        self._files = files
+        self._set(analysis)
+
+    def drop(self, analysis: Analysis) -> None:
+        """Have an analysis that nobody needs any more cleared away by `tidy`."""
+        self._dead.append(analysis)
+
+    def tidy(self) -> None:
+        """Clear away what is not needed any more."""
+        while self._dead:
+            dissolve(self._dead.pop())
 
     def analysis(self, files: Files) -> Analysis | None:
         """What is known of a program whose tree was asked for last; None if it is another, or imports others."""
@@ -122,7 +133,12 @@ class Again:
             self._splice(patch)
             is_same = False
         if not is_same:
-            self._analysis = None
+            self._set(None)
+
+    def _set(self, analysis: Analysis | None) -> None:
+        if self._analysis is not None and (analysis is None or analysis.runs is not self._analysis.runs):
+            self.drop(self._analysis)
+        self._analysis = analysis
 
     def _splice(self, patch: Patch) -> None:
         patch.make_room()

@@ -140,6 +140,12 @@ def remember(pause: Callable[[], None] | None = None, told: Callable[[CheckResul
     _again.pause, _again.told = pause, told
 
 
+def tidy() -> None:
+    """Clear away what is remembered, and not needed any more."""
+    if _again is not None:
+        _again.tidy()
+
+
 def check(
     source: Source,
     options: CheckOptions,
@@ -407,11 +413,16 @@ class _Session:
 
     def _between(self, analysis: Analysis) -> None:
         """Have others know of the first path, and go on only if the result is still wanted."""
-        _pause()
-        if self._told is not None and len(analysis.runs) == 1:
-            self.analysis = analysis
-            self._told(self.result(repairs=False))
+        try:
             _pause()
+            if self._told is not None and len(analysis.runs) == 1:
+                self.analysis = analysis
+                self._told(self.result(repairs=False))
+                _pause()
+        except BaseException:
+            if _again is not None:
+                _again.drop(analysis)
+            raise
 
     def result(self, *, repairs: bool = True) -> CheckResult:
         """What is found. Without `repairs`, a fault is shown as it is seen first, and may not be repaired so."""

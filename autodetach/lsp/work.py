@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from autodetach.checker import CheckResult, remember
+from autodetach.checker import CheckResult, remember, tidy
 from autodetach.comments import Views, with_unused
 from autodetach.config import Configuration, Overrides
 from autodetach.imports import forget
-from autodetach.lsp.workers import pause, tell
+from autodetach.lsp.workers import afterwards, pause, tell
 from autodetach.runner import Outcome, Task, run_one
 from autodetach.settle import settle
 
@@ -22,6 +22,7 @@ def look(task: Task, early: bool = False) -> Outcome:
         tell(_outcome(task, result))
 
     remember(pause, told if early else None)
+    afterwards(tidy)
     settled = settle([task], [run_one(task)])
     views = Views(settled.outcomes, Configuration(task.cwd, Overrides()), task.cwd)
     return with_unused([task], settled, views).outcomes[0]

@@ -210,6 +210,7 @@ class _Worker:
 
 
 _pipe: Connection | None = None
+_afterwards: list[Callable[[], None]] = []
 
 
 def tell(value: object) -> None:
@@ -222,6 +223,11 @@ def pause() -> None:
     """Called by what takes long. Raises Stopped if nobody waits any more."""
     if _pipe is not None and _pipe.poll():
         raise Stopped
+
+
+def afterwards(function: Callable[[], None]) -> None:
+    """Have something done once the answer is sent."""
+    _afterwards.append(function)
 
 
 def serve(pipe: Connection) -> None:
@@ -237,6 +243,7 @@ def serve(pipe: Connection) -> None:
     sys.stdin = open(os.devnull)  # noqa: SIM115
     # The collector of cycles looks through all that is kept: while nobody waits, and not while somebody does.
     gc.disable()
+    gc.freeze()
     with contextlib.suppress(EOFError, OSError):
         while True:
             message = pipe.recv()
@@ -251,6 +258,8 @@ def serve(pipe: Connection) -> None:
                 answer = ("raised", error)
             pipe.send(answer)
             del answer
+            while _afterwards:
+                _afterwards.pop()()
             new = gc.get_count()[0]
             if new > TOO_MANY_OBJECTS or (new > MANY_OBJECTS and not pipe.poll(PAUSE)):
                 gc.collect()

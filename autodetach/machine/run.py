@@ -36,6 +36,7 @@ FUEL_FOR_IMPORTS_PER_FILE = 72_000
 MAX_PATHS = 24
 CALLED_FROM = "_called_from"
 """The field of a call that stands in no file with the function whose place it has."""
+NOWHERE = Site(ast.Pass(), "")
 MIN_ENTRIES = 3
 """With fewer entry points, watching whether others notice them costs more than it spares."""
 
@@ -80,6 +81,26 @@ class Analysis:
     def trees(self) -> list[ast.Module]:
         """Of all files that the program is made of, the analysed one first."""
         return [self.tree] if self.project is None else [module.tree for module in self.project.modules]
+
+
+def dissolve(analysis: Analysis) -> None:
+    """Cut an analysis that nobody needs any more to pieces: what is full of cycles would stay until these are looked for."""
+    for run in analysis.runs:
+        machine, run.apart = run.machine, None
+        for node in machine.nodes:
+            node.parents = node.operands = node.saved = node.loops = ()
+            node.walked_by, node.grads = [], []
+            node.chain = node.at = None
+            node.site = NOWHERE
+        for d in machine.differentiations:
+            d.walked, d.roots = [], ()
+        for function in machine.functions:
+            function.frame.names = {}
+        for cls in machine.classes:
+            cls.names, cls.order = {}, None
+        for activation in machine.activations:
+            activation.frame = None
+        vars(machine).clear()
 
 
 def analyse(
