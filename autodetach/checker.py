@@ -207,6 +207,8 @@ def _checked(
             files = Files(at, source, tree)
             session = _Session(files, options, evidence)
         result = session.result()
+        if _again is None and gc.get_count()[0] > MAX_LEFT:
+            session.dissolve()
     return _sifted(result, source, files)
 
 
@@ -445,6 +447,12 @@ class _Session:
         cost = sum(run.cost for run in self.analysis.runs) + self._spent
         return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence, cost=cost)
 
+    def dissolve(self) -> None:
+        """Clear away the analysis: nothing may be asked any more."""
+        from autodetach.machine.run import dissolve
+
+        dissolve(self.analysis)
+
     def _contradictions(self) -> tuple[Problem, ...]:
         """Where a run of the program has shown another thing than its text says: the text is believed."""
         found: dict[tuple[str, int, str], None] = {}
@@ -536,6 +544,7 @@ class _Session:
         finally:
             self._fuel -= trial.cost
             self._spent += trial.cost
+            trial.dissolve()
 
     def _tried(
         self,
@@ -546,12 +555,14 @@ class _Session:
         trial: Trial,
     ) -> _Proven | str:
         home = self._home(suspect)
-        if suspect.identity in self._identities(trial.one(home)):
+        faults = self._identities(trial.one(home))
+        if suspect.identity in faults:
             return "the fault is still there"
         verdict = trial.verdict(home, cuts=candidate.cuts, numbers=candidate.prefers == "item")
         if not verdict.kept:
             return verdict.reason
-        faults = self._identities(trial.whole())
+        if len(self.analysis.runs) > 1:
+            faults = self._identities(trial.whole())
         if suspect.identity in faults:
             return "the fault is still there"
         if faults - known:

@@ -83,7 +83,7 @@ def followed(tree: ast.Module, old: Source, new: Source) -> Patch | None:
 def _ways(
     tree: ast.Module, before: list[bytes], head: int, hi: int
 ) -> Iterator[tuple[tuple[ast.AST, ...], list[ast.stmt]]]:
-    """The blocks around the lines behind `head` up to `hi`, the outermost first, each with the nodes that lead there."""
+    """The blocks around the lines behind `head` up to `hi`, outermost first, each with the nodes that lead there."""
     around: tuple[ast.AST, ...] = (tree,)
     block: list[ast.stmt] | None = tree.body
     while block is not None:
@@ -146,7 +146,7 @@ def _patch(
             return None
         lines = after[above : len(after) - (len(before) - cut)]
         indent = before[start_of(block[0]) - 1][: block[0].col_offset]
-        fresh = _parsed(lines, above, indent, new) if is_nested else _parsed(lines, above, None, new)
+        fresh = _parsed(lines, above, indent if is_nested else None, new)
         if not fresh and is_nested and stop == len(block):
             # The block ends with what stood over the lines, and with the semicolon behind it.
             fresh = None if not first or b";" in before[above - 1] else fresh
@@ -156,7 +156,7 @@ def _patch(
 
 
 def _parsed(lines: list[bytes], above: int, indent: bytes | None, new: Source) -> list[ast.stmt] | None:
-    """The statements in some lines, `above` lines being over them; all indented by `indent`, if they stand in a block."""
+    """The statements in some lines, `above` lines being over them; indented by `indent`, if they stand in a block."""
     if all(not line.strip() or line.lstrip().startswith(b"#") for line in lines):
         return []
     if indent is not None and any(b";" in line for line in lines):

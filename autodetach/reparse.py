@@ -35,9 +35,12 @@ def reparsed(tree: ast.Module, old: Source, new: Source, first: int = 0) -> ast.
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            between = ast.increment_lineno(ast.parse(text, new.path), above + first)
+            # Empty lines are read in no time; to count up the lines of all nodes takes longer than to parse.
+            between = ast.parse("\n" * above + text, new.path)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None  # as a whole it may be right, or the error is told with its place
+    if first:
+        ast.increment_lineno(between, first)
     return ast.Module([*body[:begin], *between.body, *body[stop:]], [])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autodetach.machine.apart import Spoilt
 from autodetach.machine.project import Project
-from autodetach.machine.run import Analysis, Paths, Run
+from autodetach.machine.run import Analysis, Paths, Run, dissolve
 from autodetach.proof import Verdict, compare, known_faults, new_faults
 
 
@@ -48,6 +48,10 @@ class Trial:
         """All of the paths."""
         runs = [self.run(n) for n in range(len(self._before.runs))]
         return Analysis(self._tree, runs, project=self._project, evidence=self._before.evidence)
+
+    def dissolve(self) -> None:
+        """Clear away all runs: nothing may be asked any more."""
+        dissolve(Analysis(self._tree, list(self._runs.values())))
 
     def verdict(self, first: int, *, cuts: bool, numbers: bool) -> Verdict:
         """Whether the edited program is as good on every path. `first` is the one most likely to say that it is not."""

@@ -76,7 +76,11 @@ class Workers:
             task.add_done_callback(self._starting.discard)
 
     async def run(
-        self, function: Callable[..., T], *arguments: object, about: str = "", heard: Callable[[Any], None] | None = None
+        self,
+        function: Callable[..., T],
+        *arguments: object,
+        about: str = "",
+        heard: Callable[[Any], None] | None = None,
     ) -> T:
         """What the function returns, or raises, in another process; when this is cancelled, it is stopped there.
 

@@ -84,7 +84,7 @@ class Analysis:
 
 
 def dissolve(analysis: Analysis) -> None:
-    """Cut an analysis that nobody needs any more to pieces: what is full of cycles would stay until these are looked for."""
+    """Cut an analysis that nobody needs any more to pieces; else it would stay until cycles are looked for."""
     for run in analysis.runs:
         machine, run.apart = run.machine, None
         for node in machine.nodes:
