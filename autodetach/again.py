@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from autodetach.follow import Patch, followed
 from autodetach.machine.project import Module
@@ -20,9 +19,6 @@ from autodetach.machine.run import CALLED_FROM, Analysis, dissolve
 from autodetach.project import Files, parse
 from autodetach.relevance import in_tree
 from autodetach.source import Source
-
-if TYPE_CHECKING:
-    from autodetach.checker import CheckResult
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 KEPT_WITH_NODES = ("_mentioned", "_parents", "_placed", "_reach", "_spelled", "_stable", "_test", "_yields")
@@ -53,7 +49,7 @@ class Again:
         self._telling: ast.stmt | None = None
         self._dead: list[Analysis] = []
         self.pause: Callable[[], None] | None = None
-        self.told: Callable[[CheckResult], None] | None = None
+        self.told: Callable[..., None] | None = None
 
     def tree(self, source: Source, path: str) -> ast.Module:
         """The tree of the text at a path, in which as much as can be is what it was. Raises what `ast.parse` raises."""

@@ -417,7 +417,7 @@ class _Session:
         """Have others know of the first path, and go on only if the result is still wanted."""
         try:
             _pause()
-            if self._told is not None and len(analysis.runs) == 1:
+            if self._told is not None and len(analysis.runs) == 1 and analysis.complete:
                 self.analysis = analysis
                 self._told(self.result(repairs=False))
                 _pause()
