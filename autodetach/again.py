@@ -94,7 +94,7 @@ class Again:
         before, known = self._files, self._analysis
         if before is None or known is None or files.root.tree is not self._tree or not _same_imports(before, files):
             return None
-        for run in known.runs:
+        for run in known.distinct:
             for d in run.machine.differentiations:
                 home = getattr(d.call, CALLED_FROM, None)
                 if home is not None:
@@ -210,7 +210,7 @@ def _pair(
 
 
 def _is_run(function: _Function, analysis: Analysis) -> bool:
-    return any(function.body[0] in run.machine.executed for run in analysis.runs)
+    return any(function.body[0] in run.machine.executed for run in analysis.distinct)
 
 
 def _shown_by_body(function: _Function) -> tuple[object, ...]:

@@ -589,7 +589,8 @@ class _Session:
         """The first path that shows the fault by itself: a repair that fails does so there."""
         for number, run in enumerate(self.analysis.runs):
             if number == len(self._shown_by):
-                self._shown_by.append(self._identities(replace(self.analysis, runs=[run])))
+                is_new = run in self.analysis.distinct
+                self._shown_by.append(self._identities(replace(self.analysis, runs=[run])) if is_new else set())
             if suspect.identity in self._shown_by[number]:
                 return number
         return 0

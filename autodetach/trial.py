@@ -56,10 +56,13 @@ class Trial:
     def verdict(self, first: int, *, cuts: bool, numbers: bool) -> Verdict:
         """Whether the edited program is as good on every path. `first` is the one most likely to say that it is not."""
         equal = True
+        known = self._before.distinct
         for number in (first, *(n for n in range(len(self._before.runs)) if n != first)):
             fault = new_faults(self._known, self.one(number), numbers=numbers)
             if fault is not None:
                 return Verdict(False, False, fault)
+            if self._before.runs[number] not in known:
+                continue  # seen by another name
             verdict = compare(self._before.runs[number], self.run(number), cuts=cuts)
             if not verdict.kept:
                 return verdict

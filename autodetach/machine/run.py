@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from autodetach.machine.apart import Apart, Spoilt
@@ -78,6 +78,14 @@ class Analysis:
     evidence: Evidence | None = None
 
     @property
+    def distinct(self) -> list[Run]:
+        """The paths without those that are an earlier one by another name."""
+        found: dict[int, Run] = {}
+        for run in self.runs:
+            found.setdefault(id(run.machine), run)
+        return list(found.values())
+
+    @property
     def trees(self) -> list[ast.Module]:
         """Of all files that the program is made of, the analysed one first."""
         return [self.tree] if self.project is None else [module.tree for module in self.project.modules]
@@ -85,7 +93,7 @@ class Analysis:
 
 def dissolve(analysis: Analysis) -> None:
     """Cut an analysis that nobody needs any more to pieces; else it would stay until cycles are looked for."""
-    for run in analysis.runs:
+    for run in analysis.distinct:
         machine, run.apart = run.machine, None
         for node in machine.nodes:
             node.parents = node.operands = node.saved = node.loops = ()
@@ -236,9 +244,19 @@ class Paths:
         self._evidence = evidence
         self._apart = apart and evidence is None
         self._first: Run | None = None
+        self._done: dict[frozenset[tuple[TestKey, str]], Run] = {}
 
     def run(self, policy: Policy, fuel: int) -> Run:
         """The path of a policy. Raises Spoilt where all runs so far have to be forgotten, but not without `apart`."""
+        # Of two tests that go the other way, either may be the first to be turned: it is the same path.
+        flips = frozenset(policy.flips)
+        done = self._done.get(flips)
+        if done is not None and done.fuel == fuel:
+            return replace(done, policy=policy, apart=None)
+        run = self._done[flips] = self._run(policy, fuel)
+        return run
+
+    def _run(self, policy: Policy, fuel: int) -> Run:
         first = self._first
         if first is not None and first.apart is not None and first.finished:
             seen = first.apart.other(policy, fuel)
