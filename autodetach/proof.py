@@ -202,10 +202,5 @@ def _refused(analysis: Analysis) -> set[tuple[str, str]]:
 
 
 def _escaping(analysis: Analysis) -> set[str]:
-    return {
-        _text(tag)
-        for run in analysis.distinct
-        for e in run.machine.escapes
-        for tag in e.tags
-        if isinstance(tag, ast.AST)
-    }
+    tags = (tag for run in analysis.distinct for escape in run.machine.escapes for tag in escape.tags)
+    return {_text(tag) for tag in tags if isinstance(tag, ast.AST)}
