@@ -2,25 +2,31 @@
 
 The machine reads syntax trees, and no line numbers before the rules ask for them. So if the new tree is the old one but
 for its positions, the old one gets these, and all that is known of it holds. Of a function that no path runs, the
-machine sees the head; of its body, only what `_looks_alike` compares.
+machine sees the head; of its body, only what `_shown_by_body` says.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from autodetach.follow import Patch, followed
+from autodetach.machine.project import Module
 from autodetach.machine.python_library import has_yield
-from autodetach.machine.reach import CALLED_BY_TRAINERS, Reach, mentioned
-from autodetach.machine.run import Analysis
-from autodetach.project import Files
+from autodetach.machine.reach import Reach, mentioned
+from autodetach.machine.run import CALLED_FROM, Analysis, dissolve
+from autodetach.project import Files, parse
+from autodetach.relevance import in_tree
+from autodetach.source import Source
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-KEPT_WITH_NODES = ("_mentioned", "_parents", "_reach", "_spelled", "_stable", "_test", "_yields")
+KEPT_WITH_NODES = ("_mentioned", "_parents", "_placed", "_reach", "_spelled", "_stable", "_test", "_yields")
 """What is found out once about a node and what stands in it."""
 EXITS = frozenset({"__exit__", "__aexit__"})
 """Methods whose bodies are looked at before they are run."""
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @dataclass(slots=True)
@@ -31,49 +37,142 @@ class _Pairs:
     bodies: list[tuple[_Function, _Function, tuple[ast.AST, ...]]] = field(default_factory=list)
 
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
 class Again:
-    """Remembers one analysis, the last."""
+    """Remembers the tree of one file as its text is edited, and the last analysis; see `checker.remember`."""
 
     def __init__(self) -> None:
+        self._path = ""
+        self._source: Source | None = None
+        self._tree = ast.Module([], [])
         self._files: Files | None = None
         self._analysis: Analysis | None = None
+        self._telling: ast.stmt | None = None
+        self._dead: list[Analysis] = []
+        self.pause: Callable[[], None] | None = None
+        self.told: Callable[..., None] | None = None
+
+    def tree(self, source: Source, path: str) -> ast.Module:
+        """The tree of the text at a path, in which as much as can be is what it was. Raises what `ast.parse` raises."""
+        before = self._source
+        if before is None or path != self._path:
+            tree = parse(source)
+            self._path, self._tree, self._telling = path, tree, None
+            self._files = None
+            self._set(None)
+        else:
+            patch = followed(self._tree, before, source)
+            if patch is None:
+                body = self._tree.body
+                patch = Patch((self._tree,), body, 0, len(body), parse(source).body, 0, 0)
+            self._take(patch)
+        self._source = source
+        return self._tree
+
+    def is_told(self) -> bool:
+        """Whether some statement by itself tells that the program may have a finding; see `relevance.in_tree`."""
+        body = self._tree.body
+        if self._telling is None or not any(statement is self._telling for statement in body):
+            self._telling = next((statement for statement in body if in_tree(ast.Module([statement], []))), None)
+        return self._telling is not None
 
     def keep(self, files: Files, analysis: Analysis) -> None:
         """Remember what was found out about a program."""
-        # Of a program of several files, it would have to be known that all of them are the same.
-        alone = len(files.modules) == 1
-        self._files, self._analysis = (files, analysis) if alone else (None, None)
+        self._files = files
+        self._set(analysis)
+
+    def drop(self, analysis: Analysis) -> None:
+        """Have an analysis that nobody needs any more cleared away by `tidy`."""
+        self._dead.append(analysis)
+
+    def tidy(self) -> None:
+        """Clear away what is not needed any more."""
+        while self._dead:
+            dissolve(self._dead.pop())
 
     def analysis(self, files: Files) -> Analysis | None:
-        """What is known of a program, which then shares its tree with the one that was kept; None if it is another."""
+        """What is known of a program whose tree was asked for last; None if it is another, or imports others."""
         before, known = self._files, self._analysis
-        if before is None or known is None or before.root.path != files.root.path:
+        if before is None or known is None or files.root.tree is not self._tree or not _same_imports(before, files):
             return None
-        if any(files.load(name, files.root) is not None for _, name in before.asked):
-            return None
-        tree = before.root.tree
-        pairs = _Pairs()
-        if not _pair(tree, files.root.tree, pairs, (), lambda function: _is_run(function, known)):
-            return None
-        if pairs.bodies and not _reach_alike(tree, files.root.tree):
-            return None
-        moved = [(old, new) for old, new in pairs.nodes if _position(old) != _position(new)]
-        if moved and any(isinstance(old, FUNCTIONS) and old.name == CALLED_BY_TRAINERS for old, _ in pairs.nodes):
-            return None  # the call by the trainer stands in no file, and has a position nevertheless
-        for function, edited, around in pairs.bodies:
-            function.body = edited.body
-            for node in around:
-                for name in KEPT_WITH_NODES:
-                    vars(node).pop(name, None)
-        for old, new in moved:
-            for name in old._attributes:
-                setattr(old, name, getattr(new, name))
-        files.share(tree)
+        for run in known.distinct:
+            for d in run.machine.differentiations:
+                home = getattr(d.call, CALLED_FROM, None)
+                if home is not None:
+                    ast.copy_location(d.call, home)
         self._files = files
-        return known
+        return replace(known, project=files)
+
+    def _take(self, patch: Patch) -> None:
+        """Let the tree be as an edit makes it, and forget the analysis if that is of another program."""
+        known, around, pairs = self._analysis, patch.around, _Pairs()
+        if known is None:
+            self._splice(patch)
+            return
+        function = _outermost(around)
+        is_open = function is None and all(isinstance(node, ast.ClassDef) for node in around[1:])
+        if _pair(patch.old, patch.fresh, pairs, around if is_open else (), lambda one: _is_run(one, known)):
+            reach = _mattering(self._tree) if pairs.bodies else None
+            patch.make_room()
+            for old, new in pairs.nodes:
+                for name in old._attributes:
+                    setattr(old, name, getattr(new, name))
+            for one, edited, inside in pairs.bodies:
+                one.body = edited.body
+                _forget(inside)
+            patch.put(patch.old)
+            is_same = reach is None or reach == _mattering(self._tree)
+        elif function is not None and not _is_run(function, known):
+            shown, reach = _shown_by_body(function), _mattering(self._tree)
+            self._splice(patch)
+            is_same = shown == _shown_by_body(function) and reach == _mattering(self._tree)
+        else:
+            self._splice(patch)
+            is_same = False
+        if not is_same:
+            self._set(None)
+
+    def _set(self, analysis: Analysis | None) -> None:
+        if self._analysis is not None and (analysis is None or analysis.runs is not self._analysis.runs):
+            self.drop(self._analysis)
+        self._analysis = analysis
+
+    def _splice(self, patch: Patch) -> None:
+        patch.make_room()
+        patch.put(patch.fresh)
+        _forget(patch.around)
+        if self._telling in patch.around:
+            self._telling = None
+
+
+def _same_imports(before: Files, files: Files) -> bool:
+    """Whether all that a program has loaded is what another one would load."""
+    for path, name in before.asked:
+        importer = next((module for module in files.modules if module.path == path), None)
+        if importer is None or not _same(before.load(name, importer), files.load(name, importer)):
+            return False
+    return True
+
+
+def _same(one: Module | None, other: Module | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.path == other.path and one.tree is other.tree and one.first == other.first
+
+
+def _forget(nodes: tuple[ast.AST, ...]) -> None:
+    for node in nodes:
+        for name in KEPT_WITH_NODES:
+            vars(node).pop(name, None)
+
+
+def _outermost(around: tuple[ast.AST, ...]) -> _Function | None:
+    """The function that stands in a module, or in a class of one, and in which all the rest is."""
+    for node in around[1:]:
+        if isinstance(node, FUNCTIONS):
+            return node
+        if not isinstance(node, ast.ClassDef):
+            break
+    return None
 
 
 def _pair(
@@ -93,14 +192,13 @@ def _pair(
                 inner = (a.body, b.body)
                 if _pair(*inner, body, (), is_run):
                     pairs.nodes += body.nodes
-                elif _looks_alike(a, b):
+                elif _shown_by_body(a) == _shown_by_body(b):
                     pairs.bodies.append((a, b, (*around, a)))
                 else:
                     return False
                 children = [pair for pair in children if pair[0] is not a.body]
-            if around or isinstance(a, ast.Module):
-                # Only what stands in a module, or in a class of one, is surely looked at by nobody else.
-                around = (*around, a) if isinstance(a, (ast.Module, ast.ClassDef)) else ()
+            # Only what stands in a module, or in a class of one, is surely looked at by nobody else.
+            around = (*around, a) if around and isinstance(a, ast.ClassDef) else ()
             pending += ((x, y, around) for x, y in children)
         elif isinstance(a, list) and isinstance(b, list):
             if len(a) != len(b):
@@ -112,23 +210,21 @@ def _pair(
 
 
 def _is_run(function: _Function, analysis: Analysis) -> bool:
-    return any(function.body[0] in run.machine.executed for run in analysis.runs)
+    return any(function.body[0] in run.machine.executed for run in analysis.distinct)
 
 
-def _looks_alike(old: _Function, new: _Function) -> bool:
-    """Whether two functions with the same head are the same for who does not run them."""
-    saves = [
-        {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)} & {"save_for_backward"}
-        for function in (old, new)
-    ]
-    return old.name not in EXITS and has_yield(old) == has_yield(new) and saves[0] == saves[1]
+def _shown_by_body(function: _Function) -> tuple[object, ...]:
+    """What those see of a function's body who do not run it."""
+    saves = any(isinstance(node, ast.Attribute) and node.attr == "save_for_backward" for node in ast.walk(function))
+    is_seen = function.name in EXITS
+    return has_yield(function), saves, [ast.dump(one) for one in function.body] if is_seen else None
 
 
-def _reach_alike(old: ast.Module, new: ast.Module) -> bool:
-    """Whether the same functions of two programs are worth being run as entry points."""
-    before, after = Reach([old]), Reach([new])
-    names = mentioned(old)[0].keys() | mentioned(new)[0].keys()
-    return all(before.matters(name) == after.matters(name) for name in names)
+def _mattering(tree: ast.Module) -> set[str]:
+    """The functions of a program that are worth being run as entry points."""
+    reach = Reach([tree])
+    names, loops = mentioned(tree)
+    return {name for name in names.keys() | loops if reach.matters(name)}
 
 
 def _children(a: ast.AST, b: ast.AST) -> Iterator[tuple[object, object]]:
@@ -136,7 +232,3 @@ def _children(a: ast.AST, b: ast.AST) -> Iterator[tuple[object, object]]:
         x, y = getattr(a, name, None), getattr(b, name, None)
         if x is not y:
             yield x, y
-
-
-def _position(node: ast.AST) -> tuple[int | None, ...]:
-    return tuple(getattr(node, name, None) for name in node._attributes)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
 from autodetach.project import Files, Finder, parse
-from autodetach.relevance import is_idle
+from autodetach.relevance import is_idle, may_matter
 from autodetach.source import Edit, Source, Span, compose
 from autodetach.suppress import sift
 
@@ -127,12 +127,23 @@ class FixResult:
 _again: Again | None = None
 
 
-def remember() -> None:
-    """From now on, keep the last analysis of this process, which takes memory: the same program may come again."""
+def remember(pause: Callable[[], None] | None = None, told: Callable[[CheckResult], None] | None = None) -> None:
+    """From now on, keep the last analysis of this process, which takes memory: the same program may come again.
+
+    `pause` is called now and then, and may raise what ends the check. `told` hears what the default path of a program
+    shows by itself, without repairs, if there are others to be run.
+    """
     from autodetach.again import Again
 
     global _again
     _again = _again or Again()
+    _again.pause, _again.told = pause, told
+
+
+def tidy() -> None:
+    """Clear away what is remembered, and not needed any more."""
+    if _again is not None:
+        _again.tidy()
 
 
 def check(
@@ -151,11 +162,17 @@ def check(
     `changed` has sources, by path, to be taken instead of what the finder reads. `evidence` is what a run of it has
     shown.
     """
-    result = _checked(source, options, path, finder, changed, evidence)
-    if wanted is None:
-        return result
-    places, known = wanted.sift(result.findings, result.sources, path or source.path)
-    return replace(result, findings=tuple(result.findings[n] for n in places), known=known)
+
+    def chosen(result: CheckResult) -> CheckResult:
+        if wanted is None:
+            return result
+        places, known = wanted.sift(result.findings, result.sources, path or source.path)
+        return replace(result, findings=tuple(result.findings[n] for n in places), known=known)
+
+    told = None if _again is None else _again.told
+    return chosen(
+        _checked(source, options, path, finder, changed, evidence, told and (lambda early: told(chosen(early))))
+    )
 
 
 def _checked(
@@ -165,9 +182,11 @@ def _checked(
     finder: Finder | None,
     changed: Mapping[str, Source] | None,
     evidence: Evidence | None,
+    told: Callable[[CheckResult], None] | None,
 ) -> CheckResult:
+    at = path or source.path
     try:
-        tree = parse(source)
+        tree = parse(source) if _again is None else _again.tree(source, at)
     except SyntaxError as error:
         from autodetach.syntax import described
 
@@ -176,17 +195,25 @@ def _checked(
         return CheckResult((), (Problem(source.path, described(error, line), error.lineno),))
     except (ValueError, RecursionError, MemoryError) as error:
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
-    texts = {at: other.raw for at, other in (changed or {}).items()}
-    if evidence is None and is_idle(source.raw, path or source.path, finder, texts, tree):
+    texts = {name: other.raw for name, other in (changed or {}).items()}
+    is_told = _again is not None and may_matter(source.raw) and _again.is_told()
+    if evidence is None and not is_told and is_idle(source.raw, at, finder, texts, tree):
         return CheckResult(())
     with _undisturbed():
-        files = Files(path or source.path, source, tree, finder, changed)
-        session = _Session(files, options, evidence)
+        files = Files(at, source, tree, finder, changed)
+        session = _Session(files, options, evidence, told and (lambda early: told(_sifted(early, source, files))))
         if len(files.modules) > 1 and not session.analysis.complete:
             # With all that it imports it is too much; on its own it may not be.
-            files = Files(path or source.path, source, tree)
+            files = Files(at, source, tree)
             session = _Session(files, options, evidence)
         result = session.result()
+        if _again is None and gc.get_count()[0] > MAX_LEFT:
+            session.dissolve()
+    return _sifted(result, source, files)
+
+
+def _sifted(result: CheckResult, source: Source, files: Files) -> CheckResult:
+    """The result without what comments silence."""
     findings: list[Finding] = []
     used: set[tuple[str, int]] = set()
     for at in dict.fromkeys(finding.path for finding in result.findings):
@@ -358,26 +385,49 @@ def offset_before(first: Source, edits: tuple[Edit, ...], offset: int) -> int:
 class _Session:
     """The analysis of one program and the search for fixes."""
 
-    def __init__(self, files: Files, options: CheckOptions, evidence: Evidence | None = None) -> None:
+    def __init__(
+        self,
+        files: Files,
+        options: CheckOptions,
+        evidence: Evidence | None = None,
+        told: Callable[[CheckResult], None] | None = None,
+    ) -> None:
         from autodetach.machine.run import analyse
 
         self.files = files
         self.root = files.root.path
         self.options = options
+        self._told = told
+        self._trees: dict[str, Tree] = {}
+        self._fuel = self._spent = 0
+        self._given_up = False
+        self._shown_by: list[set[tuple[object, ...]]] = []
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
         known = None if _again is None or evidence is not None else _again.analysis(files)
         # Of what is too much with all its imports, the checker goes on with the file alone.
-        self.analysis = known or analyse(files.root.tree, project=files, evidence=evidence, whole=True)
+        self.analysis = known or analyse(
+            files.root.tree, project=files, evidence=evidence, whole=True, between=self._between
+        )
         if _again is not None and evidence is None:
             _again.keep(files, self.analysis)
-        self._trees: dict[str, Tree] = {}
         # Where the program itself is cut short, no edited one can be shown to be as good.
         self._fuel = FUEL_FOR_REPAIRS if self.analysis.complete else 0
-        self._spent = 0
-        self._given_up = False
-        self._shown_by: list[set[tuple[object, ...]]] = []
 
-    def result(self) -> CheckResult:
+    def _between(self, analysis: Analysis) -> None:
+        """Have others know of the first path, and go on only if the result is still wanted."""
+        try:
+            _pause()
+            if self._told is not None and len(analysis.runs) == 1 and analysis.complete:
+                self.analysis = analysis
+                self._told(self.result(repairs=False))
+                _pause()
+        except BaseException:
+            if _again is not None:
+                _again.drop(analysis)
+            raise
+
+    def result(self, *, repairs: bool = True) -> CheckResult:
+        """What is found. Without `repairs`, a fault is shown as it is seen first, and may not be repaired so."""
         problems: tuple[Problem, ...] = ()
         if not self.analysis.complete:
             text = "only partly analysed: its paths and calls are more than the budget allows"
@@ -389,13 +439,19 @@ class _Session:
         for suspect in suspects:
             if self.options.codes is None or suspect.code in self.options.codes:
                 groups.setdefault(suspect.identity, []).append(suspect)
-        findings = [self._finding(group, known) for group in groups.values()]
+        findings = [self._finding(group if repairs else group[:1], known, repairs) for group in groups.values()]
         findings.sort(key=lambda f: (f.path, f.span.start, f.code))
         if self._given_up:
             text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
         cost = sum(run.cost for run in self.analysis.runs) + self._spent
         return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence, cost=cost)
+
+    def dissolve(self) -> None:
+        """Clear away the analysis: nothing may be asked any more."""
+        from autodetach.machine.run import dissolve
+
+        dissolve(self.analysis)
 
     def _contradictions(self) -> tuple[Problem, ...]:
         """Where a run of the program has shown another thing than its text says: the text is believed."""
@@ -416,7 +472,7 @@ class _Session:
                 found.setdefault(suspect.key, suspect)
         return list(found.values())
 
-    def _finding(self, views: list[Suspect], known: set[tuple[object, ...]]) -> Finding:
+    def _finding(self, views: list[Suspect], known: set[tuple[object, ...]], repairs: bool) -> Finding:
         """One finding for a fault: the first view with a safe fix, else with an unsafe one, else the first.
 
         Other repairs that pass, of any view, are its alternatives: safe ones first, else in the order of the rules.
@@ -425,7 +481,7 @@ class _Session:
 
         proven: list[tuple[Suspect, _Proven]] = []
         # Of several views, the one that can be repaired is shown; a single one is shown anyway.
-        wanted = self.options.fixes or len(views) > 1
+        wanted = repairs and (self.options.fixes or len(views) > 1)
         for suspect, fix in self._fixes(views, known) if wanted else ():
             if all(fix.edits != other.edits for _, other in proven):
                 proven.append((suspect, fix))
@@ -460,6 +516,7 @@ class _Session:
                     break
                 if candidate.last_resort and found:
                     continue
+                _pause()
                 fix = self._proven(suspect, candidate, known)
                 if gc.get_count()[0] > MAX_UNCOLLECTED:
                     gc.collect(1)
@@ -487,6 +544,7 @@ class _Session:
         finally:
             self._fuel -= trial.cost
             self._spent += trial.cost
+            trial.dissolve()
 
     def _tried(
         self,
@@ -497,12 +555,14 @@ class _Session:
         trial: Trial,
     ) -> _Proven | str:
         home = self._home(suspect)
-        if suspect.identity in self._identities(trial.one(home)):
+        faults = self._identities(trial.one(home))
+        if suspect.identity in faults:
             return "the fault is still there"
         verdict = trial.verdict(home, cuts=candidate.cuts, numbers=candidate.prefers == "item")
         if not verdict.kept:
             return verdict.reason
-        faults = self._identities(trial.whole())
+        if len(self.analysis.runs) > 1:
+            faults = self._identities(trial.whole())
         if suspect.identity in faults:
             return "the fault is still there"
         if faults - known:
@@ -529,7 +589,8 @@ class _Session:
         """The first path that shows the fault by itself: a repair that fails does so there."""
         for number, run in enumerate(self.analysis.runs):
             if number == len(self._shown_by):
-                self._shown_by.append(self._identities(replace(self.analysis, runs=[run])))
+                is_new = run in self.analysis.distinct
+                self._shown_by.append(self._identities(replace(self.analysis, runs=[run])) if is_new else set())
             if suspect.identity in self._shown_by[number]:
                 return number
         return 0
@@ -559,6 +620,11 @@ class _Session:
 
     def _shown(self, module: Module) -> str:
         return "" if module.path == self.root else module.path
+
+
+def _pause() -> None:
+    if _again is not None and _again.pause is not None:
+        _again.pause()
 
 
 @dataclass(frozen=True, slots=True)

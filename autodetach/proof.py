@@ -206,17 +206,16 @@ def new_faults(before: Faults, after: Analysis, *, numbers: bool) -> str | None:
 def _errors(analysis: Analysis) -> set[tuple[str, str]]:
     """What PyTorch would raise, by its kind and the place of the differentiation."""
     found: set[tuple[str, str]] = set()
-    for run in analysis.runs:
+    for run in analysis.distinct:
         found |= {("second walk", _text(e.second.call.func)) for e in run.machine.second_walks}
         found |= {("changed in place", _text(e.by.call.func)) for e in run.machine.stale}
     return found
 
 
 def _refused(analysis: Analysis) -> set[tuple[str, str]]:
-    return {(f.kind, f.text) for run in analysis.runs for f in run.machine.type_faults}
+    return {(f.kind, f.text) for run in analysis.distinct for f in run.machine.type_faults}
 
 
 def _escaping(analysis: Analysis) -> set[str]:
-    return {
-        _text(tag) for run in analysis.runs for e in run.machine.escapes for tag in e.tags if isinstance(tag, ast.AST)
-    }
+    tags = (tag for run in analysis.distinct for escape in run.machine.escapes for tag in escape.tags)
+    return {_text(tag) for tag in tags if isinstance(tag, ast.AST)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autodetach.machine.apart import Spoilt
 from autodetach.machine.project import Project
-from autodetach.machine.run import Analysis, Paths, Run
+from autodetach.machine.run import Analysis, Paths, Run, dissolve
 from autodetach.proof import Verdict, compare, known_faults, new_faults
 
 
@@ -49,13 +49,20 @@ class Trial:
         runs = [self.run(n) for n in range(len(self._before.runs))]
         return Analysis(self._tree, runs, project=self._project, evidence=self._before.evidence)
 
+    def dissolve(self) -> None:
+        """Clear away all runs: nothing may be asked any more."""
+        dissolve(Analysis(self._tree, list(self._runs.values())))
+
     def verdict(self, first: int, *, cuts: bool, numbers: bool) -> Verdict:
         """Whether the edited program is as good on every path. `first` is the one most likely to say that it is not."""
         equal = True
+        known = self._before.distinct
         for number in (first, *(n for n in range(len(self._before.runs)) if n != first)):
             fault = new_faults(self._known, self.one(number), numbers=numbers)
             if fault is not None:
                 return Verdict(False, False, fault)
+            if self._before.runs[number] not in known:
+                continue  # seen by another name
             verdict = compare(self._before.runs[number], self.run(number), cuts=cuts)
             if not verdict.kept:
                 return verdict

@@ -59,7 +59,7 @@ def test_what_is_known_again_is_what_would_be_found(
     check(source(text), OPTIONS)
     texts = [remarked(text, chance) for _ in range(2)]
     known = [check(source(one), OPTIONS).findings for one in texts]
-    assert counted == [3 if "def training_step" in text else 1]
+    assert counted == [1]
     monkeypatch.setattr(checker, "_again", None)
     assert known == [check(source(one), OPTIONS).findings for one in texts]
 
@@ -112,6 +112,58 @@ def test_an_import_that_leads_somewhere_now_is_followed(counted: list[int]) -> N
         finder.path = place
         check(source(TEXT), OPTIONS, path="/a.py", finder=finder)
     assert counted == [3]
+
+
+class Project:
+    """One file that can be imported as `other`."""
+
+    def __init__(self) -> None:
+        self.text = "def value(x):\n    return x\n"
+
+    def find(self, name: str, importer: str) -> str | None:
+        return "/other.py" if name == "other" else None
+
+    def read(self, path: str) -> Source | None:
+        return Source.from_text(self.text, path)
+
+    def peek(self, path: str) -> bytes | None:
+        return self.text.encode()
+
+
+def test_a_program_of_several_files_is_known_while_all_are_the_same(
+    counted: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, found = Project(), []
+    text = TEXT.replace("1.0 * y", "net(value(y)).sum()").replace("    total = 0\n", "    total = 0  # {}\n")
+    changed = "def value(x):\n    return x.detach()\n"
+    for number, other in enumerate((project.text, project.text, changed, changed, project.text)):
+        project.text = other
+        found.append(check(source(text.format(number)), OPTIONS, path="/a.py", finder=project).findings)
+    assert counted == [3]
+    monkeypatch.setattr(checker, "_again", None)
+    assert found[0] != ()
+    for number in (0, 1, 4):
+        assert found[number] == check(source(text.format(number)), OPTIONS, path="/a.py", finder=project).findings
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "analysed"),
+    [
+        ("        total += 1.0 * y", "        # a remark\n        total += 1.0 * y  # another", 1),
+        ("        total += 1.0 * y", "        total += (\n            1.0 * y\n        )", 1),
+        ("        total += 1.0 * y", "        total += 1.0 * y\n        total += 1", 2),
+        ("        total += 1.0 * y\n", "        total += 1.0 * y\n\n\ndef more():\n    return 1\n", 2),
+    ],
+)
+def test_within_a_function_that_is_run(
+    counted: list[int], monkeypatch: pytest.MonkeyPatch, old: str, new: str, analysed: int
+) -> None:
+    texts = [TEXT, TEXT.replace(old, new, 1)]
+    assert texts[0] != texts[1]
+    known = [check(source(one), OPTIONS).findings for one in texts]
+    assert counted == [analysed]
+    monkeypatch.setattr(checker, "_again", None)
+    assert known == [check(source(one), OPTIONS).findings for one in texts]
 
 
 def test_a_step_that_a_trainer_calls_keeps_its_place(counted: list[int], monkeypatch: pytest.MonkeyPatch) -> None:

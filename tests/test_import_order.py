@@ -22,6 +22,7 @@ ORDER = (
     "notebook",
     "finding",
     "suppress fingerprint reparse",
+    "follow",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
     "machine.spelling",
@@ -123,7 +124,8 @@ ORDER = (
     "doctor.command",
     # The language server.
     "lsp",
-    "lsp.text lsp.pages lsp.work lsp.workers lsp.protocol",
+    "lsp.text lsp.pages lsp.workers lsp.protocol lsp.foreseen",
+    "lsp.work",
     "lsp.documents",
     "lsp.places",
     "lsp.desk lsp.diagnostics lsp.hover",

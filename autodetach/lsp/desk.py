@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -16,15 +15,15 @@ from autodetach.files import FoundFile, find_files, left_out, relative
 from autodetach.finding import Problem
 from autodetach.gather import gather
 from autodetach.lsp.documents import Documents, Stamp
+from autodetach.lsp.foreseen import Seen, foreseen, seen
 from autodetach.lsp.work import look
 from autodetach.lsp.workers import WorkerDied, Workers
 from autodetach.report import Located
 from autodetach.runner import Outcome, Task
 from autodetach.source import Source, SourceError
 
-SHORTEST_WAIT = 0.01
-LONGEST_WAIT = 0.1
-"""Seconds for which the text has to stay as it is, between these: a fifth of what the last analysis took."""
+WAIT = 0.01
+"""Seconds for which the text has to stay as it is."""
 WAIT_OF_OTHERS = 0.2
 """Seconds before what imports an edited text is looked at again."""
 
@@ -39,10 +38,14 @@ class Known:
 
 
 class Desk:
-    """The analyses of what is open, or was scanned. `told` hears of every one that ends, by the path of its root."""
+    """The analyses of what is open, or was scanned.
+
+    `told` hears of every one that ends, by the path of its root, and of what it will probably give, if that is clear
+    earlier; with True where nothing has been said of this text before.
+    """
 
     def __init__(
-        self, documents: Documents, workers: Workers, told: Callable[[str], None], complain: Callable[[str], None]
+        self, documents: Documents, workers: Workers, told: Callable[[str, bool], None], complain: Callable[[str], None]
     ) -> None:
         self._documents = documents
         self._workers = workers
@@ -51,12 +54,12 @@ class Desk:
         self._complaint = ""
         self._known: dict[str, Known] = {}
         self._pending: dict[str, asyncio.Task[None]] = {}
-        self._took: dict[str, float] = {}
+        self._early: dict[str, Outcome] = {}
+        self._seen: dict[str, Seen] = {}
 
     def edited(self, path: str, *, opened: bool = False) -> None:
         """The text at a path is another one, or is open now."""
-        wait = min(max(self._took.get(path, 0.0) / 5, SHORTEST_WAIT), LONGEST_WAIT)
-        self._begin(path, 0.0 if opened else wait)
+        self._begin(path, 0.0 if opened else WAIT)
         for root in self._importers(path):
             self._begin(root, WAIT_OF_OTHERS)
 
@@ -64,6 +67,7 @@ class Desk:
         """A text is not open any more: what is on disk counts again, for those that import it."""
         self._end(path)
         self._known.pop(path, None)
+        self._seen.pop(path, None)
         for root in self._importers(path):
             self._begin(root, WAIT_OF_OTHERS)
 
@@ -76,14 +80,14 @@ class Desk:
         } | {opened.path for opened in self._documents if everything}
         for root in stale:
             if self._documents.at(root) is not None:
-                self._begin(root, SHORTEST_WAIT)
+                self._begin(root, WAIT)
             else:
                 self._known.pop(root, None)
         return bool(stale)
 
     def is_pending(self, path: str) -> bool:
-        """Whether the text at a path has not been looked at yet."""
-        return path in self._pending
+        """Whether nothing is known of the text at a path yet."""
+        return path in self._pending and path not in self._early
 
     def problems(self, path: str) -> tuple[Problem, ...]:
         """What kept the text at a path from being analysed whole."""
@@ -140,7 +144,8 @@ class Desk:
         with self._settings() as configuration, contextlib.suppress(SourceError, WorkerDied):
             unsafe = configuration.settings_for(os.path.dirname(path)).unsafe_fixes
             before = self._documents.stamp(path)
-            outcome = await self._workers.run(look, replace(self._task(path, configuration), unsafe=unsafe))
+            task = replace(self._task(path, configuration), unsafe=unsafe)
+            outcome = await self._workers.run(look, task, about=path)
             return (outcome, unsafe) if before == self._documents.stamp(path) else None
         return None
 
@@ -187,6 +192,7 @@ class Desk:
 
     def _end(self, root: str) -> None:
         task = self._pending.pop(root, None)
+        self._early.pop(root, None)
         if task is not None:
             task.cancel()
         known = self._known.get(root)
@@ -196,36 +202,50 @@ class Desk:
 
     async def _analyse(self, root: str, wait: float) -> None:
         await asyncio.sleep(wait)
-        started = time.monotonic()
         try:
-            known = await self._look(root)
+            known = await self._look(root, early=root in self._seen)
             self._complaint = ""
         except ConfigError as error:
             self._wrong(error)
             known = Known(Outcome(self._file(root)), {})
-        self._took[root] = time.monotonic() - started
         self._known[root] = known
         del self._pending[root]
         if any(self._documents.at(path) is not None and not self._is_current(known, path) for path in known.stamps):
             self._begin(root, WAIT_OF_OTHERS)  # something that it imports was edited meanwhile
-        self._told(root)
+        first = self._early.pop(root, None)
+        self._told(root, first is None)
+        source = self.source(root)
+        if source is not None and not any(not problem.partial for problem in known.outcome.problems):
+            self._seen[root] = seen(self._seen.get(root), first, known.outcome, source)
 
-    async def _look(self, root: str) -> Known:
+    async def _look(self, root: str, *, early: bool = False) -> Known:
         """Analyse without repairs. Raises ConfigError."""
         opened = {document.path: self._documents.stamp(document.path) for document in self._documents}
         configuration = self._configuration(root)
+
+        def known(outcome: Outcome) -> Known:
+            paths = (root, *outcome.imported)
+            return Known(outcome, {path: opened.get(path) or self._documents.stamp(path) for path in paths})
+
+        def heard(first: Outcome) -> None:
+            source = self.source(root)
+            if self._documents.stamp(root) == opened[root] and source is not None:
+                self._early[root] = first
+                self._known[root] = known(foreseen(self._seen[root], first, source))
+                self._told(root, True)
+
         try:
             if root in opened and self._is_left_out(root, configuration):
                 outcome = Outcome(self._file(root))
             else:
                 task = self._task(root, configuration)
-                outcome = await self._workers.run(look, replace(task, options=replace(task.options, fixes=False)))
+                task = replace(task, options=replace(task.options, fixes=False))
+                outcome = await self._workers.run(look, task, early, about=root, heard=heard if early else None)
         except SourceError as error:
             outcome = Outcome(self._file(root), problems=(Problem(self._shown(root), error.message, error.line),))
         except WorkerDied as error:
             outcome = Outcome(self._file(root), problems=(Problem(self._shown(root), str(error)),))
-        paths = (root, *outcome.imported)
-        return Known(outcome, {path: opened.get(path) or self._documents.stamp(path) for path in paths})
+        return known(outcome)
 
     async def _repairs(self, root: str) -> Outcome | None:
         known = self._known.get(root)
@@ -235,7 +255,7 @@ class Desk:
             with self._settings() as configuration:
                 task = self._task(root, configuration)
                 task = replace(task, options=replace(task.options, alternatives=True))
-                known.repairs = asyncio.ensure_future(self._workers.run(look, task))
+                known.repairs = asyncio.ensure_future(self._workers.run(look, task, about=root))
         if known.repairs is None:
             return None
         try:

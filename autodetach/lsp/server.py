@@ -177,9 +177,9 @@ class Server(LanguageServer):
         else:
             self.window_show_message(types.ShowMessageParams(types.MessageType.Info, page))
 
-    def _told(self, root: str) -> None:
+    def _told(self, root: str, is_new: bool) -> None:
         if not self.pulls:
-            self.publish(root)
+            self.publish(root if is_new else None)
         elif self.desk.has_elsewhere(root):
             self.refresh()
 

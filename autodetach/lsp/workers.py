@@ -1,6 +1,7 @@
-"""Processes that do the thinking. What nobody waits for any more is ended with its process, and another stands by.
+"""Processes that do the thinking. What nobody waits for any more is stopped, so that its process can do the next thing.
 
-The machine is plain Python: in a thread it would hold up the conversation, and could not be stopped.
+The machine is plain Python: in a thread it would hold up the conversation, and could not be stopped. A process knows
+much about what it has looked at before, so it is ended only if it does not stop by itself.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import multiprocessing
 import os
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import forkserver
@@ -30,6 +32,8 @@ PRELOADED = (
 )
 """What takes long to load."""
 
+PATIENCE = 0.5
+"""Seconds that a process has to stop what it does."""
 MANY_OBJECTS = 50_000
 TOO_MANY_OBJECTS = 2_000_000
 PAUSE = 0.5
@@ -38,6 +42,10 @@ PAUSE = 0.5
 
 class WorkerDied(Exception):
     """A process ended before it answered."""
+
+
+class Stopped(BaseException):
+    """Nobody waits any more for what this process does."""
 
 
 class Workers:
@@ -57,26 +65,43 @@ class Workers:
         self._ready: list[_Worker] = []
         self._busy: set[_Worker] = set()
         self._starting: set[asyncio.Task[None]] = set()
+        self._stopping: dict[asyncio.Task[None], _Worker] = {}
         self._closed = False
 
     def warm_up(self) -> None:
         """Have a process stand by."""
-        if not self._closed and len(self._ready) + len(self._starting) < self.size:
+        if not self._closed and len(self._ready) + len(self._starting) + len(self._stopping) < self.size:
             task = asyncio.ensure_future(self._start_one())
             self._starting.add(task)
             task.add_done_callback(self._starting.discard)
 
-    async def run(self, function: Callable[..., T], *arguments: object) -> T:
-        """What the function returns, or raises, in another process; when this is cancelled, the process is ended."""
+    async def run(
+        self,
+        function: Callable[..., T],
+        *arguments: object,
+        about: str = "",
+        heard: Callable[[Any], None] | None = None,
+    ) -> T:
+        """What the function returns, or raises, in another process; when this is cancelled, it is stopped there.
+
+        If there is a process that was asked the last time `about` the same, it is asked again. `heard` is called with
+        what the function tells while it runs.
+        """
         loop = asyncio.get_running_loop()
+
+        def told(value: Any) -> None:
+            if heard is not None:
+                loop.call_soon_threadsafe(heard, value)
+
         async with self._turns:
-            worker = await self._take()
+            worker = await self._take(about)
+            worker.about = about
             self._busy.add(worker)
+            asked = loop.run_in_executor(self._threads, worker.ask, function, arguments, told)
             try:
-                kind, result = await loop.run_in_executor(self._threads, worker.ask, function, arguments)
+                kind, result = await asyncio.shield(asked)
             except asyncio.CancelledError:
-                worker.kill()
-                self.warm_up()
+                self._stop(worker, asked)
                 raise
             except (EOFError, OSError) as error:
                 worker.kill()
@@ -90,21 +115,42 @@ class Workers:
             answer: T = result
             return answer
 
+    def _stop(self, worker: _Worker, asked: asyncio.Future[Any]) -> None:
+        task = asyncio.ensure_future(self._stopped(worker, asked))
+        self._stopping[task] = worker
+        task.add_done_callback(lambda done: self._stopping.pop(done, None))
+
+    async def _stopped(self, worker: _Worker, asked: asyncio.Future[Any]) -> None:
+        """Have a process stop, or end it."""
+        try:
+            worker.stop()
+            await asyncio.wait_for(asked, PATIENCE)
+        except (EOFError, OSError, asyncio.TimeoutError):
+            worker.kill()
+        else:
+            worker.is_stopped = False
+            self._ready.append(worker)
+
     def close(self) -> None:
         """End all processes."""
         self._closed = True
-        for worker in (*self._ready, *self._busy):
+        for worker in (*self._ready, *self._busy, *self._stopping.values()):
             worker.kill()
         self._ready.clear()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _take(self) -> _Worker:
+    async def _take(self, about: str) -> _Worker:
+        while any(worker.about == about for worker in self._stopping.values()):
+            # It will know more than any other.
+            await asyncio.wait(self._stopping, return_when=asyncio.FIRST_COMPLETED)
+        self._ready.sort(key=lambda worker: worker.about == about)
         while self._ready:
             worker = self._ready.pop()
             if worker.is_alive():
                 return worker
-        if self._starting:
-            await asyncio.wait(self._starting, return_when=asyncio.FIRST_COMPLETED)
+        waiting = {*self._starting, *self._stopping}
+        if waiting:
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             if self._ready:
                 return self._ready.pop()
         return await self._start()
@@ -125,6 +171,10 @@ class _Worker:
     """A process, and the pipe to it."""
 
     def __init__(self, context: Any) -> None:
+        self.about = ""
+        self.is_stopped = False
+        self._is_asked = False
+        self._lock = threading.Lock()
         self._pipe, other = context.Pipe()
         self._process: BaseProcess = context.Process(target=serve, args=(other,), daemon=True)
         if context.get_start_method() == "spawn":
@@ -134,9 +184,26 @@ class _Worker:
             self._process.start()
         other.close()
 
-    def ask(self, function: Callable[..., object], arguments: tuple[object, ...]) -> Any:
-        self._pipe.send((function, arguments))
-        return self._pipe.recv()
+    def ask(self, function: Callable[..., object], arguments: tuple[object, ...], told: Callable[[Any], None]) -> Any:
+        """How the function ends, and with what. Raises EOFError and OSError."""
+        with self._lock:
+            if self.is_stopped:
+                return "stopped", None
+            self._pipe.send((function, arguments))
+            self._is_asked = True
+        while True:
+            kind, value = self._pipe.recv()
+            if kind != "told":
+                self._is_asked = False
+                return kind, value
+            told(value)
+
+    def stop(self) -> None:
+        """Have the process end what it does, or not begin; `ask` then returns."""
+        with self._lock:
+            self.is_stopped = True
+            if self._is_asked:
+                self._pipe.send(None)
 
     def is_alive(self) -> bool:
         return self._process.is_alive()
@@ -146,26 +213,57 @@ class _Worker:
         self._process.kill()
 
 
+_pipe: Connection | None = None
+_afterwards: list[Callable[[], None]] = []
+
+
+def tell(value: object) -> None:
+    """Have the process that asked know of something while this one goes on."""
+    if _pipe is not None:
+        _pipe.send(("told", value))
+
+
+def pause() -> None:
+    """Called by what takes long. Raises Stopped if nobody waits any more."""
+    if _pipe is not None and _pipe.poll():
+        raise Stopped
+
+
+def afterwards(function: Callable[[], None]) -> None:
+    """Have something done once the answer is sent."""
+    _afterwards.append(function)
+
+
 def serve(pipe: Connection) -> None:
     """What a process does: answer until the pipe ends."""
     import gc
     import signal
 
+    global _pipe
+    _pipe = pipe
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Standard output belongs to the conversation with the editor.
     os.dup2(2, 1)
     sys.stdin = open(os.devnull)  # noqa: SIM115
     # The collector of cycles looks through all that is kept: while nobody waits, and not while somebody does.
     gc.disable()
+    gc.freeze()
     with contextlib.suppress(EOFError, OSError):
         while True:
-            function, arguments = pipe.recv()
+            message = pipe.recv()
+            if message is None:
+                continue  # what was to be stopped had ended
+            function, arguments = message
             try:
                 answer = ("returned", function(*arguments))
+            except Stopped:
+                answer = ("stopped", None)
             except Exception as error:
                 answer = ("raised", error)
             pipe.send(answer)
             del answer
+            while _afterwards:
+                _afterwards.pop()()
             new = gc.get_count()[0]
             if new > TOO_MANY_OBJECTS or (new > MANY_OBJECTS and not pipe.poll(PAUSE)):
                 gc.collect()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from autodetach.machine.core import STRIDE, OutOfFuel
@@ -34,6 +34,8 @@ NOT_REACHED = frozenset({
 })  # fmt: skip
 """Of a machine: what no entry point finds as another one has left it, or what is compared by itself."""
 MAX_HEAPS = 6
+PER_ENTRY = 2000
+"""So many values are compared for each entry: where more can be reached, several entries are looked at together."""
 
 
 class Spoilt(Exception):
@@ -54,6 +56,14 @@ class Asked(dict[Any, Any]):
     def __contains__(self, key: object) -> bool:
         self.asked.add(key)
         return super().__contains__(key)
+
+
+def asked(items: dict[Any, Any], keys: set[Hashable]) -> Asked:
+    """The dict, noting into these keys from now on; a copy of one that notes nothing."""
+    if not isinstance(items, Asked):
+        return Asked(items, keys)
+    items.asked = keys
+    return items
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -114,6 +124,7 @@ class Apart:
         self._machine = machine
         self._given = machine.fuel
         self._segments: list[Segment] = []
+        self._open: list[Segment] = []
         self._heap: Heap | None = None
         self._heaps = 0
         self._off = machine.evidence is not None
@@ -126,17 +137,31 @@ class Apart:
         heap = self._begin()
         if heap is None:
             return entry()
-        start = self._moment(heap)
+        start = self._start(heap)
         names = entry()
         now = self._moment(heap)
-        same = heap.is_same()
-        kept = entry if same and self._is_apart(start, now) else None
-        self._segments.append(Segment(kept, names, heap, start, now, self._asked, self._leaves_asked))
-        if not same:
+        kept = entry if self._is_apart(start, now) else None
+        self._open.append(Segment(kept, names, heap, start, now, self._asked, self._leaves_asked))
+        if len(self._open) * PER_ENTRY >= heap.size:
+            self._close()
+        return names
+
+    def _start(self, heap: Heap) -> Moment:
+        """The moment before an entry: but for the time, that after the one before."""
+        last = self._open[-1] if self._open else self._segments[-1] if self._segments else None
+        if last is None or last.heap is not heap:
+            return self._moment(heap)
+        return replace(last.end, clock=self._machine.clock, loops=self._machine._loops_begun)
+
+    def _close(self) -> None:
+        """Look whether the last entries have changed anything that others can reach."""
+        if self._open and self._heap is not None and not self._heap.is_same():
+            self._open = [replace(segment, entry=None) for segment in self._open]
             self._heap = None
             self._heaps += 1
             self._off = self._heaps > MAX_HEAPS
-        return names
+        self._segments += self._open
+        self._open = []
 
     def _begin(self) -> Heap | None:
         if self._off:
@@ -158,6 +183,7 @@ class Apart:
 
         `fuel` is what that run is given. Raises Spoilt.
         """
+        self._close()
         if self._off or self._heap is None or len(policy.flips) != 1:
             return None
         ((key, _),) = policy.flips
@@ -256,9 +282,9 @@ class Apart:
     def _note(self, known: dict[Hashable, bool], equal_to: dict[Hashable, Hashable], syms: dict[Hashable, Sym]) -> None:
         """From now on, note which facts are asked for; those that there are now are copied."""
         machine = self._machine
-        machine.oracle.known = Asked(known, self._asked)
-        machine.oracle.equal_to = Asked(equal_to, self._asked)
-        machine._syms = Asked(syms, self._asked)
+        machine.oracle.known = asked(known, self._asked)
+        machine.oracle.equal_to = asked(equal_to, self._asked)
+        machine._syms = asked(syms, self._asked)
 
     def _watch(self) -> None:
         """Note whether it is asked for all leaves that have gradient, which are no part of the heap."""

@@ -83,7 +83,10 @@ class Expressions(Objects):
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         kind = type(node)
         if kind is ast.Name:
-            return self.load(node.id, frame)  # type: ignore[attr-defined]
+            value = frame.names.get(node.id, MISSING)  # type: ignore[attr-defined]
+            if value is MISSING or type(value) is Deferred:
+                return self.load(node.id, frame)  # type: ignore[attr-defined]
+            return value
         if kind is ast.Constant:
             return node.value  # type: ignore[attr-defined]
         handler = self._eval.get(kind)

@@ -66,7 +66,7 @@ def growths(analysis: Analysis) -> list[Growth]:
     """The growths of all paths, one for each place; none that any path differentiates later."""
     legitimate: set[tuple[str, ast.AST | None]] = set()
     found: dict[tuple[str, ast.AST | None], Growth] = {}
-    for run in analysis.runs:
+    for run in analysis.distinct:
         for crossing in run.machine.crossings:
             if crossing.child.walked_by:
                 legitimate.add(("chain", crossing.child.site.node))

@@ -56,6 +56,7 @@ class Heap:
             pending += self._add(value)
         self._kept = seen
         self._before = self._read()
+        self.size = len(self._before[2])
 
     def _add(self, value: Any) -> list[Any]:
         """Note a value by its kind; what it refers to."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from autodetach.machine.apart import Apart, Spoilt
@@ -35,6 +35,9 @@ FUEL_PER_FILE = 100_000
 FUEL_FOR_IMPORTS_PER_FILE = 72_000
 """What the bodies of imported files may cost on all paths together: no more paths are looked at beyond that."""
 MAX_PATHS = 24
+CALLED_FROM = "_called_from"
+"""The field of a call that stands in no file with the function whose place it has."""
+NOWHERE = Site(ast.Pass(), "")
 MIN_ENTRIES = 3
 """With fewer entry points, watching whether others notice them costs more than it spares."""
 
@@ -76,22 +79,56 @@ class Analysis:
     evidence: Evidence | None = None
 
     @property
+    def distinct(self) -> list[Run]:
+        """The paths without those that are an earlier one by another name."""
+        found: dict[int, Run] = {}
+        for run in self.runs:
+            found.setdefault(id(run.machine), run)
+        return list(found.values())
+
+    @property
     def trees(self) -> list[ast.Module]:
         """Of all files that the program is made of, the analysed one first."""
         return [self.tree] if self.project is None else [module.tree for module in self.project.modules]
 
 
+def dissolve(analysis: Analysis) -> None:
+    """Cut an analysis that nobody needs any more to pieces; else it would stay until cycles are looked for."""
+    for run in analysis.distinct:
+        machine, run.apart = run.machine, None
+        for node in machine.nodes:
+            node.parents = node.operands = node.saved = node.loops = ()
+            node.walked_by, node.grads = [], []
+            node.chain = node.at = None
+            node.site = NOWHERE
+        for d in machine.differentiations:
+            d.walked, d.roots = [], ()
+        for function in machine.functions:
+            function.frame.names = {}
+        for cls in machine.classes:
+            cls.names, cls.order = {}, None
+        for activation in machine.activations:
+            activation.frame = None
+        vars(machine).clear()
+
+
 def analyse(
-    tree: ast.Module, project: Project | None = None, evidence: Evidence | None = None, *, whole: bool = False
+    tree: ast.Module,
+    project: Project | None = None,
+    evidence: Evidence | None = None,
+    *,
+    whole: bool = False,
+    between: Callable[[Analysis], None] | None = None,
 ) -> Analysis:
     """Run a module along its paths.
 
     `tree` is that of the project's root; without a project, all imports are unknown. `evidence` is what a run has
     shown, and is kept with the analysis, for the programs that are compared with it. With `whole`, only the default
-    path of a program of several files is run if it is cut short.
+    path of a program of several files is run if it is cut short. `between` is called, without evidence, with what there
+    is so far, before another path is run.
     """
     if evidence is None:
-        return _analyse(tree, project, None, whole)
+        return _analyse(tree, project, None, whole, between)
     analysis = _analyse(tree, project, evidence.normalised(), whole)
     # What an argument brings from an earlier pass is nothing that the callee keeps, and a repair may not bring it.
     explained = {call for run in analysis.runs for call in run.machine.explained}
@@ -101,7 +138,13 @@ def analyse(
 
 
 def _analyse(
-    tree: ast.Module, project: Project | None, evidence: Evidence | None, whole: bool, *, apart: bool = True
+    tree: ast.Module,
+    project: Project | None,
+    evidence: Evidence | None,
+    whole: bool,
+    between: Callable[[Analysis], None] | None = None,
+    *,
+    apart: bool = True,
 ) -> Analysis:
     analysis = Analysis(tree, [], project=project, evidence=evidence)
     fuel, for_imports = FUEL_PER_FILE, FUEL_FOR_IMPORTS_PER_FILE
@@ -110,10 +153,12 @@ def _analyse(
     paths = Paths(tree, project, evidence, apart=apart)
     while queue:
         policy = queue.pop(0)
+        if between is not None and analysis.runs:
+            between(analysis)
         try:
             run = paths.run(policy, min(FUEL_PER_RUN, fuel))
         except Spoilt:
-            return _analyse(tree, project, evidence, whole, apart=False)
+            return _analyse(tree, project, evidence, whole, between, apart=False)
         fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
         analysis.runs.append(run)
         if not run.finished and len(analysis.runs) == 1:
@@ -200,9 +245,19 @@ class Paths:
         self._evidence = evidence
         self._apart = apart and evidence is None
         self._first: Run | None = None
+        self._done: dict[frozenset[tuple[TestKey, str]], Run] = {}
 
     def run(self, policy: Policy, fuel: int) -> Run:
         """The path of a policy. Raises Spoilt where all runs so far have to be forgotten, but not without `apart`."""
+        # Of two tests that go the other way, either may be the first to be turned: it is the same path.
+        flips = frozenset(policy.flips)
+        done = self._done.get(flips)
+        if done is not None and done.fuel == fuel:
+            return replace(done, policy=policy, apart=None)
+        run = self._done[flips] = self._run(policy, fuel)
+        return run
+
+    def _run(self, policy: Policy, fuel: int) -> Run:
         first = self._first
         if first is not None and first.apart is not None and first.finished:
             seen = first.apart.other(policy, fuel)
@@ -331,6 +386,7 @@ def differentiate_returned(machine: Machine, function: Function, result: Value) 
     if isinstance(loss, (Tensor, Opaque)) and loss.node is not None:
         call = ast.Call(ast.Attribute(ast.Name("trainer", ast.Load()), "backward", ast.Load()), [], [])
         ast.copy_location(call, function.node)
+        setattr(call, CALLED_FROM, function.node)
         machine.differentiate([loss], call, Site(call, function.qualname), kind="wrapper")
 
 

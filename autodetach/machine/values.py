@@ -16,6 +16,9 @@ Value: TypeAlias = Any
 """A Python constant or an instance of a class of this module."""
 
 CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
+CONSTANT_TYPES = frozenset(CONSTANTS)
+NUMBER_TYPES = frozenset({bool, int, float, complex})
+"""Constants have these types themselves, none that derives from them."""
 
 Shape: TypeAlias = "tuple[int | None, ...] | None"
 
@@ -409,28 +412,30 @@ class GradMode:
 
 
 def is_constant(value: Value) -> bool:
-    return isinstance(value, CONSTANTS)
+    return type(value) in CONSTANT_TYPES
 
 
 def is_number(value: Value) -> bool:
     """A Python number for certain (bool included)."""
-    return isinstance(value, (bool, int, float, complex)) or (isinstance(value, Sym) and value.kind == "number")
+    kind = type(value)
+    return kind in NUMBER_TYPES or (kind is Sym and value.kind == "number")
 
 
 def key_of(value: Value) -> Hashable:
     """A hashable form of a value: equal for equal constants, identity otherwise."""
-    if isinstance(value, CONSTANTS):
+    kind = type(value)
+    if kind is Sym:
+        return ("s", value.key)
+    if kind is Opaque:
+        return ("o", value.number)
+    if kind in CONSTANT_TYPES:
         if isinstance(value, (bool, int, float)):
             return ("c", value)
-        return ("c", type(value).__name__, value)
-    if isinstance(value, Sym):
-        return ("s", value.key)
+        return ("c", kind.__name__, value)
     if isinstance(value, Sequence) and value.kind == "tuple":
         return ("t", tuple(key_of(v) for v in value.items))
     if isinstance(value, External):
         return ("x", value.path)
-    if isinstance(value, Opaque):
-        return ("o", value.number)
     return ("i", id(value))
 
 

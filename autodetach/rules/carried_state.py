@@ -162,11 +162,13 @@ def _raising(
 
 def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
     """Retained graph of an earlier pass is walked again in a later one, with a step in between: no error, but wrong."""
+    if not any(d.retain for d in run.machine.differentiations):
+        return
     for d in run.machine.differentiations:
         if d.kind == "grad" or d.create_graph or d.raised:
             continue
         for node in d.walked:
-            if node.leaf or node.weak or not node.saves:
+            if len(node.walked_by) < 2 or node.leaf or node.weak or not node.saves:
                 continue
             old = next((o for o in node.walked_by if o.number < d.number and o.retain and o.kind != "grad"), None)
             apart = diverge(node.loops, d.loops)

@@ -28,7 +28,7 @@ class Program:
 
     @property
     def runs(self) -> list[Run]:
-        return self.analysis.runs
+        return self.analysis.distinct
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:

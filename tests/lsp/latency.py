@@ -1,19 +1,22 @@
-"""How long after a change an editor has the diagnostics, on a training script of 1,000 lines.
+"""How long after a change an editor has the diagnostics, on training scripts of 1,000 lines.
 
-    python tests/lsp/latency.py [EDITS]
+    python tests/lsp/latency.py [EDITS] [KIND ...]
 
 The times are those of one client and one server in one run, and of `ast.parse` of the same texts in between, since a
-number of milliseconds says as much about the machine as about the program.
+number of milliseconds says as much about the machine as about the program. `first` is when something is shown of the
+new text, `last` when that is known to be all; `same` says how often the first was the last.
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
+import itertools
 import random
 import statistics
-import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lsp_client import Client
@@ -163,56 +166,177 @@ if __name__ == "__main__":
 OPTIONS = "data out width classes lr decay batch epochs warmup steps smoothing clip log_every".split()
 
 
+GAN = """
+
+def train_gan(generator, critic, loader, args):
+    real_label, fake_label = 1.0, 0.0
+    opt_g = torch.optim.Adam(generator.parameters(), lr=args.lr)
+    opt_c = torch.optim.Adam(critic.parameters(), lr=args.lr)
+    loss_fn = nn.BCEWithLogitsLoss()
+    for epoch in range(args.epochs):
+        sum_g, sum_c = 0.0, 0.0
+        for step, (x, y) in enumerate(loader):
+            noise = torch.randn(x.size(0), 32)
+            fake = generator(noise)
+            real_out = critic(x)
+            fake_out = critic(fake.detach())
+            loss_c = loss_fn(real_out, torch.full_like(real_out, real_label))
+            loss_c = loss_c + loss_fn(fake_out, torch.full_like(fake_out, fake_label))
+            opt_c.zero_grad()
+            loss_c.backward()
+            opt_c.step()
+            if step % args.critic_steps == 0:
+                loss_g = loss_fn(critic(fake), torch.full_like(real_out, real_label))
+                opt_g.zero_grad()
+                loss_g.backward()
+                opt_g.step()
+                sum_g += loss_g.item()
+            sum_c += loss_c.item()
+        log.info("epoch %d: %.4f %.4f", epoch, sum_g / len(loader), sum_c / len(loader))
+"""
+LONG = """        if args.option_N:
+            x = x * args.scale_N + args.shift_N
+        seen_N = x.size(0) * args.factor_N
+        if step % args.every_N == 0 and args.verbose_N:
+            log.info("step %d: %d of %d", step, seen_N, args.total_N)
+"""
+UTILITY = """
+
+class UtilityN:
+    \"\"\"Keeps what is asked for often.\"\"\"
+
+    def __init__(self, root, limit=10):
+        self.root = root
+        self.limit = limit
+        self.items = {}
+
+    def get(self, name, default=None):
+        for item in self.items.get(name, ()):
+            if item.ready:
+                return item
+        return default
+
+    def put(self, name, item):
+        self.items.setdefault(name, []).append(item)
+        while len(self.items[name]) > self.limit:
+            self.items[name].pop(0)
+"""
+
+
+def numbered(text: str, number: int) -> str:
+    for name in ("Block", "Model", "Corpus", "Utility", "train_", "evaluate_", "main_", "best_", "schedule_"):
+        text = text.replace(f"{name}N", f"{name}{number}")
+    return text
+
+
+def filled(parts: list[str], filler: str, end: str) -> str:
+    """A thousand lines: these parts, as many of the filler as there is room for, the end."""
+    text = "".join(parts)
+    for number in itertools.count(1):
+        more = numbered(filler, number)
+        if (text + more + end).count("\n") > LINES:
+            return text + "\n" * (LINES - (text + end).count("\n")) + end
+        text += more
+    raise AssertionError
+
+
+def tail(call: str = "main_0(parse_args())") -> str:
+    options = "".join(f'    parser.add_argument("--{name}", default=None)\n' for name in OPTIONS)
+    return TAIL.format(options).replace("main_0(parse_args())", call)
+
+
+def trainer(kept: str) -> str:
+    """Two models with their training, one of which is started, and helpers."""
+    units = (numbered(MODEL + TRAINING, n).replace("LOSS", kept if n else "loss.item()") for n in range(2))
+    return filled([HEAD, numbered(SCHEDULE, 0), *units], SCHEDULE, tail())
+
+
+def gan() -> str:
+    start = "train_gan(Model0(8, 3), Model0(8, 1), DataLoader(Corpus0('.', 'train')), parse_args())"
+    return filled([HEAD, numbered(MODEL, 0), GAN], UTILITY, tail(start))
+
+
+def classes() -> str:
+    """Many classes and functions that nobody in view calls."""
+    unit = numbered(MODEL + TRAINING, 0).replace("LOSS", "loss")
+    return filled([HEAD, numbered(SCHEDULE, 0), unit], UTILITY, "\n")
+
+
+def long_main() -> str:
+    """One training loop of some hundred lines."""
+    training = numbered(MODEL + TRAINING, 0).replace("LOSS", "loss.item()")
+    begin = training.index("        optimizer.zero_grad()")
+    room = LINES - (HEAD + SCHEDULE + training + tail()).count("\n")
+    more = "".join(LONG.replace("_N", f"_{n}") for n in range(room // LONG.count("\n")))
+    return HEAD + numbered(SCHEDULE, 0) + training[:begin] + more + training[begin:] + tail()
+
+
+SCRIPTS: dict[str, Callable[[], str]] = {
+    "clean trainer": lambda: trainer("loss.item()"),
+    "trainer": lambda: trainer("loss"),
+    "gan": gan,
+    "classes": classes,
+    "long main": long_main,
+}
+
+
 def script() -> str:
-    """A thousand lines: two models with their training, and helpers."""
-    tail = TAIL.format("".join(f'    parser.add_argument("--{name}", default=None)\n' for name in OPTIONS))
-    parts = [HEAD, SCHEDULE.replace("N", "0")]
-    for number in range(2):
-        text = (MODEL + TRAINING).replace("LOSS", "loss" if number else "loss.item()")
-        for name in ("Block", "Model", "Corpus", "train_", "evaluate_", "main_", "best_"):
-            text = text.replace(f"{name}N", f"{name}{number}")
-        parts.append(text)
-    number = 1
-    while sum(part.count("\n") for part in parts) + tail.count("\n") < LINES - 8:
-        parts.append(SCHEDULE.replace("_N", f"_{number}"))
-        number += 1
-    text = "".join((*parts, tail))
-    return text.replace("\n\n\ndef parse_args", "\n" * (LINES - text.count("\n")) + "\n\n\ndef parse_args")
+    """The training script with a finding."""
+    return trainer("loss")
 
 
-def edits(text: str, count: int, chance: random.Random) -> list[tuple[str, str]]:
+def edits(text: str, count: int, chance: random.Random) -> Iterator[tuple[str, str]]:
     """Texts, each by one change from the one before, with the kind of the change."""
-    made: list[tuple[str, str]] = []
+    kinds = ("letter", "number", "comment", "new line", "statement", "loop", "loss", "rename")
     for number in range(count):
         lines = text.split("\n")
-        kind = ("a number", "a comment", "a new line", "a statement", "the loss")[number % 5]
-        if kind == "a number":
-            n = chance.choice([n for n, line in enumerate(lines) if "0.5 * (1.0" in line])
-            lines[n] = lines[n].replace("0.5 *", f"0.5{number} *")
-        elif kind == "a comment":
+        kind = kinds[number % len(kinds)]
+        code = [n for n, line in enumerate(lines) if line.startswith("    ") and "(" in line and '"' not in line]
+        loop = [n for n, line in enumerate(lines) if "optimizer.zero_grad()" in line or "opt_c.zero_grad()" in line]
+        if kind == "letter":  # a name that is being typed, at the end of a line of some function
+            n = chance.choice([n for n in code if not lines[n].rstrip().endswith((":", ",", "("))])
+            lines[n] += f"; x{number}"
+        elif kind == "number":
+            n = chance.choice([n for n, line in enumerate(lines) if " 0.5" in line or " 1.0" in line])
+            lines[n] = lines[n].replace(" 0.5", f" 0.5{number}", 1).replace(" 1.0", f" 1.0{number}", 1)
+        elif kind == "comment":
             n = chance.choice([n for n, line in enumerate(lines) if line.strip() and not line.rstrip().endswith('"""')])
             lines[n] += f"  # {number}"
-        elif kind == "a new line":
-            n = chance.choice([n for n, line in enumerate(lines) if line.startswith("def ")])
+        elif kind == "new line":
+            n = chance.choice([n for n, line in enumerate(lines) if line.startswith(("def ", "class "))])
             lines.insert(n, "")
-        elif kind == "a statement":
-            n = chance.choice([n for n, line in enumerate(lines) if "progress = " in line])
-            lines.insert(n, f"    total = total + {number}")
+        elif kind == "statement":
+            n = chance.choice([n for n in code if lines[n].lstrip().startswith(("return ", "self.", "model."))])
+            lines.insert(n, lines[n][: len(lines[n]) - len(lines[n].lstrip())] + f"value = {number}")
+        elif kind == "loop":
+            n = chance.choice(loop)
+            lines.insert(n, lines[n][: len(lines[n]) - len(lines[n].lstrip())] + f"norm_{number} = x.norm()")
+        elif kind == "loss":
+            n = chance.choice([n for n, line in enumerate(lines) if "total += loss" in line or "sum_c += loss" in line])
+            lines[n] = lines[n].removesuffix(".item()") if lines[n].endswith(".item()") else lines[n] + ".item()"
         else:
-            n = next(n for n, line in enumerate(lines) if line.startswith("        total += loss"))
-            m = max(n for n, line in enumerate(lines) if line.startswith("        total += loss"))
-            n = chance.choice((n, m))
-            lines[n] = "        total += " + ("loss" if ".item()" in lines[n] else "loss.item()")
+            n = chance.choice([n for n, line in enumerate(lines) if line.startswith("def ")])
+            name = lines[n].removeprefix("def ").partition("(")[0]
+            lines[n] = lines[n].replace(name, f"{name.rstrip('x')}" if name.endswith("x") else f"{name}x")
         text = "\n".join(lines)
-        made.append((kind, text))
-    return made
+        yield kind, text
 
 
 def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 100
-    text = script()
-    took: dict[str, list[float]] = {}
+    parser = argparse.ArgumentParser()
+    parser.add_argument("edits", type=int, nargs="?", default=64)
+    parser.add_argument("kinds", nargs="*", default=list(SCRIPTS))
+    options = parser.parse_args()
+    for name in options.kinds:
+        measure(name, SCRIPTS[name](), options.edits)
+
+
+def measure(name: str, text: str, count: int) -> None:
+    """Print a table of the times of one script."""
+    first: dict[str, list[float]] = {}
+    last: dict[str, list[float]] = {}
     parsed: list[float] = []
+    same = 0
     with tempfile.TemporaryDirectory() as folder, Client(Path(folder)) as client:
         uri = (Path(folder) / "train.py").as_uri()
         client.initialize(Path(folder))
@@ -222,20 +346,30 @@ def main() -> None:
             start = time.perf_counter()
             client.change(uri, version, change(text, new))
             client.diagnostics(uri, version)
-            took.setdefault(kind, []).append(time.perf_counter() - start)
+            shown = time.perf_counter() - start
+            at = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 0}}
+            client.request("textDocument/hover", at)
+            known = time.perf_counter() - start
+            same += not any(params["uri"] == uri for _, params in client.notified if "uri" in params)
+            for times, one in ((first, shown), (last, known)):
+                times.setdefault(kind, []).append(one)
+                times.setdefault("all", []).append(one)
             text = new
             start = time.perf_counter()
             ast.parse(text)
             parsed.append(time.perf_counter() - start)
-    took["all"] = [one for times in list(took.values()) for one in times]
     parse = statistics.median(parsed)
-    print(f"{len(text.splitlines())} lines; ast.parse takes {parse * 1000:.1f} ms (median)")
-    for kind, times in took.items():
-        middle, high = statistics.median(times), statistics.quantiles(times, n=20)[-1]
-        print(
-            f"{kind:12} {len(times):4} edits: median {middle * 1000:6.0f} ms ({middle / parse:5.1f} parses), "
-            f"95th percentile {high * 1000:6.0f} ms ({high / parse:5.1f} parses)"
-        )
+    print(f"{name}: {len(text.splitlines())} lines; ast.parse {parse * 1000:.1f} ms (median); same {same} of {count}")
+    print(f"  {'':12} {'first':>31}   {'last':>31}")
+    for kind in sorted(first, key=lambda kind: kind == "all"):
+        columns = "   ".join(shown_as(times[kind], parse) for times in (first, last))
+        print(f"  {kind:12} {columns}", flush=True)
+
+
+def shown_as(times: list[float], parse: float) -> str:
+    """The median and the 95th percentile, in milliseconds and in parses of the text."""
+    middle, high = statistics.median(times), statistics.quantiles(times, n=20)[-1]
+    return f"{middle * 1000:6.0f} ms {middle / parse:5.1f}  {high * 1000:6.0f} ms {high / parse:5.1f}"
 
 
 def change(old: str, new: str) -> dict[str, object]:

@@ -7,7 +7,8 @@ import ast
 import pytest
 
 from autodetach.machine import run
-from autodetach.machine.apart import Apart, Spoilt
+from autodetach.machine.apart import PER_ENTRY, Apart, Spoilt
+from autodetach.machine.heap import Heap
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy
 from autodetach.machine.run import FUEL_PER_RUN, Paths, Run, analyse, run_once, variants
@@ -225,3 +226,20 @@ def test_what_was_spoilt_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "MIN_ENTRIES", 1000)
     assert [shown(one) for one in found.runs] == [shown(one) for one in analyse(tree).runs]
     assert len(found.runs[0].machine.globals.names["names"].items) <= 3
+
+
+def test_many_entries_are_compared_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else all that can be reached is looked at once for each of them."""
+    values = 0
+    is_same = Heap.is_same
+
+    def counted(self: Heap) -> bool:
+        nonlocal values
+        values += self.size
+        return is_same(self)
+
+    monkeypatch.setattr(Heap, "is_same", counted)
+    text = HEAD + "".join(HELPER.replace("helper", f"helper{n}") for n in range(600))
+    watched = run_once(ast.parse(text), Policy(), 10 * FUEL_PER_RUN, watched=True)
+    assert len(watched.entries) > 600
+    assert values <= PER_ENTRY * len(watched.entries) + 20_000
