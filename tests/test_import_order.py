@@ -28,6 +28,7 @@ ORDER = (
     "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.reach machine.project",
     "machine.evidence",
     "machine.torch_operations machine.torch_modules",
+    "machine.beginnings",
     "machine.torch_semantics",
     "machine.likeness",
     "machine.values",
