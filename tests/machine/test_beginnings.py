@@ -58,7 +58,6 @@ BEHIND_A_TEST = {
     "string": START + "    if not a:\n        net = getattr(nn, 'Linear')(1, 1)\n" + LOOP,
     "alias": "Made = nn.Linear\n" + START + "    if not a:\n        net = Made(1, 1)\n" + LOOP,
     "import": START + "    if not a:\n        from torch.nn import Linear as L\n        net = L(1, 1)\n" + LOOP,
-    "star": "from torch.nn import *\n" + START + "    if not a:\n        net = Linear(1, 1)\n" + LOOP,
     "decorator": (
         START + "    if not a:\n        net = make()\n" + LOOP + "import functools\n@functools.cache\n"
         "def make():\n    return nn.Linear(1, 1)\n"
@@ -66,8 +65,8 @@ BEHIND_A_TEST = {
     "evidence": "def f(a, net, xs):\n    if a:\n        return\n    net.eval()\n" + LOOP,
     "keyword": START + "    w = torch.zeros(1, requires_grad=a.b)\n    net = lambda x: w * x\n" + LOOP,
     "differentiation": (
-        "def f(a, loss, xs):\n    total = 0\n    for x in xs:\n        y = loss(x)\n        if a:\n            continue\n"
-        "        y.backward()\n        total += y\n    print(total)\n"
+        "def f(a, loss, xs):\n    total = 0\n    for x in xs:\n        y = loss(x)\n"
+        "        if a:\n            continue\n        y.backward()\n        total += y\n    print(total)\n"
     ),
     "file": (
         "import sys\nnet = len\nif len(sys.argv) > 1:\n    pass\nelse:\n    net = nn.Linear(1, 1)\n"
