@@ -12,10 +12,10 @@ from autodetach.checker import Change, CheckOptions, Wanted, check, fix
 from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes, relative
 from autodetach.finding import Finding, Problem
 from autodetach.imports import Imports, forget
+from autodetach.marks import may_name_rules
 from autodetach.relevance import is_idle
 from autodetach.source import Edit, Source, SourceError
 from autodetach.state import NOTHING, Ground, Mark, digest, known_at, mark_of
-from autodetach.suppress import may_name_rules
 
 if TYPE_CHECKING:
     from autodetach.cache import Cache

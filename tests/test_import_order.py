@@ -21,6 +21,7 @@ ORDER = (
     "cells",
     "notebook",
     "finding",
+    "marks",
     "suppress fingerprint reparse",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",

@@ -63,6 +63,16 @@ class Run:
         return bool(machine.differentiations or machine.facts) or any(n.leaf or not n.weak for n in machine.nodes)
 
     @property
+    def shows_faults(self) -> bool:
+        """Whether there is any event that a rule answers to."""
+        machine = self.machine
+        return bool(
+            machine.second_walks or machine.stale or machine.facts or machine.stored or machine.crossings
+        ) or any(
+            d.retain or any(len(n.walked_by) > 1 and not n.leaf for n in d.walked) for d in machine.differentiations
+        )
+
+    @property
     def whole(self) -> bool:
         """Whether nothing cut it short: neither the budget, nor what looks like a mistake of the program.
 
