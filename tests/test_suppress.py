@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autodetach.finding import Finding, Severity
+from autodetach.marks import may_name_rules
 from autodetach.source import Source, Span
 from autodetach.suppress import sift, visible
 
