@@ -58,6 +58,8 @@ class Again:
         pairs = _Pairs()
         if not _pair(tree, files.root.tree, pairs, (), lambda function: _is_run(function, known)):
             return None
+        if pairs.bodies and known.narrowed:
+            return None  # what was not run may now be where a history begins, and so a reason to run it
         if pairs.bodies and not _reach_alike(tree, files.root.tree):
             return None
         moved = [(old, new) for old, new in pairs.nodes if _position(old) != _position(new)]

@@ -83,13 +83,17 @@ class Run:
 
 @dataclass(eq=False, slots=True)
 class Analysis:
-    """All explored paths of a program, the default one first; `complete` is false when a budget cut that one short."""
+    """All explored paths of a program, the default one first; `complete` is false when a budget cut that one short.
+
+    `narrowed`: other paths were left out, since they lead to no place where history begins; see `beginnings`.
+    """
 
     tree: ast.Module
     runs: list[Run]
     complete: bool = True
     project: Project | None = None
     evidence: Evidence | None = None
+    narrowed: bool = False
 
     @property
     def trees(self) -> list[ast.Module]:
@@ -152,6 +156,7 @@ def _analyse(
         for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
         if fuel <= 0 or for_imports <= 0:
             break
+    analysis.narrowed = leads is not None
     return analysis
 
 
