@@ -213,7 +213,7 @@ def test_a_function_that_a_path_left_out_would_run_may_begin_a_history(counted: 
     """As long as it begins none, the path that leads to it is not run: that it was not run says nothing of the next."""
     before = (
         "import torch\nimport torch.nn as nn\n\n\ndef make():\n    return len\n\n\ndef f(a, xs, flags=nn):\n"
-        "    net = len\n    if not a:\n        net = make()\n    kept = []\n"
+        "    net = len\n    if a:\n        pass\n    else:\n        net = make()\n    kept = []\n"
         "    for x in xs:\n        kept.append(net(x))\n    print(len(kept))\n"
     )
     after = before.replace("return len", "return nn.Linear(1, 1)")
