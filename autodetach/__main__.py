@@ -13,7 +13,7 @@ if not getattr(sys.flags, "safe_path", False) and not __file__.replace("\\", "/"
 
     sys.path.insert(0, os.path.dirname(sys.executable))
 
-from autodetach.cli import main
+from autodetach.cli import run
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -120,11 +120,12 @@ class Again:
                 one.body = edited.body
                 _forget(inside)
             patch.put(patch.old)
-            is_same = reach is None or reach == _mattering(self._tree)
+            is_same = reach is None or (not known.narrowed and reach == _mattering(self._tree))
         elif function is not None and not _is_run(function, known):
             shown, reach = _shown_by_body(function), _mattering(self._tree)
             self._splice(patch)
-            is_same = shown == _shown_by_body(function) and reach == _mattering(self._tree)
+            # What no path ran may be where a history begins now, and so a reason for paths that were left out.
+            is_same = not known.narrowed and shown == _shown_by_body(function) and reach == _mattering(self._tree)
         else:
             self._splice(patch)
             is_same = False

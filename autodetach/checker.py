@@ -14,7 +14,6 @@ from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, S
 from autodetach.project import Files, Finder, parse
 from autodetach.relevance import is_idle, may_matter
 from autodetach.source import Edit, Source, Span, compose
-from autodetach.suppress import sift
 
 if TYPE_CHECKING:
     from autodetach.again import Again
@@ -216,6 +215,10 @@ def _sifted(result: CheckResult, source: Source, files: Files) -> CheckResult:
     """The result without what comments silence."""
     findings: list[Finding] = []
     used: set[tuple[str, int]] = set()
+    if not result.findings:
+        return replace(result, sources=files.sources)
+    from autodetach.suppress import sift
+
     for at in dict.fromkeys(finding.path for finding in result.findings):
         here = files.sources[at] if at else source
         sifted = sift(here, (f for f in result.findings if f.path == at))
@@ -462,6 +465,8 @@ class _Session:
         return tuple(Problem(path, text, line, partial=True) for path, line, text in found)
 
     def _suspects(self, analysis: Analysis) -> list[Suspect]:
+        if not any(run.shows_faults for run in analysis.runs):
+            return []
         from autodetach.rules import RULES
         from autodetach.rules.program import Program
 

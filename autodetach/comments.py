@@ -11,6 +11,7 @@ from autodetach.checker import Change, offset_before
 from autodetach.config import Configuration
 from autodetach.files import ReadError, find_files, read_bytes
 from autodetach.finding import Finding, Fix
+from autodetach.marks import may_name_rules
 from autodetach.runner import Outcome, Task
 from autodetach.settle import Settled
 from autodetach.source import Edit, Source, Span, compose
@@ -78,8 +79,6 @@ def _unused(task: Task, outcome: Outcome, used: Iterable[int], views: Views) -> 
     source, codes = outcome.source, task.options.codes
     if source is None or (codes is not None and "AD901" not in codes):
         return ()
-    from autodetach.suppress import may_name_rules
-
     if not may_name_rules(source.raw):
         return ()
     from autodetach.unused import unused

@@ -10,10 +10,13 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from autodetach.config import Configuration, Settings, posix
 from autodetach.finding import Problem
-from autodetach.gitignore import IgnoreFile, is_ignored, parse
+
+if TYPE_CHECKING:
+    from autodetach.gitignore import IgnoreFile
 
 SUFFIX = ".py"
 NOTEBOOK_SUFFIX = ".ipynb"
@@ -61,6 +64,8 @@ def find_files(paths: Sequence[str], configuration: Configuration, cwd: str) -> 
 
 def left_out(path: str, root: str, configuration: Configuration) -> bool:
     """Whether a walk of the absolute folder `root` would not come to the file `path` below it. Raises ConfigError."""
+    from autodetach.gitignore import is_ignored
+
     parts = below(path, root).split(os.sep)
     ignores = _ignore_files_above(root)
     folder = root
@@ -147,6 +152,8 @@ class _Search:
                 yield file
 
     def _walk(self, root: str, real_root: str) -> None:
+        from autodetach.gitignore import is_ignored
+
         # A stack and not recursion: a tree can be deeper than Python's stack.
         pending: list[tuple[str, tuple[IgnoreFile, ...], os.DirEntry[str] | None]]
         pending = [(root, _ignore_files_above(root), None)]
@@ -256,6 +263,8 @@ def _ignore_files_above(root: str) -> tuple[IgnoreFile, ...]:
 
 
 def _ignore_file(file: str, folder: str) -> IgnoreFile:
+    from autodetach.gitignore import parse
+
     text = ""
     # A pipe, or a link to a terminal, would be waited for.
     if os.path.isfile(file):

@@ -16,8 +16,12 @@ MAX_BYTES = 1_000_000
 
 PROJECT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg", ".git", ".hg")
 SOURCE_FOLDERS = ("", "src")
-# Whoever checks the sources of PyTorch does not want them run on the machine, which knows them by heart.
-NEVER = sys.stdlib_module_names | {"torch"}
+# Whoever checks the sources of PyTorch does not want them run on the machine, which knows them by heart: its own files
+# do not follow each other either, however they spell it.
+PYTORCH = "torch"
+NEVER = sys.stdlib_module_names | {PYTORCH}
+INSTALLED = ("site-packages", "dist-packages")
+"""Folders in which every package is a project of its own."""
 INIT = "__init__.py"
 
 
@@ -51,11 +55,16 @@ class Imports:
         level = len(name) - len(name.lstrip("."))
         parts = [part for part in name[level:].split(".") if part]
         folder = os.path.dirname(importer)
+        package = top_package(folder)
+        if package == PYTORCH:
+            return None
         if level:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
             return self._in(folder, parts)
         if not parts or parts[0] in NEVER:
+            return None
+        if os.path.basename(self._project) in INSTALLED and parts[0] != package:
             return None
         return next((found for at in self._folders(folder) if (found := self._in(at, parts)) is not None), None)
 
@@ -178,6 +187,12 @@ def package_parent(folder: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+def top_package(folder: str) -> str:
+    """The name of the outermost package around `folder`; empty where there is none."""
+    return folder[len(package_parent(folder)) :].strip(os.sep).partition(os.sep)[0]
+
+
+@lru_cache(maxsize=4096)
 def holds_python(folder: str) -> bool:
     """Whether a folder can be a package without `__init__.py`."""
     try:
@@ -195,5 +210,15 @@ def place_of(folder: str) -> str:
 
 def forget() -> None:
     """Look at folders anew from now on: what is found is remembered, since many files of a project import the same."""
-    for memory in (bytes_at, holds_python, is_inside, is_package, known_folder, module_in, place_of, project_root):
+    for memory in (
+        bytes_at,
+        holds_python,
+        is_inside,
+        is_package,
+        known_folder,
+        module_in,
+        place_of,
+        project_root,
+        top_package,
+    ):
         memory.cache_clear()

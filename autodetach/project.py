@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from autodetach.machine.project import Module
+from autodetach.relevance import imports_in
 from autodetach.reparse import reparsed
 from autodetach.source import Source
 
@@ -63,6 +64,17 @@ class Files:
             path = None if self._finder is None else self._finder.find(name, importer.path)
             self._found[key] = None if path is None else self._module(path)
         return self._found[key]
+
+    def is_whole(self) -> bool:
+        """See `Project.is_whole`."""
+        if self._finder is None:
+            return True
+        for module in self.modules:
+            for name in imports_in(self.sources[module.path].raw):
+                found = self._finder.find(name, module.path)
+                if found is not None and found not in self._by_path:
+                    return False
+        return True
 
     @property
     def asked(self) -> list[tuple[str, str]]:
@@ -144,6 +156,10 @@ class Edited:
     def line_name(self, line: int) -> str:
         """See `Project.line_name`: nobody reads what is said of an edited program."""
         return self._base.line_name(line)
+
+    def is_whole(self) -> bool:
+        """See `Project.is_whole`."""
+        return self._base.is_whole()
 
     def load(self, name: str, importer: Module) -> Module | None:
         """See `Project.load`."""

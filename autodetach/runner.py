@@ -12,10 +12,10 @@ from autodetach.checker import Change, CheckOptions, Wanted, check, fix
 from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes, relative
 from autodetach.finding import Finding, Problem
 from autodetach.imports import Imports, forget
+from autodetach.marks import may_name_rules
 from autodetach.relevance import is_idle
 from autodetach.source import Edit, Source, SourceError
 from autodetach.state import NOTHING, Ground, Mark, digest, known_at, mark_of
-from autodetach.suppress import may_name_rules
 
 if TYPE_CHECKING:
     from autodetach.cache import Cache
@@ -28,8 +28,8 @@ MIN_BYTES_FOR_POOL = 100_000
 MAX_FILES_PER_TURN = 32
 MAX_BYTES_PER_TURN = 200_000
 """What a process is given at a time: little enough that none is left with much to do when the others are done."""
-MAX_UNCOLLECTED = 100_000
-"""Objects that may be left behind by files before those that died are looked for: some ten megabytes."""
+MAX_UNCOLLECTED = 50_000
+"""Objects that may be left behind by files before those that died are looked for: some five megabytes."""
 MIN_FILES_FOR_CACHE = 8
 """Below that, to read what is known of a whole project takes longer than to look."""
 
@@ -365,11 +365,13 @@ def _turns(sizes: Sequence[int]) -> list[list[int]]:
 def _run_in_pool(tasks: Sequence[Task], sizes: Sequence[int], jobs: int) -> Iterator[tuple[int, Outcome]]:
     import concurrent.futures
 
+    import autodetach.machine.run
+    import autodetach.rules  # noqa: F401 - loaded once, and not in each process, where these are forked
     from autodetach.safe_path import safe_path
 
     turns = _turns(sizes)
     with safe_path():
-        pool = concurrent.futures.ProcessPoolExecutor(min(jobs, len(turns)), initializer=_ignore_interrupts)
+        pool = concurrent.futures.ProcessPoolExecutor(min(jobs, len(turns)), initializer=_begin)
     with pool:
         try:
             with safe_path():
@@ -392,15 +394,27 @@ def _run_turn(tasks: Sequence[Task]) -> list[Outcome]:
 
 
 def _run_and_tidy(task: Task) -> Outcome:
-    outcome = run_one(task)
-    # The machine runs without a collector, and what it leaves behind is full of cycles.
-    if gc.get_count()[0] > MAX_UNCOLLECTED:
-        gc.collect(1)
-    return outcome
+    """Do a task, with Python's collector of cycles between files and not within them.
+
+    What the machine leaves behind is full of cycles. Looked for in between, much of it would still be in use, and so be
+    taken for what lasts.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return run_one(task)
+    finally:
+        if gc.get_count()[0] > MAX_UNCOLLECTED:
+            gc.collect()
+        if enabled:
+            gc.enable()
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C reaches every process of the terminal; only the first one shall speak."""
+def _begin() -> None:
+    """Begin a process of the pool."""
     import signal
 
+    # Ctrl-C reaches every process of the terminal; only the first one shall speak.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What is there at the beginning stays: nobody has to look through it again and again.
+    gc.freeze()

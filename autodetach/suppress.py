@@ -17,10 +17,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from autodetach.finding import Finding
+from autodetach.marks import may_silence
 from autodetach.source import Source
 
-_MARKER = re.compile(rb"noqa|autodetach\s*:", re.IGNORECASE)
-_WITH_CODES = re.compile(rb"noqa\s*:|autodetach\s*:", re.IGNORECASE)
 _CODE = r"(?:[a-z]+\d+|[a-z]+(?:-[a-z]+)+)"
 # Words behind the colon that are no code silence nothing: to read them as no words would hide more than was asked for.
 _NOQA = rf"#\s*(?P<noqa>noqa)(?![-\w])(?:\s*:\s*(?P<noqa_codes>{_CODE}(?:[,\s]+{_CODE})*)|(?!\s*:))"
@@ -95,7 +94,7 @@ class Sifted:
 def sift(source: Source, findings: Iterable[Finding]) -> Sifted:
     """Part the findings of a source. Source that cannot be tokenised to its end is read up to there."""
     findings = tuple(findings)
-    if not findings or not _MARKER.search(source.raw):
+    if not findings or not may_silence(source.raw):
         return Sifted(findings)
     # Of several that silence one finding, the closest and most exact is the one that is needed.
     known = sorted(directives(source), key=lambda d: (d.last - d.first, d.codes is None, d.kind == "noqa", d.start))
@@ -115,14 +114,9 @@ def visible(source: Source, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return sift(source, findings).visible
 
 
-def may_name_rules(raw: bytes) -> bool:
-    """Whether there can be a comment that somebody wrote for this tool: cheap, on the bytes."""
-    return _WITH_CODES.search(raw) is not None
-
-
 def directives(source: Source) -> tuple[Directive, ...]:
     """All comments of a source that silence something, in their order."""
-    if not _MARKER.search(source.raw):
+    if not may_silence(source.raw):
         return ()
     return tuple(sorted(_Reader(source).read(), key=lambda d: d.start))
 

@@ -8,6 +8,7 @@
 
 The first run makes an environment for ruff, torchfix and torch-preflight; none of them is needed otherwise. A ratio is
 the median of our times over the median of theirs; the spread is that of our times, from the fastest to the slowest.
+Beside it stands the same ratio of the time for which processors worked, which says more where others use them too.
 Memory is what all processes of one more run hold of their own at the most: the sum of their proportional sets in
 /proc, so that pages which they share count once (Linux only). Works:
 
@@ -24,6 +25,7 @@ import argparse
 import collections
 import importlib.util
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -67,9 +69,16 @@ class Work:
 
 @dataclass
 class Times:
-    """Seconds of the runs of one command line."""
+    """Seconds of the runs of one command line, and the seconds for which processors worked on them."""
 
     seconds: list[float] = field(default_factory=list)
+    worked: list[float] = field(default_factory=list)
+
+    def add(self, line: Line) -> None:
+        """Run it once more."""
+        before = _worked()
+        self.seconds.append(once(line))
+        self.worked.append(_worked() - before)
 
     @property
     def median(self) -> float:
@@ -98,7 +107,7 @@ def main() -> None:
         os.environ.update(PYTHONPATH=str(ROOT), PYTHONPYCACHEPREFIX=str(Path(folder, "bytecode")), NO_COLOR="1")
         peers = environment(arguments.peers)
         head = f"{'work':12} {'beside':16} {'ours':>8} {'spread':>13} {'theirs':>8}"
-        print(f"{head} {'ratio':>7} {'target':>7} {'ours MB':>8}")
+        print(f"{head} {'ratio':>7} {'(work)':>7} {'target':>7} {'ours MB':>8}")
         for work in works(Path(folder), peers, arguments.cases):
             if not arguments.names or work.name in arguments.names:
                 measure(work, arguments.n)
@@ -111,14 +120,15 @@ def measure(work: Work, times: int) -> None:
     once(work.ours)
     for _ in range(times):
         for name, line, _ in work.others:
-            others[name].seconds.append(once(line))
-        ours.seconds.append(once(work.ours))
+            others[name].add(line)
+        ours.add(work.ours)
     memory = peak_megabytes(work.ours)
     for name, _, target in work.others:
         ratio = ours.median / others[name].median
+        worked = statistics.median(ours.worked) / statistics.median(others[name].worked)
         print(
             f"{work.name:12} {name:16} {ours.median:7.2f}s {ours.spread:>12}s {others[name].median:7.2f}s "
-            f"{ratio:7.3f} {target:7.3f} {memory:8.0f}",
+            f"{ratio:7.3f} {worked:7.3f} {target:7.3f} {memory:8.0f}",
             flush=True,
         )
 
@@ -131,6 +141,12 @@ def once(line: Line) -> float:
     if done.returncode not in (0, 1, 2):
         raise SystemExit(f"{' '.join(line)}: {done.stderr.decode(errors='replace')}")
     return seconds
+
+
+def _worked() -> float:
+    """The seconds for which processors have worked on processes that this one has waited for, and on their children."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def peak_megabytes(line: Line) -> float:

@@ -259,3 +259,16 @@ def test_an_edited_function_is_repaired_as_it_is_now(counted: list[int]) -> None
     found = fix(source(edited), OPTIONS, unsafe=True)
     assert counted == [2]  # once for both texts, and once for the repaired one
     assert found.source.text == edited.replace("total += loss", "total += loss.detach()")
+
+
+def test_a_function_that_a_path_left_out_would_run_may_begin_a_history(counted: list[int]) -> None:
+    """As long as it begins none, the path that leads to it is not run: that it was not run says nothing of the next."""
+    before = (
+        "import torch\nimport torch.nn as nn\n\n\ndef make():\n    return len\n\n\ndef f(a, xs, flags=nn):\n"
+        "    net = len\n    if a:\n        pass\n    else:\n        net = make()\n    kept = []\n"
+        "    for x in xs:\n        kept.append(net(x))\n    print(len(kept))\n"
+    )
+    after = before.replace("return len", "return nn.Linear(1, 1)")
+    assert check(source(before), OPTIONS).findings == ()
+    found = check(source(after), OPTIONS).findings
+    assert [finding.code for finding in found] == ["AD102"]

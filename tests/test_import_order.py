@@ -21,6 +21,7 @@ ORDER = (
     "cells",
     "notebook",
     "finding",
+    "marks",
     "suppress fingerprint reparse",
     "follow",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
@@ -29,6 +30,7 @@ ORDER = (
     "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.reach machine.project",
     "machine.evidence",
     "machine.torch_operations machine.torch_modules",
+    "machine.beginnings",
     "machine.torch_semantics",
     "machine.likeness",
     "machine.values",

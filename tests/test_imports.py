@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.imports import MAX_FILE_BYTES, Imports, project_root
+from autodetach.imports import MAX_FILE_BYTES, Imports, forget, project_root
 
 
 def tree(folder: Path, *paths: str) -> None:
@@ -64,6 +64,24 @@ def test_found(tmp_path: Path, name: str, importer: str, expected: str | None) -
         "scripts/beside.py",
     )
     assert found(tmp_path, name, importer) == expected
+
+
+def test_the_files_of_pytorch_do_not_follow_each_other(tmp_path: Path) -> None:
+    """However the import is written; a folder of that name that is no package is none of PyTorch."""
+    tree(tmp_path, "setup.py", "torch/__init__.py", "torch/nn/__init__.py", "torch/nn/a.py", "torch/nn/b.py")
+    for name in (".b", "..nn.b", "torch.nn.b"):
+        assert found(tmp_path, name, "torch/nn/a.py") is None
+    (tmp_path / "torch" / "__init__.py").unlink()
+    forget()
+    assert found(tmp_path, ".b", "torch/nn/a.py") == "torch/nn/b.py"
+
+
+def test_what_is_installed_beside_is_another_project(tmp_path: Path) -> None:
+    tree(tmp_path, "site-packages/one/__init__.py", "site-packages/one/a.py", "site-packages/two/__init__.py")
+    folder = tmp_path / "site-packages"
+    assert found(folder, "two", "one/a.py") is None
+    assert found(folder, "one.a", "one/__init__.py") == "one/a.py"
+    assert found(folder, ".a", "one/__init__.py") == "one/a.py"
 
 
 def test_the_project_ends_at_its_mark(tmp_path: Path) -> None:

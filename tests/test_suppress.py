@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autodetach.finding import Finding, Severity
+from autodetach.marks import may_name_rules
 from autodetach.source import Source, Span
 from autodetach.suppress import sift, visible
 
@@ -152,3 +153,20 @@ def test_of_several_comments_the_closest_and_most_exact_is_needed(code: str, nee
     source = Source.from_bytes(code.encode(), "x.py")
     sifted = sift(source, [finding_at(source, b"total")])
     assert sifted.used == {source.raw.index(needed.encode())}
+
+
+@pytest.mark.parametrize(
+    ("text", "ours"),
+    [
+        ("x = 1  # noqa: F401\n", False),
+        ("x = 1  # noqa: F401, E501 since AD101\n", False),
+        ("x = 1  # noqa\n", False),
+        ("x = 1  # NoQA: e501,\tad101\n", True),
+        ("x = 1  # noqa: AD1\n", True),
+        ("x = 1  # noqa:E501 Accumulated-Loss\n", True),
+        ("x = 1  # Autodetach : ignore\n", True),
+        ("x = 1\n", False),
+    ],
+)
+def test_comments_for_others_are_not_read(text: str, ours: bool) -> None:
+    assert may_name_rules(text.encode()) == ours

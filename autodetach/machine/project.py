@@ -41,3 +41,7 @@ class Project(Protocol):
     def load(self, name: str, importer: Module) -> Module | None:
         """The file that `import name` means in `importer` (leading dots: relative), or None if it is none of these."""
         ...
+
+    def is_whole(self) -> bool:
+        """Whether no file imports another one that could be loaded and is not."""
+        ...

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from autodetach.machine.apart import Apart, Spoilt
+from autodetach.machine.beginnings import Leads
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
@@ -60,6 +61,22 @@ class Run:
         return self.fuel - max(self.machine.fuel, 0) + FUEL_FOR_IMPORTS - self.machine.import_fuel
 
     @property
+    def shows_history(self) -> bool:
+        """Whether anything began a history, was differentiated, or may be worth a word."""
+        machine = self.machine
+        return bool(machine.differentiations or machine.facts) or any(n.leaf or not n.weak for n in machine.nodes)
+
+    @property
+    def shows_faults(self) -> bool:
+        """Whether there is any event that a rule answers to."""
+        machine = self.machine
+        return bool(
+            machine.second_walks or machine.stale or machine.facts or machine.stored or machine.crossings
+        ) or any(
+            d.retain or any(len(n.walked_by) > 1 and not n.leaf for n in d.walked) for d in machine.differentiations
+        )
+
+    @property
     def whole(self) -> bool:
         """Whether nothing cut it short: neither the budget, nor what looks like a mistake of the program.
 
@@ -70,13 +87,17 @@ class Run:
 
 @dataclass(eq=False, slots=True)
 class Analysis:
-    """All explored paths of a program, the default one first; `complete` is false when a budget cut that one short."""
+    """All explored paths of a program, the default one first; `complete` is false when a budget cut that one short.
+
+    `narrowed`: other paths were left out, since they lead to no place where history begins; see `beginnings`.
+    """
 
     tree: ast.Module
     runs: list[Run]
     complete: bool = True
     project: Project | None = None
     evidence: Evidence | None = None
+    narrowed: bool = False
 
     @property
     def distinct(self) -> list[Run]:
@@ -151,6 +172,8 @@ def _analyse(
     queue = [Policy()]
     seen: set[Policy] = set(queue)
     paths = Paths(tree, project, evidence, apart=apart)
+    leads: Leads | None = None
+    put_off: list[Policy] = []
     while queue:
         policy = queue.pop(0)
         if between is not None and analysis.runs:
@@ -165,14 +188,32 @@ def _analyse(
             analysis.complete = False  # the program itself was cut short, not only a variation of it
             if whole and project is not None and len(project.modules) > 1:
                 break
-        for variant in variants(run):
-            if variant not in seen and len(seen) < MAX_PATHS:
-                seen.add(variant)
-                queue.append(variant)
+        if len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history:
+            if project is None or project.is_whole():
+                leads = Leads(analysis.trees, run.machine.executed)
+        elif leads is not None and run.shows_history:
+            leads = None
+            queue += _new(put_off, seen)
+        found = variants(run)
+        if leads is not None:
+            put_off += (policy for policy in found if not leads.further(policy.flips[-1][0]))
+            found = [policy for policy in found if leads.further(policy.flips[-1][0])]
+        queue += _new(found, seen)
         for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
         if fuel <= 0 or for_imports <= 0:
             break
+    analysis.narrowed = leads is not None
     return analysis
+
+
+def _new(policies: list[Policy], seen: set[Policy]) -> list[Policy]:
+    """Those that are not yet among the seen ones, as many as may be, which become so."""
+    found = []
+    for policy in policies:
+        if policy not in seen and len(seen) < MAX_PATHS:
+            seen.add(policy)
+            found.append(policy)
+    return found
 
 
 def variants(run: Run) -> list[Policy]:

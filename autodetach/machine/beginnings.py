@@ -1,0 +1,195 @@
+"""Which other paths of a program can show more than its first one, on which no history has begun.
+
+A library works on what others give it: on its first path nothing begins a history, nor is anything differentiated, and
+its other paths, some twenty of them, rarely differ in that. History begins at a few words (see `autodetach.relevance`).
+A test leads to more where its other outcome may lead to a place with such a word that was not surely evaluated: it
+stands in the same function or class, in one that calls it, directly or not, or is called by that itself. Once a history
+has begun on a path, all others are run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Container, Iterator, Sequence
+
+from autodetach.machine.oracle import TestKey
+from autodetach.machine.reach import mentioned
+from autodetach.machine.torch_modules import MODULES
+
+EVIDENCE = frozenset(
+    "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
+)
+"""As `machine.unknown.MODULE_EVIDENCE`."""
+DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "training_step"})
+SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "grad", "data"}
+BY_STRING = frozenset({"getattr", "setattr", "methodcaller", "attrgetter"})
+TESTS = frozenset({"isinstance", "issubclass"})
+CLASSES = frozenset(MODULES) - {"Module"} | {"Parameter"}
+
+MODULE = "<module>"
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_CONDITIONAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
+
+
+class Leads:
+    """Whether a test can lead to a beginning of history in some files, of which these statements were executed."""
+
+    def __init__(self, trees: Sequence[ast.Module], executed: Container[ast.stmt]) -> None:
+        self._all = False
+        self._names: set[str] = set()
+        self._functions: Collection[str] = ()
+        calls: dict[str, set[str]] = {}
+        for tree in trees:
+            left = not_passed(tree, executed)
+            if left is None:
+                self._all = True
+                return
+            self._names |= left
+            for name, inner in mentioned(tree)[0].items():
+                calls.setdefault(name, set()).update(inner)
+        called = {name for left in self._names for name in calls.get(left, ())}
+        waiting = set(self._names)
+        while waiting:
+            waiting = {
+                name for name, inner in calls.items() if name not in self._names and not waiting.isdisjoint(inner)
+            }
+            self._names |= waiting
+        self._names |= called
+        self._functions = calls.keys()
+
+    def further(self, test: TestKey) -> bool:
+        """Whether the other outcome of a test may lead to a place that was not passed."""
+        around = set(test[0].split("."))
+        if around.isdisjoint(self._functions):
+            around.add(MODULE)  # of an imported file, whose scope is called as the file is
+        return self._all or not self._names.isdisjoint(around)
+
+
+def not_passed(tree: ast.Module, executed: Container[ast.stmt]) -> set[str] | None:
+    """The functions and classes of a file in which history may begin at a place that was not surely run.
+
+    What stands in none is called MODULE. None where nothing is clear.
+    """
+    names = _names_that_matter(tree)
+    if names is None:
+        return None
+    found: set[str] = set()
+    pending: list[tuple[ast.AST, tuple[str, ...]]] = [(statement, ()) for statement in tree.body]
+    while pending:
+        node, around = pending.pop()
+        if isinstance(node, (ast.stmt, ast.match_case)):
+            passed = node in executed
+            if not all(_is_passed(inner, names, passed=passed) for inner in _evaluated_by(node)):
+                found.update(around or (MODULE,))
+        if isinstance(node, _DEFINITIONS):
+            around = (*around, node.name)
+        pending += ((inner, around) for inner in ast.iter_child_nodes(node) if not isinstance(inner, ast.expr))
+    return found
+
+
+def _names_that_matter(tree: ast.Module) -> set[str] | None:
+    """The names in a file that stand for a class of modules, or for what differentiates; None where that is not clear.
+
+    A class of modules whose `forward` is not in view begins a history where an object of it is called.
+    """
+    names = {"Variable", "nn", *CLASSES}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            origin = (node.module or "").split(".")
+            for alias in node.names:
+                if alias.name == "*":
+                    if "torch" in origin:
+                        return None
+                elif alias.name in ("backward", "grad", "Variable", "nn") or "nn" in origin or "Module" in alias.name:
+                    names.add(alias.asname or alias.name)
+        elif isinstance(node, ast.Import):
+            names.update(a.asname for a in node.names if a.asname is not None and "nn" in a.name.split("."))
+        elif isinstance(node, ast.ClassDef):
+            words = {word for base in (*node.bases, *node.keywords) for word in _words(base)}
+            if not words.isdisjoint(names) or any("Module" in word for word in words):
+                names.add(node.name)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in SAYING | CLASSES:
+            # Somewhere it may be looked up by that name.
+            names |= BY_STRING
+    return names
+
+
+def _evaluated_by(statement: ast.AST) -> Iterator[ast.expr]:
+    """The expressions that running a statement evaluates, without those of statements in it."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        yield from statement.decorator_list
+        yield from statement.args.defaults
+        yield from (default for default in statement.args.kw_defaults if default is not None)
+    elif isinstance(statement, ast.ClassDef):
+        yield from (*statement.bases, *(keyword.value for keyword in statement.keywords), *statement.decorator_list)
+    elif isinstance(statement, ast.AnnAssign):
+        yield statement.target
+        if statement.value is not None:
+            yield statement.value
+    elif isinstance(statement, (ast.With, ast.AsyncWith)):
+        for item in statement.items:
+            yield item.context_expr
+            if item.optional_vars is not None:
+                yield item.optional_vars
+    elif isinstance(statement, ast.stmt):
+        yield from (node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.expr))
+    elif isinstance(statement, ast.match_case) and statement.guard is not None:
+        yield statement.guard
+
+
+def _is_passed(expression: ast.expr, names: set[str], *, passed: bool) -> bool:
+    """Whether history begins nowhere in an expression, or only where the machine was, if it has `passed` the whole."""
+    pending: list[tuple[ast.AST, bool]] = [(expression, passed)]
+    while pending:
+        node, sure = pending.pop()
+        if isinstance(node, ast.Name):
+            if node.id in names and not sure:
+                return False
+            continue
+        if isinstance(node, ast.Attribute):
+            word = node.attr
+            if word == "requires_grad" and not isinstance(node.ctx, ast.Load):
+                return False  # it depends on the value
+            if word == "requires_grad_" or ((word in SAYING or word in CLASSES) and not sure):
+                return False
+            owner: ast.expr = node.value
+            while isinstance(owner, ast.Attribute) and owner.attr == "nn":
+                owner = owner.value
+            if not isinstance(owner, ast.Name):
+                pending.append((owner, sure))
+            continue
+        if isinstance(node, ast.Constant):
+            if node.value == "requires_grad":
+                return False
+            continue
+        if isinstance(node, ast.keyword) and node.arg == "requires_grad":
+            if not isinstance(node.value, ast.Constant):
+                return False
+            if node.value.value is not False and not sure:
+                return False
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TESTS:
+            pending += ((argument, sure) for argument in node.args[:1])
+            continue
+        first = _first(node) if isinstance(node, _CONDITIONAL) else None
+        for child in ast.iter_child_nodes(node):
+            pending.append((child, sure and (first is None or child is first)))
+    return True
+
+
+def _first(node: ast.AST) -> ast.AST:
+    """What is evaluated in any case of an expression that may skip the rest."""
+    if isinstance(node, ast.IfExp):
+        return node.test
+    if isinstance(node, ast.BoolOp):
+        return node.values[0]
+    return node  # nothing
+
+
+def _words(node: ast.AST) -> Iterator[str]:
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            yield inner.id
+        elif isinstance(inner, ast.Attribute):
+            yield inner.attr
+        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            yield inner.value
