@@ -7,7 +7,7 @@ import gc
 import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -68,6 +68,8 @@ class Binding:
     root: str
     file: str
     function: str = ""
+    owner: str = field(default="", compare=False)
+    """The class of the object whose attribute it is."""
 
     @property
     def where(self) -> str:
@@ -170,7 +172,7 @@ class Search:
             for step, part, gathers in self._parts(value):
                 if type(part) in ATOMS or id(part) in seen or self._is_bare(part, every):
                     continue
-                inner = _below(binding, step)
+                inner = _below(binding, step, type(value).__name__ if step.startswith(".") and not gathers else "")
                 queue.append((part, inner, holder if gathers else inner, depth + 1))
 
     def _is_bare(self, part: Any, every: bool) -> bool:
@@ -299,8 +301,8 @@ def _attributes(value: Any) -> Iterator[tuple[str, Any, bool]]:
                     yield f".{name}", part, False
 
 
-def _below(binding: Binding, step: str) -> Binding:
-    return Binding(binding.path + step, binding.root, binding.file, binding.function)
+def _below(binding: Binding, step: str, owner: str = "") -> Binding:
+    return Binding(binding.path + step, binding.root, binding.file, binding.function, owner)
 
 
 def _ends(parts: list[tuple[Any, Any]]) -> Iterable[tuple[Any, Any]]:

@@ -9,9 +9,11 @@ import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from types import FrameType
 from typing import Any
 
+from autodetach.doctor import verdict
 from autodetach.doctor.budget import Budget
 from autodetach.doctor.census import Census
 from autodetach.doctor.diagnosis import Diagnosis
@@ -21,11 +23,11 @@ from autodetach.doctor.frames import Site, Territory, site_of
 from autodetach.doctor.growth import Growth
 from autodetach.doctor.holders import Binding, Search
 from autodetach.doctor.journal import Call, Journal
-from autodetach.doctor.lines import Lines, mode_for
+from autodetach.doctor.lines import MAX_FRAMES, Lines, mode_for
 from autodetach.doctor.nodes import Node, address_of, bytes_saved, hooks_are_used, reachable
+from autodetach.doctor.passes import spots
 from autodetach.doctor.patching import replace
 from autodetach.doctor.scan import Scan, needed, scan
-from autodetach.doctor.verdict import Verdict
 from autodetach.machine.evidence import Evidence
 
 DEEP_CALLS = 6
@@ -138,7 +140,7 @@ class Observer:
         """What was seen beside errors, at the end."""
         if self.attached:
             with self.careful():
-                return Verdict(self).results()
+                return verdict.results(self)
         return []
 
     @contextlib.contextmanager
@@ -261,13 +263,14 @@ class Observer:
         user = self.territory.innermost(frame)
         retains = bool(args[1]) if len(args) > 1 else False
         creates = bool(args[2]) if len(args) > 2 else False
-        call = self.journal.begin(site_of(user or frame), retains, creates, accumulates)
+        call = self.journal.begin(site_of(user or frame), retains, creates, accumulates, threading.get_ident())
         if not self.budget.left:
             self.skipped += 1
             self.growth.skipped()
             return call, None
         seen: Scan | None = None
         with self.careful(), self.budget:
+            call.spots = spots(self.territory.frames(frame))
             roots = list(roots_of(outputs))
             seen = scan(roots, self.journal.walked)
             call.sequences = seen.sequences
@@ -299,7 +302,7 @@ class Observer:
     def _failed(self, call: Call, seen: Scan | None, outputs: Any, error: RuntimeError, frame: FrameType) -> None:
         diagnosis: Diagnosis | None = None
         with self.careful():
-            diagnosis = Verdict(self).of_error(call, seen, list(roots_of(outputs)), error, frame)
+            diagnosis = verdict.of_error(self, call, seen, list(roots_of(outputs)), error, frame)
         if diagnosis is not None:
             self.failed = True
             self._tell(diagnosis)
@@ -318,6 +321,7 @@ class Observer:
         site = site_of(user)
         self._stepped[id(optimizer)] = (weakref.ref(optimizer), site)
         self.steps += 1
+        self.journal.step(tuple(map(site_of, islice(self.territory.frames(frame), MAX_FRAMES))))
         self._maybe_look("step", site, frame)
         self._leave_mode()
         if self.options.steps is not None and self.steps >= self.options.steps:

@@ -24,7 +24,7 @@ def stores(binding: Binding, files: Iterable[str] = ()) -> tuple[Site, ...]:
 
     What is reached through an attribute may be stored by methods in other `files`.
     """
-    name = _last_name(binding.path)
+    name = last_name(binding.path)
     attribute = name != binding.root and f" {name}>" not in binding.path
     found: list[tuple[int, Site]] = []
     if not attribute:
@@ -51,7 +51,7 @@ def hands_over(names: Iterable[Binding]) -> tuple[Site, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _last_name(path: str) -> str:
+def last_name(path: str) -> str:
     """`losses` of `losses`, `history` of `self.history['loss']`, `sum` of `self.stats['loss'].sum`."""
     return re.sub(r"\[[^]]*\]|\{[^}]*\}|\.<in \w+>", "", path).rstrip(".").split(".")[-1].strip("<>").split(" ")[-1]
 
