@@ -16,6 +16,8 @@ class Kind(enum.Enum):
     """PyTorch raised: a differentiation needs what an earlier one has freed."""
     CHANGED = "changed tensor"
     """PyTorch raised: a differentiation needs a tensor that was changed in place since."""
+    SCALAR = "indexed scalar"
+    """PyTorch raised: an element was asked of a tensor that has no dimension."""
     GROWTH = "growing graph"
     """No error: what a name holds grows with every pass."""
     RETAINED = "unused retained graph"
@@ -26,7 +28,7 @@ class Kind(enum.Enum):
     @property
     def raises(self) -> bool:
         """Whether PyTorch raises an error."""
-        return self in (Kind.FREED, Kind.CHANGED)
+        return self in (Kind.FREED, Kind.CHANGED, Kind.SCALAR)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,11 @@ from autodetach.doctor.lines import MAX_FRAMES, Cut
 from autodetach.doctor.loops import Loop
 from autodetach.doctor.names import Names
 from autodetach.doctor.nodes import NO_SEQUENCE, Node
+from autodetach.doctor.reading import statement_at
 from autodetach.doctor.records import Records
 from autodetach.doctor.scan import Scan, scan
 from autodetach.doctor.stores import last_name, stores
-from autodetach.doctor.telling import built, described, node_words, nth, quoted, statement_at
+from autodetach.doctor.telling import built, described, node_words, nth, quoted
 
 FEW_STORES = 4
 MAX_CUTS = 2
@@ -54,7 +55,8 @@ class Freed:
         first = built(self._seen, crossing.carried, text, binding)
         story = [first, *self._stored(binding, first), *self._walked(crossing, binding)]
         if crossing.reader is not None:
-            story.append(built(self._seen, crossing.reader, f"reads it again ({node_words(crossing.reader)})"))
+            reads = built(self._seen, crossing.reader, f"reads it again ({node_words(crossing.reader)})")
+            story += [reads] * (reads.site is not None)
         message = self._message(crossing, node, binding, first)
         return Diagnosis(Kind.FREED, message, self._call.site, binding, (*story, raised), tuple(dict.fromkeys(others)))
 
@@ -65,9 +67,10 @@ class Freed:
             other = self._names.other(node, binding, lines, walker.site.function if walker is not None else "")
         name = described(binding, other)
         if walker is None:
-            several = len(self._seen.journal.threads) > 1
+            several, only = len(self._seen.journal.threads) > 1, self._seen.journal.only_line()
+            who = f"an earlier call of line {only[1]} has freed" if only is not None else "was freed"
             why = ", and `backward` walks into it again: several threads differentiate" if several else ""
-            return f"{name} still carries a graph that was freed{why}"
+            return f"{name} carries a graph that {who}{why}"
         freed = f"{name} carries a graph that line {walker.site.line} has freed"
         if crossing.shared:
             this, (that, _) = self._names.nearest(self._roots), self._names.newest_of(walker)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from autodetach.doctor.diagnosis import Diagnosis, Kind, Step
 from autodetach.doctor.holders import Binding
+from autodetach.doctor.kept import filling, first_name, way
 from autodetach.doctor.names import plainness
 from autodetach.doctor.places import cell_name
 from autodetach.doctor.records import Records
@@ -60,10 +61,14 @@ def retained(seen: Records) -> Iterator[Diagnosis]:
 def _growth(seen: Records, series: Series) -> Diagnosis:
     binding, segment = series.binding, series.segment
     sites = stores(binding, seen.search.files())
-    story = [Step(site, f"`{binding.path}` takes a tensor with its graph") for site in sites]
+    filled = filling(seen, series, sites)
+    name = first_name(seen, series, filled)
+    story = [*filled, *way(filled, name)]
     passes = segment[-1].number - segment[0].number
     story.append(Step(None, f"held {segment[0].nodes} nodes of graph, and {segment[-1].nodes} after {passes} looks"))
     message = f"`{binding.path}` ({binding.where}) keeps the autograd graph of every pass"
+    if name is not None:
+        message += f", that of `{name.path}` ({name.where})"
     if not sites:
         # Nobody stores into it where it can be read: the line that builds is next best.
         story[:0] = _built_by(seen, sorted(series.tops), "builds what it takes")

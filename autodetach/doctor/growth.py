@@ -17,6 +17,9 @@ ALL_LOOKS = 12
 MAX_NODES = 60_000
 QUIET = 4
 """So many calls without what usually ends a pass are passes themselves."""
+MAX_NEW = 8
+MAX_BELOW = 2
+"""What was added to a sum lies so far below it: `total += 0.1 * loss`."""
 CONSUMED = 2
 """Of the tensors that gathered in a holder, so many in one differentiation make use of it."""
 
@@ -43,6 +46,7 @@ class Growth:
         self._forwards = 0
         self._stepped = False
         self._since: dict[str, int] = {}
+        self._before: dict[str, int] = {}
         self._blind = False
         self.series: dict[tuple[str, str, str, str], Series] = {}
         self.totals: list[Total] = []
@@ -93,6 +97,7 @@ class Growth:
             groups.setdefault(each.holder, {})[node] = node._sequence_nr()
         oldest = oldest_below(node for tops in groups.values() for node in tops)
         since, self._since[event] = self._since.get(event, 0), newest
+        before, self._before[event] = self._before.get(event, 0), since
         for binding, tops in groups.items():
             key = (event, binding.file, binding.function, binding.path)
             old = min(oldest[node] for node in tops)
@@ -102,6 +107,8 @@ class Growth:
             if series is None:
                 series = self.series[key] = Series(binding)
             count = sum(1 for _ in islice(reachable(iter(tops)), MAX_NODES))
+            if len(series.looks) < ALL_LOOKS:
+                series.parts += _new(tops, series.tops, before)
             series.tops.update(sequence for sequence in tops.values() if sequence != NO_SEQUENCE)
             series.looks.append(Look(self._number, count, old, self._blind, self._events[event]))
             if weigh is not None and (every or series.rises >= MIN_RISES):
@@ -132,6 +139,18 @@ class Growth:
                 if kind == event and key not in found and series.leaks:
                     found[key] = series
         return sorted(found.values(), key=lambda series: -series.growth)
+
+
+def _new(tops: dict[Node, int], known: set[int], since: int) -> list[int]:
+    """The sequence numbers of a few nodes that are not known yet, and of those right below that have one from `since`
+    on."""
+    found: dict[Node, int] = {}
+    level = [node for node, number in tops.items() if number not in known and number != NO_SEQUENCE]
+    for _ in range(MAX_BELOW + 1):
+        found.update((node, node._sequence_nr()) for node in level[:MAX_NEW])
+        below = (each for node in level for each, _ in node.next_functions if each is not None)
+        level = [node for node in below if since <= node._sequence_nr() < NO_SEQUENCE]
+    return list(found.values())
 
 
 def oldest_below(roots: Iterable[Node]) -> dict[Node, int]:

@@ -11,7 +11,7 @@ from autodetach.doctor.passes import Spot
 
 MAX_WALKED = 400_000
 """Sequence numbers that are kept: those of the oldest calls go first."""
-MAX_SNAPSHOTS = 16
+MAX_SNAPSHOTS = 32
 
 
 @dataclass(eq=False, slots=True)
@@ -65,6 +65,7 @@ class Journal:
     _walked: dict[int, Call] = field(default_factory=dict)
     _recent: deque[Call] = field(default_factory=deque)
     _names: deque[dict[int, list[Binding]]] = field(default_factory=lambda: deque(maxlen=MAX_SNAPSHOTS))
+    _first_names: list[dict[int, list[Binding]]] = field(default_factory=list)
     retained: dict[tuple[str, int], Retained] = field(default_factory=dict)
 
     def begin(self, site: Site, retains: bool, creates: bool, accumulates: bool, thread: int = 0) -> Call:
@@ -74,6 +75,10 @@ class Journal:
         key = (site.path, site.line)
         self._counts[key] = self._counts.get(key, 0) + 1
         return Call(self.calls, site, self._counts[key], retains, creates, accumulates, thread=thread)
+
+    def only_line(self) -> tuple[str, int] | None:
+        """File and line of all calls so far, if it is one."""
+        return next(iter(self._counts)) if len(self._counts) == 1 else None
 
     def ran_again(self, call: Call) -> bool:
         """Whether its line has differentiated once more since."""
@@ -127,6 +132,8 @@ class Journal:
     def snapshot(self, names: dict[int, list[Binding]]) -> None:
         """Which names hold which nodes now."""
         self._names.append(names)
+        if len(self._first_names) < MAX_SNAPSHOTS:
+            self._first_names.append(names)
 
     def names(self, sequence: int) -> list[Binding]:
         """The names that held a tensor of this node when last looked, those of the latest look first."""
@@ -136,8 +143,8 @@ class Journal:
         return []
 
     def all_names(self, sequence: int) -> set[Binding]:
-        """All names that have held a tensor of this node, as far as the looks are kept."""
-        return {name for names in self._names for name in names.get(sequence, ())}
+        """All names that have held a tensor of this node, as far as the looks are kept: the first and the last."""
+        return {name for names in (*self._first_names, *self._names) for name in names.get(sequence, ())}
 
     def _forget(self, call: Call) -> None:
         for sequence in call.sequences or ():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+
+from autodetach.doctor.reading import tree_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +29,13 @@ class Loop:
 
 def loops_around(path: str, line: int) -> tuple[Loop, ...]:
     """The loops in whose bodies the line is, the innermost first; none outside the function that the line is in."""
-    source = "".join(linecache.getlines(path))
-    return _around(path, source, line) if source else ()
+    tree = tree_of(path)
+    return _around(tree, path, line) if tree is not None else ()
 
 
 @lru_cache(256)
-def _around(path: str, source: str, line: int) -> tuple[Loop, ...]:
-    try:
-        return tuple(_outwards(ast.parse(source), path, line))
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
+def _around(tree: ast.Module, path: str, line: int) -> tuple[Loop, ...]:
+    return tuple(_outwards(tree, path, line))
 
 
 def _outwards(node: ast.AST, path: str, line: int) -> Iterator[Loop]:

@@ -21,7 +21,7 @@ from autodetach.doctor.enough import Enough
 from autodetach.doctor.facts import Facts
 from autodetach.doctor.frames import Site, Territory, site_of
 from autodetach.doctor.growth import Growth
-from autodetach.doctor.holders import Binding, Search
+from autodetach.doctor.holders import Binding, Held, Search
 from autodetach.doctor.journal import Call, Journal
 from autodetach.doctor.lines import MAX_FRAMES, Lines, mode_for
 from autodetach.doctor.nodes import Node, address_of, bytes_saved, hooks_are_used, reachable
@@ -133,6 +133,7 @@ class Observer:
             held = list(self.search.held(frame))
             weigh = self._weigh if self.budget.left else None
             self.growth.look(event, held, self.steps, newest, weigh, every=self.options.weigh)
+            self.journal.snapshot(names_of(held))
             if self.census.due():
                 self.census.take({id(each.tensor) for each in held})
 
@@ -342,10 +343,7 @@ class Observer:
             report(self)
 
     def _snapshot(self, frame: FrameType) -> None:
-        names: dict[int, list[Binding]] = {}
-        for held in self.search.held(frame):
-            names.setdefault(held.tensor.grad_fn._sequence_nr(), []).append(held.binding)
-        self.journal.snapshot(names)
+        self.journal.snapshot(names_of(self.search.held(frame)))
 
     # The mode that notes lines.
 
@@ -390,6 +388,14 @@ def _has_compiled() -> bool:
     """Whether something was compiled already: a mode would be traced, too, and break what is to be one graph."""
     backends = getattr(sys.modules.get("torch._dynamo.eval_frame"), "cached_backends", {})
     return any(callable(backend) for backend in backends.values())  # optimizers switch it off, with None
+
+
+def names_of(held: Iterable[Held]) -> dict[int, list[Binding]]:
+    """The names of tensors, by the sequence numbers of their nodes."""
+    names: dict[int, list[Binding]] = {}
+    for each in held:
+        names.setdefault(each.tensor.grad_fn._sequence_nr(), []).append(each.binding)
+    return names
 
 
 def roots_of(outputs: Any) -> Iterator[Node]:

@@ -22,6 +22,7 @@ from autodetach.source import Source
 FAMILIES = {
     Kind.FREED: ("AD2", "AD3", "AD4"),
     Kind.CHANGED: ("AD2", "AD3", "AD4"),
+    Kind.SCALAR: ("AD4",),
     Kind.GROWTH: ("AD1", "AD3"),
     Kind.RETAINED: ("AD103",),
 }

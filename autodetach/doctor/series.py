@@ -43,7 +43,9 @@ class Series:
     tops: set[int] = field(default_factory=set)
     consumed: list[int] = field(default_factory=list)
     bytes: int = 0
-
+    parts: list[int] = field(default_factory=list)
+    """Sequence numbers of nodes that were new when the holder had taken them, at the first looks: for each look those
+    of tensors first, then those right below."""
     ended: list[Look] | None = None
     """The last segment that was a leak when the holder was emptied, or went: that of a function which has returned."""
 

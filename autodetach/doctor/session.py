@@ -13,6 +13,7 @@ from autodetach.doctor.diagnosis import Diagnosis
 from autodetach.doctor.frames import Territory
 from autodetach.doctor.hooking import when_imported
 from autodetach.doctor.observer import Observer, Options
+from autodetach.doctor.scalars import indexed_scalar
 from autodetach.doctor.words import tell
 from autodetach.machine.evidence import Evidence
 
@@ -35,11 +36,22 @@ class Session:
         restore = call_in_children(_begin_in_child, self._options.trace, self._options.steps)
         self.begin()
         try:
-            return programs.run(program)
+            ending = programs.run(program)
+            self._look_at(ending.error)
+            return ending
         finally:
             restore()
             _wait_for_threads()
             self.finish()
+
+    def _look_at(self, error: BaseException | None) -> None:
+        """What ended the program may be an error that no differentiation has raised."""
+        if error is not None and self.observer.attached:
+            with self.observer.careful():
+                diagnosis = indexed_scalar(error, self.territory)
+                if diagnosis is not None:
+                    self.observer.failed = True
+                    self._heard(diagnosis)
 
     def begin(self) -> None:
         """Observe PyTorch from its import on."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import linecache
 from collections.abc import Iterable, Iterator
 
 from autodetach.doctor.diagnosis import Step
@@ -11,6 +10,7 @@ from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
 from autodetach.doctor.journal import Call
 from autodetach.doctor.nodes import Node
+from autodetach.doctor.reading import statement_at
 from autodetach.doctor.records import Records
 from autodetach.doctor.stores import stores
 
@@ -69,15 +69,6 @@ def sites_of(story: Iterable[Step]) -> Iterator[Site]:
     """All lines of a story, in its order."""
     for step in story:
         yield from (site for site in (step.site, *step.calls) if site is not None)
-
-
-def statement_at(site: Site) -> ast.stmt | None:
-    """The statement of one line that is there, if it is one."""
-    try:
-        (statement,) = ast.parse(linecache.getline(site.path, site.line).strip()).body
-    except (SyntaxError, ValueError, RecursionError):
-        return None
-    return statement
 
 
 def quoted_call(site: Site) -> str:
