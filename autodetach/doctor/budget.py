@@ -14,7 +14,8 @@ most, and a count gives the same result on a busy machine."""
 class Budget:
     """The time spent on looking, as a share of the time since the beginning; `None` for no limit.
 
-    The clock is that on the wall: one of processor time is a system call, and dearer than a look.
+    What is spent is time of the processor, so that a busy machine sees as much as a quiet one; what has passed is time
+    on the wall, since it is asked for at each call, and the other one is a system call.
     """
 
     def __init__(self, share: float | None = SHARE) -> None:
@@ -32,8 +33,8 @@ class Budget:
         return self.spent < self._share * (time.perf_counter() - self._begun)
 
     def __enter__(self) -> None:
-        self._since = time.perf_counter()
+        self._since = time.thread_time()
 
     def __exit__(self, *exc: object) -> None:
         self.looks += 1
-        self.spent += time.perf_counter() - self._since
+        self.spent += time.thread_time() - self._since

@@ -16,14 +16,14 @@ from autodetach.doctor.stores import hands_over, stores
 from autodetach.doctor.telling import sites_of, size
 
 RECENT = 4
-"""Names that have grown by the same in so many looks hold the same."""
+"""Names that have grown by the same in so many looks, from the same node on, hold the same."""
 
 
 def growing(seen: Records) -> Iterator[Diagnosis]:
     """One for each thing that gathers: of the names for it, the one that holds least besides."""
     groups: dict[tuple[int, ...], list[Series]] = {}
     for series in seen.growth.leaks():
-        groups.setdefault(tuple(series.increments[-RECENT:]), []).append(series)
+        groups.setdefault((series.segment[-1].oldest, *series.increments[-RECENT:]), []).append(series)
     for same in groups.values():
         yield _growth(seen, min(same, key=lambda series: (series.looks[-1].nodes, plainness(series.binding))))
 

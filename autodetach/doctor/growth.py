@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from autodetach.doctor.frames import Site
-from autodetach.doctor.holders import Binding, Held
+from autodetach.doctor.holders import Binding, Held, Home
 from autodetach.doctor.nodes import NO_SEQUENCE, Node, reachable
 from autodetach.doctor.series import MIN_RISES, Look, Series
 
@@ -48,7 +48,8 @@ class Growth:
         self._since: dict[str, int] = {}
         self._before: dict[str, int] = {}
         self._blind = False
-        self.series: dict[tuple[str, str, str, str], Series] = {}
+        self.series: list[Series] = []
+        self._known: dict[tuple[object, ...], Series] = {}
         self.totals: list[Total] = []
         self._events: Counter[str] = Counter()
 
@@ -91,21 +92,18 @@ class Growth:
         `weigh` counts the bytes that nodes have saved, of what has grown for some time, or of `every` holder.
         """
         self._number += 1
-        groups: dict[Binding, dict[Node, int]] = {}
+        groups: dict[Home, tuple[Binding, dict[Node, int]]] = {}
         for each in held:
             node = each.tensor.grad_fn
-            groups.setdefault(each.holder, {})[node] = node._sequence_nr()
-        oldest = oldest_below(node for tops in groups.values() for node in tops)
+            groups.setdefault(each.home, (each.holder, {}))[1][node] = node._sequence_nr()
+        oldest = oldest_below(node for _, tops in groups.values() for node in tops)
         since, self._since[event] = self._since.get(event, 0), newest
         before, self._before[event] = self._before.get(event, 0), since
-        for binding, tops in groups.items():
-            key = (event, binding.file, binding.function, binding.path)
-            old = min(oldest[node] for node in tops)
-            if old >= since:
-                continue  # all of it is of this pass
-            series = self.series.get(key)
-            if series is None:
-                series = self.series[key] = Series(binding)
+        olds = {home: min(oldest[node] for node in tops) for home, (_, tops) in groups.items()}
+        # All of what others hold is of this pass.
+        grown = {home: binding for home, (binding, _) in groups.items() if olds[home] < since}
+        for home, series in self._series_of(event, grown).items():
+            tops, old = groups[home][1], olds[home]
             count = sum(1 for _ in islice(reachable(iter(tops)), MAX_NODES))
             if len(series.looks) < ALL_LOOKS:
                 series.parts += _new(tops, series.tops, before)
@@ -114,11 +112,33 @@ class Growth:
             if weigh is not None and (every or series.rises >= MIN_RISES):
                 series.bytes = weigh(islice(reachable(iter(tops)), MAX_NODES))
                 series.looks[-1] = replace(series.looks[-1], bytes=series.bytes)
-        for key, series in self.series.items():
-            if key[0] == event and series.looks[-1].number != self._number and series.looks[-1].nodes:
+        for series in self.series:
+            if series.event == event and series.looks[-1].number != self._number and series.looks[-1].nodes:
                 series.empty(Look(self._number, 0, passes=self._events[event], bytes=0))
         self._blind = False
         self.totals.append(Total(step, self._events["backward"], self._events["forward"], len(oldest)))
+
+    def _series_of(self, event: str, homes: dict[Home, Binding]) -> dict[Home, Series]:
+        """For each holder, that of the same container by whatever name, or else of the same variable or attribute; or
+        else, since objects and activations of functions are made anew, one of the same name that nothing else has."""
+        found: dict[Home, Series] = {}
+        taken: set[int] = set()
+        for by_name in (False, True):
+            for home, binding in homes.items():
+                keys = [(binding.file, binding.function, binding.path)] if by_name else [*_identities(home)]
+                known = (self._known.get((event, *key)) for key in keys)
+                series = next((each for each in known if each is not None and id(each) not in taken), None)
+                if home not in found and (series is not None or by_name):
+                    found[home] = series or Series(binding, event=event)
+                    taken.add(id(found[home]))
+        for home, series in found.items():
+            binding = homes[home]
+            if not series.looks:
+                self.series.append(series)
+            for identity in (*_identities(home), (binding.file, binding.function, binding.path)):
+                key = (event, *identity)
+                self._known[key] = series
+        return found
 
     def skipped(self) -> None:
         """A differentiation is not looked at."""
@@ -126,7 +146,7 @@ class Growth:
 
     def consumed(self, sequences: set[int]) -> None:
         """A differentiation walks these nodes."""
-        for series in self.series.values():
+        for series in self.series:
             if len(series.tops) >= CONSUMED and len(series.tops & sequences) >= max(CONSUMED, len(series.tops) // 4):
                 series.consumed.append(self._number)
 
@@ -134,11 +154,17 @@ class Growth:
         """The holders that leak, the fastest first: one series for each name."""
         found: dict[tuple[str, str, str], Series] = {}
         for event in ("step", "backward", "forward"):
-            for (kind, *name), series in self.series.items():
-                key = (name[0], name[1], name[2])
-                if kind == event and key not in found and series.leaks:
+            for series in self.series:
+                key = (series.binding.file, series.binding.function, series.binding.path)
+                if series.event == event and key not in found and series.leaks:
                     found[key] = series
         return sorted(found.values(), key=lambda series: -series.growth)
+
+
+def _identities(home: Home) -> Iterator[tuple[object, ...]]:
+    if home.content:
+        yield (home.content,)
+    yield home.owner, home.step
 
 
 def _new(tops: dict[Node, int], known: set[int], since: int) -> list[int]:

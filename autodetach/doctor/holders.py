@@ -18,8 +18,9 @@ from types import (
     MethodType,
     ModuleType,
 )
-from typing import Any
+from typing import Any, TypeAlias
 
+from autodetach.doctor.activations import activation
 from autodetach.doctor.frames import Territory, function_of
 
 MAX_DEPTH = 10
@@ -78,6 +79,16 @@ class Binding:
 
 
 @dataclass(frozen=True, slots=True)
+class Home:
+    """What a holder is, whatever name leads to it: a variable (`step`) of a scope, or an attribute of an object, by the
+    identity of that `owner`, and the identity of the object that it is bound to, 0 for a tensor."""
+
+    owner: int
+    step: str
+    content: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """A tensor with history (its `grad_fn` is not None) and the name that holds it."""
 
@@ -85,6 +96,11 @@ class Held:
     tensor: Any
     holder: Binding
     """The outermost container, attribute or variable that is worth naming where tensors gather in it."""
+    home: Home
+
+
+Scope: TypeAlias = "tuple[str, str, Mapping[str, Any], int]"
+"""File, function and variables, and what tells an activation of the function from others."""
 
 
 class Search:
@@ -100,24 +116,24 @@ class Search:
         self.cells: Callable[[], list[str]] = list
         """The cells of a notebook that count as files of the user."""
 
-    def scopes(self, frame: FrameType | None) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-        """File, function and variables of the user's frames from the innermost outwards, then of the user's modules."""
+    def scopes(self, frame: FrameType | None) -> Iterator[Scope]:
+        """Those of the user's frames from the innermost outwards, then those of the user's modules."""
         seen: set[int] = set()
         for each in self._territory.frames(frame):
             if each.f_locals is not each.f_globals:
-                yield each.f_code.co_filename, function_of(each.f_code), each.f_locals
+                yield each.f_code.co_filename, function_of(each.f_code), each.f_locals, _activation(each)
             elif id(each.f_globals) not in seen:
                 seen.add(id(each.f_globals))
-                yield self._file_of(each, each.f_code.co_filename), "", each.f_globals
+                yield self._file_of(each, each.f_code.co_filename), "", each.f_globals, id(each.f_globals)
         for each in self._territory.frames(frame):
             if id(each.f_globals) not in seen:
                 seen.add(id(each.f_globals))
                 file = str(each.f_globals.get("__file__") or each.f_code.co_filename)
-                yield self._file_of(each, file), "", each.f_globals
+                yield self._file_of(each, file), "", each.f_globals, id(each.f_globals)
         for path, module in self._territory.modules():
             if id(vars(module)) not in seen:
                 seen.add(id(vars(module)))
-                yield path, "", vars(module)
+                yield path, "", vars(module), id(vars(module))
 
     def files(self) -> list[str]:
         """The files of the user's modules."""
@@ -130,16 +146,16 @@ class Search:
         """All tensors with history that a name leads to; with `every`, also those without."""
         return self.held_in(self.scopes(frame), every=every)
 
-    def held_in(self, scopes: Iterable[tuple[str, str, Mapping[str, Any]]], *, every: bool = False) -> Iterator[Held]:
-        """The same for these scopes: file, function and variables."""
-        queue: deque[tuple[Any, Binding, Binding, int]] = deque()
+    def held_in(self, scopes: Iterable[Scope], *, every: bool = False) -> Iterator[Held]:
+        """The same for these scopes."""
+        queue: deque[tuple[Any, Binding, Binding, Home, int]] = deque()
         seen: set[int] = set()
-        for file, function, variables in scopes:
+        for file, function, variables, owner in scopes:
             for name, value in list(variables.items()):
                 if type(value) in ATOMS or name.startswith("__"):
                     continue
                 binding = Binding(name, name, file, function)
-                queue.append((value, binding, binding, 0))
+                queue.append((value, binding, binding, self._home(owner, name, value), 0))
             # The variables of an inner scope name a thing before those of an outer one do.
             yield from self._drain(queue, seen, every)
 
@@ -148,21 +164,26 @@ class Search:
         for held in self.held(frame, every=True):
             yield held.binding, held.tensor
 
-    def _drain(self, queue: deque[tuple[Any, Binding, Binding, int]], seen: set[int], every: bool) -> Iterator[Held]:
+    def _home(self, owner: int, step: str, value: Any) -> Home:
+        return Home(owner, step, 0 if isinstance(value, self._tensor) else id(value))
+
+    def _drain(
+        self, queue: deque[tuple[Any, Binding, Binding, Home, int]], seen: set[int], every: bool
+    ) -> Iterator[Held]:
         tensor = self._tensor
         while queue:
-            value, binding, holder, depth = queue.popleft()
+            value, binding, holder, home, depth = queue.popleft()
             if len(seen) > MAX_OBJECTS:
                 return
             if isinstance(value, tensor):
                 # All names of a tensor count: any of them may be the one that keeps it.
                 if every or value.grad_fn is not None:
-                    yield Held(binding, value, holder)
+                    yield Held(binding, value, holder, home)
                 elif (
                     value.is_leaf and value.requires_grad and value.grad is not None and value.grad.grad_fn is not None
                 ):
                     inner = _below(binding, ".grad")
-                    yield Held(inner, value.grad, inner)
+                    yield Held(inner, value.grad, inner, Home(id(value), ".grad"))
                 continue
             if id(value) in seen:
                 continue
@@ -173,7 +194,11 @@ class Search:
                 if type(part) in ATOMS or id(part) in seen or self._is_bare(part, every):
                     continue
                 inner = _below(binding, step, type(value).__name__ if step.startswith(".") and not gathers else "")
-                queue.append((part, inner, holder if gathers else inner, depth + 1))
+                if gathers:
+                    queue.append((part, inner, holder, home, depth + 1))
+                else:
+                    owner = _activation(value.gi_frame) if isinstance(value, GeneratorType) else id(value)
+                    queue.append((part, inner, inner, self._home(owner, step, part), depth + 1))
 
     def _is_bare(self, part: Any, every: bool) -> bool:
         """Whether nothing is to be found there: a tensor without history, as most are, or an empty container."""
@@ -262,6 +287,14 @@ class Search:
             yield f".<default {name}>", part, False
         for name, part in list(vars(function).items()):
             yield f".{name}", part, False
+
+
+def _activation(frame: FrameType | None) -> int:
+    """What tells the activation of a function from others: no identity of an object is negative."""
+    if frame is None:
+        return 0
+    number = activation(frame)
+    return -number if number is not None else hash(frame.f_code.co_name)
 
 
 def _inside_of(value: Any) -> Iterator[tuple[str, Any, bool]]:

@@ -139,7 +139,7 @@ class Notebook:
 
     def _news(self, observer: Observer) -> Iterator[Diagnosis]:
         """What has grown, or was kept for nothing, in the cell that has just run."""
-        grown = {series.binding for series in observer.growth.series.values() if self._has_grown(series)}
+        grown = {series.binding for series in observer.growth.series if self._has_grown(series)}
         for diagnosis in observer.results():
             if diagnosis.kind is Kind.GROWTH and diagnosis.binding not in grown:
                 continue

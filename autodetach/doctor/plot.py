@@ -55,9 +55,9 @@ def curves(growth: Growth) -> list[Curve]:
     unit = unit_of(growth)
     leaking = {series.binding for series in growth.leaks()}
     chosen: dict[tuple[str, str, str], Series] = {}
-    for (event, *name), series in growth.series.items():
-        key = (name[0], name[1], name[2])
-        if key not in chosen or event == unit:
+    for series in growth.series:
+        key = (series.binding.file, series.binding.function, series.binding.path)
+        if key not in chosen or (series.event == unit and not series.leaks < chosen[key].leaks):
             chosen[key] = series
     ranked = sorted(chosen.values(), key=lambda series: -max(look.nodes for look in series.looks))
     return [_curve(series, growth.totals, unit, series.binding in leaking) for series in ranked[:MOST]]

@@ -35,7 +35,7 @@ class Look:
 
 @dataclass(eq=False, slots=True)
 class Series:
-    """The looks at one holder, in one activation of its function; `tops` are the sequence numbers of the nodes of the
+    """The looks at one holder after one sort of event; `tops` are the sequence numbers of the nodes of the
     tensors that it held, `consumed` the numbers of the looks after which a differentiation walked several of them."""
 
     binding: Binding
@@ -43,6 +43,7 @@ class Series:
     tops: set[int] = field(default_factory=set)
     consumed: list[int] = field(default_factory=list)
     bytes: int = 0
+    event: str = "step"
     parts: list[int] = field(default_factory=list)
     """Sequence numbers of nodes that were new when the holder had taken them, at the first looks: for each look those
     of tensors first, then those right below."""

@@ -12,7 +12,7 @@ import pytest
 from autodetach.doctor.budget import Budget
 from autodetach.doctor.diagnosis import Diagnosis, Kind, Step
 from autodetach.doctor.frames import Territory
-from autodetach.doctor.holders import Binding, Search
+from autodetach.doctor.holders import Binding, Scope, Search
 from autodetach.doctor.hooking import when_imported
 from autodetach.doctor.nodes import NO_SEQUENCE
 from autodetach.doctor.observer import Observer, Options
@@ -88,7 +88,7 @@ class Guard:
     def _left(self, item: pytest.Item, torch: Any, begun: int) -> Iterator[Diagnosis]:
         search = _Outside(torch, self._territory)
         live = {f"fixture {name}": value for name, value, _ in _fixtures(item) if name in self._fixtures}
-        scopes: list[tuple[str, str, Mapping[str, Any]]] = [*search.scopes(None), (str(item.path), "", live)]
+        scopes: list[Scope] = [*search.scopes(None), (str(item.path), "", live, 0)]
         wider = {name: scope for name, _, scope in _fixtures(item)}
         told: set[Binding] = set()
         for held in search.held_in(scopes):
