@@ -84,6 +84,18 @@ class Journal:
         """Whether its line has differentiated once more since."""
         return self._counts[call.site.path, call.site.line] > call.count
 
+    @property
+    def waits_for_step(self) -> bool:
+        """Whether a call was looked at since an optimizer has stepped."""
+        return bool(self._unstepped)
+
+    def begin_anew(self) -> None:
+        """Forget how often and where, and keep what was walked: it is freed."""
+        self.calls = 0
+        self.retained = {}
+        self.threads.clear()
+        self._unstepped.clear()
+
     def step(self, sites: tuple[Site, ...]) -> None:
         """An optimizer has stepped at this line, called from the others."""
         while self._unstepped:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from bisect import bisect_right
 from collections import OrderedDict, deque
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from types import FrameType
 from typing import Any
 
 from autodetach.doctor.frames import Site, Territory, site_of
+from autodetach.doctor.threads import thread_number
 
 MAX_RECORDS = 200_000
 MAX_CHANGES = 5_000
@@ -69,7 +69,7 @@ class Lines:
 
     def note(self, before: int, after: int, frame: FrameType | None) -> None:
         """Nodes from `before` up to `after` were recorded by the line that `frame` is at."""
-        record = self._records.setdefault(threading.get_ident(), _Record())
+        record = self._records.setdefault(thread_number(), _Record())
         if (record.starts and before < record.ends[-1]) or len(record.starts) >= MAX_RECORDS:
             return
         record.starts.append(before)

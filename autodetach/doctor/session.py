@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 
 from autodetach.doctor import program as programs
-from autodetach.doctor.children import at_end_of_child, call_in_children
+from autodetach.doctor.children import at_end_of_child, at_end_of_forked, call_in_children
 from autodetach.doctor.diagnosis import Diagnosis
 from autodetach.doctor.frames import Territory
 from autodetach.doctor.hooking import when_imported
@@ -57,6 +57,7 @@ class Session:
         """Observe PyTorch from its import on."""
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
+            at_end_of_forked(self, Session.finish)
         when_imported("torch", self.observer.attach)
 
     def finish(self) -> None:
@@ -70,9 +71,9 @@ class Session:
         self.observer.detach()
 
     def _forked(self) -> None:
-        self.observer.lock = threading.RLock()  # a thread that is not in the child may hold the other one
+        """A forked child goes on, with what is its own: the parent tells what it has seen itself."""
         if not self._ended:
-            at_end_of_child(self.finish)
+            self.observer.begin_anew()
 
     def _heard(self, diagnosis: Diagnosis) -> None:
         if any(known.lines == diagnosis.lines and known.kind is diagnosis.kind for known in self.diagnoses):

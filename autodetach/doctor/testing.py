@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
@@ -18,6 +17,7 @@ from autodetach.doctor.nodes import NO_SEQUENCE
 from autodetach.doctor.observer import Observer, Options
 from autodetach.doctor.stores import stores
 from autodetach.doctor.table import table
+from autodetach.doctor.threads import thread_number
 from autodetach.doctor.words import paragraph
 
 NAME = "autodetach"
@@ -49,7 +49,7 @@ class Guard:
             return (yield)
         heard: list[Diagnosis] = []
         self._territory.add(str(item.path))
-        observer = Observer(Options(), self._territory, heard.append, threading.get_ident())
+        observer = Observer(Options(), self._territory, heard.append, thread_number())
         observer.budget = Budget(None)  # a test is to fail or to pass, however busy the machine is
         begun = _next_sequence()
         fixtures = frozenset(name for name, _, _ in _fixtures(item))
