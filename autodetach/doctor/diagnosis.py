@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
+
+MAX_CALLS = 3
 
 
 class Kind(enum.Enum):
@@ -39,6 +42,11 @@ class Step:
     site: Site | None
     text: str
     calls: tuple[Site, ...] = ()
+
+    @staticmethod
+    def at(sites: Sequence[Site], text: str) -> Step:
+        """The step of a line with the nearest of those that had called it, all of them outwards."""
+        return Step(sites[0] if sites else None, text, tuple(sites[1 : 1 + MAX_CALLS]))
 
 
 @dataclass(frozen=True, slots=True)

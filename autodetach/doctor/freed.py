@@ -61,10 +61,12 @@ class Freed:
         return Diagnosis(Kind.FREED, message, self._call.site, binding, (*story, raised), tuple(dict.fromkeys(others)))
 
     def _message(self, crossing: Crossing, node: Node | None, binding: Binding | None, first: Step) -> str:
-        walker, lines = crossing.walker, () if first.site is None else (first.site, *first.calls)
+        walker = crossing.walker
+        lines = self._seen.lines.built(crossing.carried._sequence_nr()) if walker is not None else ()
         other: Binding | None = None
         if node is not None and binding is not None:
-            other = self._names.other(node, binding, lines, walker.site.function if walker is not None else "")
+            built_at = lines or ([first.site] if first.site is not None else [])
+            other = self._names.other(node, binding, built_at, walker.site.function if walker is not None else "")
         name = described(binding, other)
         if walker is None:
             several, only = len(self._seen.journal.threads) > 1, self._seen.journal.only_line()
@@ -112,11 +114,11 @@ class Freed:
             return
         name = quoted(binding) if binding is not None else "it"
         for text, sites in self._dropped(crossing):
-            yield Step(sites[0], f"{text} has no effect on {name}", sites[1:])
+            yield Step.at(sites, f"{text} has no effect on {name}")
         yield from self._cuts(crossing, binding)
         loop = crossing.loop
         if walker.stepped:
-            yield Step(walker.stepped[0], f"the optimizer steps, and {name} keeps that graph", walker.stepped[1:])
+            yield Step.at(walker.stepped, f"the optimizer steps, and {name} keeps that graph")
         if loop is not None:
             at = Site(loop.path, loop.first, loop.function)
             yield Step(at, f"the next pass of the loop in line {loop.head} begins, and {name} still has it")
@@ -141,7 +143,7 @@ class Freed:
             names = [n for n in self._seen.journal.names(cut.sequence) if last_name(n.path) in bound and n != binding]
             if names and cut.sequence not in {node._sequence_nr() for node in crossing.below}:
                 told.add(site)
-                yield Step(site, f"detaches `{names[0].path}`, and not {quoted(binding)}", cut.sites[1:])
+                yield Step.at(cut.sites, f"detaches `{names[0].path}`, and not {quoted(binding)}")
 
     def _since(self, crossing: Crossing) -> Iterator[Cut]:
         """What was detached between the earlier call and the new graph."""

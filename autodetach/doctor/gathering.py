@@ -82,5 +82,5 @@ def _built_by(seen: Records, sequences: Iterable[int], text: str) -> list[Step]:
     for sequence in sequences:
         sites = seen.lines.built(sequence)
         if sites:
-            return [Step(sites[0], text, sites[1:])]
+            return [Step.at(sites, text)]
     return []

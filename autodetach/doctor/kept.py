@@ -22,7 +22,9 @@ def filling(seen: Records, series: Series, sites: Sequence[Site]) -> tuple[Step,
     chosen = [site for site in sites if site in seen_sites]
     chosen = chosen or [site for site in sites if not site.function.endswith("__init__")] or list(sites)
     path = series.binding.path
-    return tuple(Step(site, f"`{path}` takes a tensor with its graph", seen_sites.get(site, ())) for site in chosen)
+    return tuple(
+        Step.at((site, *seen_sites.get(site, ())), f"`{path}` takes a tensor with its graph") for site in chosen
+    )
 
 
 def first_name(seen: Records, series: Series, filled: Sequence[Step]) -> Binding | None:

@@ -17,7 +17,7 @@ from autodetach.doctor.threads import thread_number
 MAX_RECORDS = 200_000
 MAX_CHANGES = 5_000
 MAX_CUTS = 1_000
-MAX_FRAMES = 4
+MAX_FRAMES = 8
 IN_PLACE = frozenset("__setitem__ __iadd__ __isub__ __imul__ __itruediv__ __ipow__ __imatmul__ __ifloordiv__".split())
 
 

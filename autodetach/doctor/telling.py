@@ -60,7 +60,7 @@ def built(seen: Records, node: Node, text: str, binding: Binding | None = None) 
     """The step of the line that built a node, or else of the one statement that stores it."""
     sites = seen.lines.built(node._sequence_nr()) if len(seen.journal.threads) < 2 else ()
     if sites:
-        return Step(sites[0], text, sites[1:])
+        return Step.at(sites, text)
     stored = stores(binding, seen.search.files()) if binding is not None else ()
     return Step(stored[0] if len(stored) == 1 else None, text)
 

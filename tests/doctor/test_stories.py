@@ -1,0 +1,361 @@
+"""What a story tells beside the tensor and its lines: the pass that it crosses, other names, and the way it took."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from autodetach.doctor.diagnosis import Diagnosis, Kind
+from autodetach.doctor.words import paragraph
+
+from .test_growth import TRAINING
+from .watching import Seen, watch
+
+CELL = """
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Linear(3, 3)
+        self.h, self.c = torch.zeros(1, 3), torch.zeros(1, 3)
+    def forward(self, x):
+        self.c = self.w(x + self.h)
+        self.h = self.c.tanh()
+        return self.h
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = Cell()
+    def forward(self, x):
+        return self.cell(x).sum()
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+"""
+
+
+def seen_in(program: str, folder: Path, before: str = "") -> Seen:
+    return watch(before + textwrap.dedent(program), folder)
+
+
+def told(diagnosis: Diagnosis) -> dict[int, str]:
+    """The text of each line of the story."""
+    return {step.site.line: step.text for step in diagnosis.story if step.site is not None}
+
+
+def test_the_pass_that_a_state_crosses(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        for epoch in range(2):
+            total = 0.0
+            for x in torch.rand(4, 1, 3):
+                y = 2 * x # begins
+                loss = net(y)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step() # steps
+                total += loss.item()
+        """,
+        tmp_path,
+        CELL,
+    )
+    diagnosis = seen.only(Kind.FREED)
+    lines = told(diagnosis)
+    assert "the optimizer steps, and `net.cell.h` keeps that graph" in lines[seen.marks["steps"][0]]
+    (first,) = seen.marks["begins"]
+    assert lines[first] == f"the next pass of the loop in line {first - 1} begins, and `net.cell.h` still has it"
+    assert "`net.cell.h` (of a `Cell`) carries a graph" in diagnosis.message
+
+
+LOOPS = {
+    "the inner one of two": (
+        """
+        for epoch in range(3):
+            for i in range(3): # loop
+                net(torch.rand(1, 3)).backward()
+        """
+    ),
+    "the outer one, after the last pass of the inner one": (
+        """
+        for epoch in range(3): # loop
+            kept = []
+            for i in range(1):
+                net(torch.rand(1, 3)).backward()
+        """
+    ),
+    "a while in a for": (
+        """
+        for epoch in range(3):
+            i = 0
+            while i < 3: # loop
+                net(torch.rand(1, 3)).backward()
+                i += 1
+        """
+    ),
+    "that of a caller": (
+        """
+        def train(x):
+            for loss in [net(x)]:
+                loss.backward()
+        for i in range(3): # loop
+            train(torch.rand(1, 3))
+        """
+    ),
+    "that of one activation, and not of the one before": (
+        """
+        def train(passes):
+            for i in range(passes):
+                net(torch.rand(1, 3)).backward()
+        def twice():
+            for number in range(2): # loop
+                train(1)
+        twice()
+        """
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_which_loop_it_is(name: str, tmp_path: Path) -> None:
+    seen = seen_in(LOOPS[name], tmp_path, CELL)
+    diagnosis = seen.only(Kind.FREED)
+    (head,) = seen.marks["loop"]
+    assert [f"of the loop in line {head} " in step.text for step in diagnosis.story].count(True) == 1, diagnosis.story
+
+
+UNSURE = {
+    "two calls one after another": """
+        def train():
+            net(torch.rand(1, 3)).backward()
+        train()
+        train()
+        """,
+    "two lines of one pass": """
+        for i in range(2):
+            net(torch.rand(1, 3)).backward()
+            net(torch.rand(1, 3)).backward()
+        """,
+    "a loop in a loop without a counter": """
+        passes = 0
+        while passes < 3:
+            for x in [torch.rand(1, 3)] * 2:
+                if passes or x is None:
+                    net(x).backward()
+            passes += 1
+        """,
+}
+
+
+@pytest.mark.parametrize("name", list(UNSURE)[:2])
+def test_no_loop_is_told_where_none_was_gone_round(name: str, tmp_path: Path) -> None:
+    diagnosis = seen_in(UNSURE[name], tmp_path, CELL).only(Kind.FREED)
+    assert not [step.text for step in diagnosis.story if "next pass" in step.text]
+
+
+def test_what_is_built_once_before_a_loop(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        w = nn.Parameter(torch.ones(3))
+        class Data: pass
+        data = Data()
+        features = w.exp() # built
+        data.features = features
+        def train():
+            for i in range(2): # loop
+                loss = data.features.sum()
+                loss.backward()
+        train()
+        """,
+        tmp_path,
+    )
+    message = seen.only(Kind.FREED).message
+    (built,), (loop,) = seen.marks["built"], seen.marks["loop"]
+    assert message.startswith("`data.features` carries a graph that line "), message
+    assert f"line {built} builds it once, outside the loop of line {loop}" in message
+    assert "the backward of `loss` walks it again" in message
+
+
+def test_the_name_that_it_had_where_it_was_built(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        w = nn.Parameter(torch.ones(3))
+        class Data: pass
+        data = Data()
+        features = w.exp()
+        data.kept = features
+        for i in range(2):
+            data.kept.sum().backward()
+        """,
+        tmp_path,
+    )
+    assert seen.only(Kind.FREED).message.startswith("`data.kept` (`features`) carries")
+
+
+def test_the_name_that_it_had_where_it_was_freed(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        w = nn.Parameter(torch.ones(3))
+        def adapt(objective):
+            return torch.autograd.grad(objective, w)
+        inner = w.exp().sum()
+        adapt(inner)
+        (inner * 2).backward()
+        """,
+        tmp_path,
+    )
+    assert seen.only(Kind.FREED).message.startswith("`inner` (`objective` in `adapt`) carries")
+
+
+def test_a_detach_whose_result_is_dropped(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        for i in range(3):
+            net(torch.rand(1, 3)).backward()
+            net.cell.h.detach() # dropped
+        """,
+        tmp_path,
+        CELL,
+    )
+    diagnosis = seen.only(Kind.FREED)
+    (line,) = seen.marks["dropped"]
+    assert diagnosis.message.endswith(f"`net.cell.h.detach()` (line {line}) leaves it as it is")
+    assert "has no effect" in told(diagnosis)[line]
+
+
+def test_another_state_that_is_detached(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        u = nn.Parameter(torch.ones(3))
+        first = second = torch.zeros(3)
+        for i in range(3):
+            first, second = (first * u).exp(), (second * u).exp()
+            (first + second).sum().backward()
+            print("", first.detach().sum().item(), end="")
+            first = first.detach() # cut
+        """,
+        tmp_path,
+    )
+    diagnosis = seen.only(Kind.FREED)
+    (line,) = seen.marks["cut"]
+    assert [text for text in told(diagnosis).values() if text.startswith("detaches")] == [
+        "detaches `first`, and not `second`"
+    ]
+    assert told(diagnosis)[line].startswith("detaches")
+
+
+def test_what_changes_a_tensor_is_quoted(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        w = nn.Parameter(torch.ones(3))
+        sgd = torch.optim.SGD([w], lr=0.1)
+        loss = (w * w.exp()).sum()
+        w.sum().backward()
+        sgd.step() # step
+        loss.backward()
+        """,
+        tmp_path,
+    )
+    (line,) = seen.marks["step"]
+    assert f"by line {line} (`sgd.step()`)," in seen.only(Kind.CHANGED).message
+
+
+WAYS = {
+    "handed to a method": (
+        "",
+        {"hands": "hands over `value`", "takes": "takes `value` out of `values.items()`"},
+        """
+        class Meter:
+            def __init__(self):
+                self.sum = 0
+            def update(self, new, n=1):
+                self.sum += new * n
+        class Log:
+            def __init__(self):
+                self.meters = {"loss": Meter()}
+            def note(self, values, size):
+                for name, value in values.items(): # takes
+                    self.meters[name].update(value, size) # hands
+        log = Log()
+        for i in range(20):
+            loss = batch()
+            step(loss)
+            log.note({"loss": loss}, 4)
+        """,
+    ),
+    "returned": (
+        "that of `cost` (in `once`)",
+        {"returns": "returns `cost` with its graph"},
+        """
+        def once():
+            cost = batch()
+            step(cost)
+            return cost # returns
+        total = 0
+        for i in range(20):
+            total = total + once()
+        """,
+    ),
+    "in a container that is stored": (
+        "that of `out` (at module level)",
+        {"hands": "hands over `out`"},
+        """
+        class Buffer:
+            def __init__(self):
+                self.memory = []
+            def insert(self, episode):
+                self.memory.append(episode)
+        buffer = Buffer()
+        for i in range(12):
+            episode = {"out": [], "size": []}
+            for t in range(3):
+                out = model(torch.rand(4, 3))
+                episode["out"].append(out) # hands
+                episode["size"].append(4)
+            buffer.insert(episode)
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_the_way_of_what_gathers(name: str, tmp_path: Path) -> None:
+    headline, steps, program = WAYS[name]
+    seen = seen_in(program, tmp_path, TRAINING)
+    diagnosis = seen.only(Kind.GROWTH)
+    lines = told(diagnosis)
+    for mark, text in steps.items():
+        (line,) = seen.marks[mark]
+        assert lines.get(line) == text, lines
+    assert headline in diagnosis.message
+
+
+def test_an_initial_value_takes_no_graph(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        from collections import deque
+        class Buffer:
+            def __init__(self):
+                self.memory = deque(maxlen=100) # initial
+            def insert(self, each):
+                self.memory.append(each) # taken
+        buffer = Buffer()
+        for i in range(20):
+            buffer.insert(batch())
+        """,
+        tmp_path,
+        TRAINING,
+    )
+    lines = told(seen.only(Kind.GROWTH))
+    assert seen.marks["taken"][0] in lines and seen.marks["initial"][0] not in lines
+
+
+def test_the_lines_of_callers_are_shown_once(tmp_path: Path) -> None:
+    program = """
+        def train():
+            for i in range(2):
+                net(torch.rand(1, 3)).backward()
+        train()
+        """
+    diagnosis = seen_in(program, tmp_path, CELL).only(Kind.FREED)
+    shown = [line.partition("|")[2] for line in paragraph(diagnosis) if "|" in line]
+    assert shown.count(" train()") == 1
