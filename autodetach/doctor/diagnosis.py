@@ -46,7 +46,9 @@ class Step:
     @staticmethod
     def at(sites: Sequence[Site], text: str) -> Step:
         """The step of a line with the nearest of those that had called it, all of them outwards."""
-        return Step(sites[0] if sites else None, text, tuple(sites[1 : 1 + MAX_CALLS]))
+        # A comprehension is a function of its own, called from its own line.
+        outer = [s for s, inner in zip(sites[1:], sites, strict=False) if (s.path, s.line) != (inner.path, inner.line)]
+        return Step(sites[0] if sites else None, text, tuple(outer[:MAX_CALLS]))
 
 
 @dataclass(frozen=True, slots=True)

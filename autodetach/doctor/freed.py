@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from autodetach.doctor.crossing import Crossing, crossing_to
 from autodetach.doctor.diagnosis import Diagnosis, Kind, Step
@@ -53,21 +53,24 @@ class Freed:
         others = [names[0] for _, _, names in named[1:] if names and names[0] != binding]
         text = f"builds {described(binding)} ({node_words(crossing.carried)})"
         first = built(self._seen, crossing.carried, text, binding)
-        story = [first, *self._stored(binding, first), *self._walked(crossing, binding)]
+        other = self._other(crossing, node, binding, first)
+        story = [first, *self._stored((binding, other), first), *self._walked(crossing, binding)]
         if crossing.reader is not None:
             reads = built(self._seen, crossing.reader, f"reads it again ({node_words(crossing.reader)})")
             story += [reads] * (reads.site is not None)
-        message = self._message(crossing, node, binding, first)
+        message = self._message(crossing, described(binding, other))
         return Diagnosis(Kind.FREED, message, self._call.site, binding, (*story, raised), tuple(dict.fromkeys(others)))
 
-    def _message(self, crossing: Crossing, node: Node | None, binding: Binding | None, first: Step) -> str:
+    def _other(self, crossing: Crossing, node: Node | None, binding: Binding | None, first: Step) -> Binding | None:
+        """Another name of what is carried."""
+        if node is None or binding is None:
+            return None
+        lines = [site for site in (first.site, *first.calls) if site is not None]
+        return self._names.other(node, binding, lines, crossing.walker.site.function if crossing.walker else "")
+
+    def _message(self, crossing: Crossing, name: str) -> str:
         walker = crossing.walker
         lines = self._seen.lines.built(crossing.carried._sequence_nr()) if walker is not None else ()
-        other: Binding | None = None
-        if node is not None and binding is not None:
-            built_at = lines or ([first.site] if first.site is not None else [])
-            other = self._names.other(node, binding, built_at, walker.site.function if walker is not None else "")
-        name = described(binding, other)
         if walker is None:
             several, only = len(self._seen.journal.threads) > 1, self._seen.journal.only_line()
             who = f"an earlier call of line {only[1]} has freed" if only is not None else "was freed"
@@ -91,14 +94,19 @@ class Freed:
             return f"{freed}, and `backward` walks into it again: {dropped} leaves it as it is"
         return f"{freed}, and `backward` walks into it again"
 
-    def _stored(self, binding: Binding | None, first: Step) -> Iterator[Step]:
-        """The statements that store into the name, where they are few and it is none of those that build."""
-        sites = stores(binding, self._seen.search.files()) if binding is not None else ()
-        lines = (first.site, *first.calls)
-        if binding is None or len(sites) > FEW_STORES or any(site in lines for site in sites):
-            return
-        later = [site for site in sites if not site.function.endswith("__init__")]
-        yield from (Step(site, f"`{binding.path}` is stored") for site in later or sites)
+    def _stored(self, names: Iterable[Binding | None], first: Step) -> Iterator[Step]:
+        """The statements that store into the names, where they are few and it is none of those that build."""
+        told = {first.site, *first.calls}
+        for name in names:
+            if name is None:
+                continue
+            stored = self._names.holder_of(name)
+            sites = stores(stored, self._seen.search.files())
+            if len(sites) > FEW_STORES or not told.isdisjoint(sites):
+                continue
+            later = [site for site in sites if not site.function.endswith("__init__")]
+            yield from (Step(site, f"`{stored.path}` is stored") for site in later or sites)
+            told.update(sites)
 
     def _walked(self, crossing: Crossing, binding: Binding | None) -> Iterator[Step]:
         """From the earlier call to where the new graph begins to read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import islice
 from types import FrameType
@@ -12,7 +13,7 @@ from autodetach.doctor.holders import Binding, Search
 from autodetach.doctor.journal import Call, Journal
 from autodetach.doctor.nodes import Node, address_of
 from autodetach.doctor.scan import breadth_first
-from autodetach.doctor.stores import last_name, stores
+from autodetach.doctor.stores import stores
 
 MAX_NEAR = 100
 
@@ -25,8 +26,10 @@ class Names:
         self._journal = journal
         self._frame = frame
         self._holding: dict[Node, list[Binding]] = {}
+        self._holders: dict[Binding, Binding] = {}
         for held in search.held(frame):
             self._holding.setdefault(held.tensor.grad_fn, []).append(held.binding)
+            self._holders[held.binding] = held.holder
 
     def of(self, node: Node) -> list[Binding]:
         """The names that hold a tensor of this node, or held it when last looked: the plainest first."""
@@ -69,16 +72,41 @@ class Names:
         """Another name of the tensor that tells more of its way: the one that was bound where it was built, the one
         that it had in `function` when that differentiated, or that of what else holds it."""
         known = sorted((name for name in self._holding.get(node, ()) if _is_other(name, binding)), key=plainness)
+        known = known or sorted(self._hidden(node, binding), key=plainness)
         lines = set(built)
         bound = [name for name in known if not lines.isdisjoint(stores(name))]
         seen = () if len(self._journal.threads) > 1 else self._journal.all_names(node._sequence_nr())
         there = [n for n in seen if n.function == function and n.path.isidentifier() and _is_other(n, binding)]
         return next(iter((*bound, *sorted(there, key=plainness), *known)), None)
 
+    def holder_of(self, binding: Binding) -> Binding:
+        """The container that it is an element of, or itself."""
+        return self._holders.get(binding, binding)
+
+    def _hidden(self, node: Node, binding: Binding) -> list[Binding]:
+        """Names by which the tensor is reached when the variable that leads to it by the shortest way is left out."""
+        found: list[Binding] = []
+        scopes = (
+            (file, function, {n: v for n, v in variables.items() if n != binding.root}, owner)
+            for file, function, variables, owner in self._search.scopes(self._frame)
+        )
+        for held in self._search.held_in(scopes):
+            if held.tensor.grad_fn is node and _is_other(held.binding, binding):
+                found.append(held.binding)
+                self._holders[held.binding] = held.holder
+        return found
+
 
 def _is_other(name: Binding, binding: Binding) -> bool:
     """Whether the two read differently: `self.h` and `net.h` do not."""
-    return name.root != binding.root and last_name(name.path) != last_name(binding.path)
+    one, two = _said(name), _said(binding)
+    return name.root != binding.root and not (one <= two or two <= one)
+
+
+def _said(name: Binding) -> set[str]:
+    """The names on the way but an object that the way begins with."""
+    words = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^]]*\]", "", name.path))
+    return set(words[1:] if name.path.startswith(f"{name.root}.") else words)
 
 
 def plainness(binding: Binding) -> tuple[bool, bool, int, int]:

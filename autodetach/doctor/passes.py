@@ -25,11 +25,14 @@ class Spot:
     activation: int | None
     site: Site
     turns: tuple[Turn, ...] = ()
+    direct: bool = True
+    """Whether the next function outwards has called this one itself, and no library in between, be it many times."""
 
 
 def spots(frames: Iterable[FrameType]) -> tuple[Spot, ...]:
     """The moment of these frames, from the innermost outwards."""
-    return tuple(map(_spot, islice(frames, MAX_SPOTS)))
+    several = list(islice(frames, MAX_SPOTS))
+    return tuple(map(_spot, several, [*several[1:], None]))
 
 
 def gone_round(before: tuple[Spot, ...], now: tuple[Spot, ...], *, ran_again: bool) -> Loop | None:
@@ -42,6 +45,7 @@ def gone_round(before: tuple[Spot, ...], now: tuple[Spot, ...], *, ran_again: bo
         if new.activation is not None and new.activation in earlier:
             loop = _gone_round(earlier[new.activation], new, ran_again)
             return None if loop is None else replace(loop, function=new.site.function)
+        ran_again = ran_again and new.direct
     return None
 
 
@@ -49,7 +53,7 @@ def _gone_round(old: Spot, new: Spot, ran_again: bool) -> Loop | None:
     turns = dict(zip(loops_around(old.site.path, old.site.line), old.turns, strict=False))
     now = zip(loops_around(new.site.path, new.site.line), new.turns, strict=False)
     both = [(loop, turn) for loop, turn in now if loop in turns]
-    if len(both) == 1 and ran_again:
+    if len(both) == 1 and ran_again and (turns[both[0][0]] != both[0][1] or not _is_told_apart(both[0][1])):
         return both[0][0]
     unknown: list[Loop] = []
     for number, (loop, turn) in enumerate(reversed(both)):
@@ -69,9 +73,15 @@ def _goes_on(turn: Turn, later: Turn, *, certain: bool) -> bool:
     return certain
 
 
-def _spot(frame: FrameType) -> Spot:
+def _is_told_apart(turn: Turn) -> bool:
+    """Whether it would be another one in another pass: a list may well have the same object several times."""
+    return turn is not None and any(isinstance(value, int) for value in turn)
+
+
+def _spot(frame: FrameType, caller: FrameType | None) -> Spot:
     site = site_of(frame)
-    return Spot(activation(frame), site, tuple(_turn(loop, frame) for loop in loops_around(site.path, site.line)))
+    turns = tuple(_turn(loop, frame) for loop in loops_around(site.path, site.line))
+    return Spot(activation(frame), site, turns, caller is None or frame.f_back is caller)
 
 
 def _turn(loop: Loop, frame: FrameType) -> Turn:

@@ -57,6 +57,7 @@ def _code(step: Step, shown: set[Site]) -> list[str]:
 def _step(step: Step) -> str:
     if step.site is None:
         return printable(step.text)
-    inside = f" in `{step.site.function}`" if step.site.function else ""
+    function = step.site.function.rpartition(".")[2]
+    inside = f" in `{step.site.function}`" if step.site.function and not function.startswith("<") else ""
     calls = ", ".join(f"from {place(site)}" for site in dict.fromkeys(step.calls))
     return printable(f"{place(step.site)}{inside}: {step.text}{', called ' * bool(calls)}{calls}")

@@ -359,3 +359,50 @@ def test_the_lines_of_callers_are_shown_once(tmp_path: Path) -> None:
     diagnosis = seen_in(program, tmp_path, CELL).only(Kind.FREED)
     shown = [line.partition("|")[2] for line in paragraph(diagnosis) if "|" in line]
     assert shown.count(" train()") == 1
+
+
+def test_a_library_may_call_many_times_in_one_pass(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        net = nn.Linear(3, 1)
+        optimizer = torch.optim.LBFGS(net.parameters(), max_iter=4)
+        out = net(torch.rand(4, 3))
+        def closure():
+            optimizer.zero_grad()
+            loss = out.pow(2).mean()
+            loss.backward()
+            return loss
+        while True:
+            optimizer.step(closure)
+        """,
+        tmp_path,
+    )
+    diagnosis = seen.only(Kind.FREED)
+    assert "`out` carries" in diagnosis.message
+    assert not [step.text for step in diagnosis.story if "next pass" in step.text]
+
+
+def test_a_sample_is_known_by_the_buffer_that_keeps_it(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        from collections import namedtuple
+        Move = namedtuple("Move", "log_prob reward")
+        class Agent:
+            def __init__(self):
+                self.net = nn.Linear(3, 1)
+                self.memory = []
+            def update(self):
+                batch = self.memory[:2]
+                sum(move.log_prob * move.reward for move in batch).backward()
+        agent = Agent()
+        for i in range(3):
+            log_prob = agent.net(torch.rand(3)).exp().sum()
+            agent.memory.append(Move(log_prob, 2.0)) # kept
+            if i > 0:
+                agent.update()
+        """,
+        tmp_path,
+    )
+    diagnosis = seen.only(Kind.FREED)
+    assert "(`self.memory[" in diagnosis.message
+    assert seen.marks["kept"][0] in told(diagnosis)
