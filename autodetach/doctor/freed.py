@@ -18,7 +18,7 @@ from autodetach.doctor.reading import statement_at
 from autodetach.doctor.records import Records
 from autodetach.doctor.scan import Scan, scan
 from autodetach.doctor.stores import last_name, stores
-from autodetach.doctor.telling import built, described, node_words, nth, quoted
+from autodetach.doctor.telling import built, described, node_words, nth, quoted, quoted_call
 
 FEW_STORES = 4
 MAX_CUTS = 2
@@ -86,7 +86,7 @@ class Freed:
         if crossing.loop is not None and _is_outside(crossing.loop, lines):
             this = self._names.nearest(self._roots)
             return (
-                f"{freed}: line {lines[0].line} builds it once, outside the loop of line {crossing.loop.head}, "
+                f"{freed}: {quoted_call(lines[0])} builds it once, outside the loop of line {crossing.loop.head}, "
                 f"and the backward of {quoted(this)} walks it again in the next pass"
             )
         dropped = next((text for text, _ in self._dropped(crossing)), None)
@@ -105,7 +105,7 @@ class Freed:
             if len(sites) > FEW_STORES or not told.isdisjoint(sites):
                 continue
             later = [site for site in sites if not site.function.endswith("__init__")]
-            yield from (Step(site, f"`{stored.path}` is stored") for site in later or sites)
+            yield from (Step(site, f"stores into `{stored.path}`") for site in later or sites)
             told.update(sites)
 
     def _walked(self, crossing: Crossing, binding: Binding | None) -> Iterator[Step]:

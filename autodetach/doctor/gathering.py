@@ -6,8 +6,9 @@ import os
 from collections.abc import Iterable, Iterator
 
 from autodetach.doctor.diagnosis import Diagnosis, Kind, Step
+from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
-from autodetach.doctor.kept import filling, first_name, way
+from autodetach.doctor.kept import filling, first_name, handed_name, is_state, way
 from autodetach.doctor.names import plainness
 from autodetach.doctor.places import cell_name
 from autodetach.doctor.records import Records
@@ -64,11 +65,16 @@ def _growth(seen: Records, series: Series) -> Diagnosis:
     filled = filling(seen, series, sites)
     name = first_name(seen, series, filled)
     story = [*filled, *way(filled, name)]
+    loop = seen.growth.loop_of(series)
+    if loop is not None and is_state(binding, filled):
+        end = Site(loop.path, loop.last, loop.function)
+        story.append(Step(end, f"the pass of the loop in line {loop.head} ends, and `{binding.path}` keeps that graph"))
     passes = segment[-1].number - segment[0].number
     story.append(Step(None, f"held {segment[0].nodes} nodes of graph, and {segment[-1].nodes} after {passes} looks"))
     message = f"`{binding.path}` ({binding.where}) keeps the autograd graph of every pass"
-    if name is not None:
-        message += f", that of `{name.path}` ({name.where})"
+    given = handed_name(filled) or name
+    if given is not None:
+        message += f", that of `{given.path}` ({given.where})"
     if not sites:
         # Nobody stores into it where it can be read: the line that builds is next best.
         story[:0] = _built_by(seen, sorted(series.tops), "builds what it takes")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, pairwise
 
 from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding, Held, Home
+from autodetach.doctor.loops import Loop
 from autodetach.doctor.nodes import NO_SEQUENCE, Node, reachable
+from autodetach.doctor.passes import Spot, gone_round
 from autodetach.doctor.series import MIN_RISES, Look, Series
 
 ALL_LOOKS = 12
@@ -51,6 +53,7 @@ class Growth:
         self.series: list[Series] = []
         self._known: dict[tuple[object, ...], Series] = {}
         self.totals: list[Total] = []
+        self._spots: list[tuple[Spot, ...]] = []
         self._events: Counter[str] = Counter()
 
     def due(self, event: str, site: Site) -> bool:
@@ -86,12 +89,15 @@ class Growth:
         weigh: Callable[[Iterator[Node]], int] | None = None,
         *,
         every: bool = False,
+        at: tuple[Spot, ...] = (),
     ) -> None:
         """Take what every name holds into its series; `newest` is the sequence number that the next node will have.
 
-        `weigh` counts the bytes that nodes have saved, of what has grown for some time, or of `every` holder.
+        `weigh` counts the bytes that nodes have saved, of what has grown for some time, or of `every` holder. `at` is
+        where the program is.
         """
         self._number += 1
+        self._spots.append(at)
         groups: dict[Home, tuple[Binding, dict[Node, int]]] = {}
         for each in held:
             node = each.tensor.grad_fn
@@ -149,6 +155,17 @@ class Growth:
         for series in self.series:
             if len(series.tops) >= CONSUMED and len(series.tops & sequences) >= max(CONSUMED, len(series.tops) // 4):
                 series.consumed.append(self._number)
+
+    def loop_of(self, series: Series) -> Loop | None:
+        """The loop whose passes have most often been seen to add to it."""
+        loops: Counter[Loop] = Counter()
+        for before, after in pairwise(series.segment):
+            if after.number == before.number + 1 and after.nodes > before.nodes:
+                then, now = self._spots[before.number - 1], self._spots[after.number - 1]
+                ran_again = bool(then and now) and then[0].site == now[0].site
+                loop = gone_round(then, now, ran_again=ran_again)
+                loops.update([loop] if loop is not None else [])
+        return max(loops, key=lambda loop: loops[loop], default=None)
 
     def leaks(self) -> list[Series]:
         """The holders that leak, the fastest first: one series for each name."""

@@ -27,6 +27,17 @@ def filling(seen: Records, series: Series, sites: Sequence[Site]) -> tuple[Step,
     )
 
 
+def is_state(binding: Binding, filled: Sequence[Step]) -> bool:
+    """Whether a holder is set to what a call makes of it, and does not gather one thing after another."""
+    for step in filled:
+        statement = statement_at(step.site) if step.site is not None else None
+        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
+            given = (*statement.value.args, *(keyword.value for keyword in statement.value.keywords))
+            if last_name(binding.path) in {last_name(ast.unparse(each)) for each in given}:
+                return True
+    return False
+
+
 def first_name(seen: Records, series: Series, filled: Sequence[Step]) -> Binding | None:
     """A variable that held what gathers when it was new, unless the statements that fill the holder say its name."""
     if len(seen.journal.threads) > 1:
@@ -45,6 +56,20 @@ def first_name(seen: Records, series: Series, filled: Sequence[Step]) -> Binding
     return None
 
 
+def handed_name(filled: Sequence[Step]) -> Binding | None:
+    """The variable that is handed to the function which fills the holder, if it is one."""
+    handed = {
+        (step.calls[0], name)
+        for step in filled
+        if step.site is not None and step.calls
+        for name in _given(step.calls[0], function_at(step.site), statement_at(step.site))
+    }
+    if len(handed) != 1:
+        return None
+    ((caller, name),) = handed
+    return Binding(name, name, caller.path, caller.function)
+
+
 def way(filled: Sequence[Step], name: Binding | None) -> Iterator[Step]:
     """The lines that pass on what gathers, from the holder outwards."""
     told = {step.site for step in filled}
@@ -57,12 +82,10 @@ def way(filled: Sequence[Step], name: Binding | None) -> Iterator[Step]:
 def _handed(filled: Sequence[Step]) -> Iterator[Step]:
     """The calls that hand a variable to the function which fills the holder, and a loop that takes it out of more."""
     for step in filled:
-        function = function_at(step.site) if step.site is not None and step.calls else None
-        statement = statement_at(step.site) if step.site is not None else None
-        if function is None or statement is None:
+        if step.site is None or not step.calls:
             continue
         caller = step.calls[0]
-        for name in sorted(_given(caller, function, statement)):
+        for name in sorted(_given(caller, function_at(step.site), statement_at(step.site))):
             yield Step(caller, f"hands over `{name}`")
             loop = _loop_that_binds(name, caller)
             if loop is not None:
@@ -88,8 +111,10 @@ def _left(filled: Sequence[Step], name: Binding | None) -> Iterator[Step]:
         yield Step(Site(name.file, returns[0].lineno, name.function), f"returns `{name.path}` with its graph")
 
 
-def _given(caller: Site, function: Function, statement: ast.stmt) -> set[str]:
+def _given(caller: Site, function: Function | None, statement: ast.stmt | None) -> set[str]:
     """The variables of the caller that become those parameters which the statement uses."""
+    if function is None:
+        return set()
     parameters = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
     numbers = {
         name

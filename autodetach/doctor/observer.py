@@ -124,7 +124,8 @@ class Observer:
             newest = self._torch.autograd._get_sequence_nr()
             held = list(self.search.held(frame))
             weigh = self._weigh if self.budget.left else None
-            self.growth.look(event, held, self.steps, newest, weigh, every=self.options.weigh)
+            at = spots(self.territory.frames(frame))
+            self.growth.look(event, held, self.steps, newest, weigh, every=self.options.weigh, at=at)
             self.journal.snapshot(names_of(held))
             if self.census.due():
                 self.census.take({id(each.tensor) for each in held})

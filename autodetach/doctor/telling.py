@@ -72,10 +72,10 @@ def sites_of(story: Iterable[Step]) -> Iterator[Site]:
 
 
 def quoted_call(site: Site) -> str:
-    """The line and, where it is but a call, that: "line 12 (`optimizer.step()`)"."""
-    statement = statement_at(site)
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        text = ast.unparse(statement)
+    """The line and, where that is one, the call of which it uses the result: "line 12 (`optimizer.step()`)"."""
+    value = getattr(statement_at(site), "value", None)
+    if isinstance(value, ast.Call):
+        text = ast.unparse(value)
         if len(text) <= MAX_QUOTE:
             return f"line {site.line} (`{text}`)"
     return f"line {site.line}"

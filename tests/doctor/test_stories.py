@@ -171,7 +171,7 @@ def test_what_is_built_once_before_a_loop(tmp_path: Path) -> None:
     message = seen.only(Kind.FREED).message
     (built,), (loop,) = seen.marks["built"], seen.marks["loop"]
     assert message.startswith("`data.features` carries a graph that line "), message
-    assert f"line {built} builds it once, outside the loop of line {loop}" in message
+    assert f"line {built} (`w.exp()`) builds it once, outside the loop of line {loop}" in message
     assert "the backward of `loss` walks it again" in message
 
 
@@ -261,7 +261,7 @@ def test_what_changes_a_tensor_is_quoted(tmp_path: Path) -> None:
 
 WAYS = {
     "handed to a method": (
-        "",
+        "that of `value` (in `Log.note`)",
         {"hands": "hands over `value`", "takes": "takes `value` out of `values.items()`"},
         """
         class Meter:
@@ -406,3 +406,28 @@ def test_a_sample_is_known_by_the_buffer_that_keeps_it(tmp_path: Path) -> None:
     diagnosis = seen.only(Kind.FREED)
     assert "(`self.memory[" in diagnosis.message
     assert seen.marks["kept"][0] in told(diagnosis)
+
+
+def test_the_pass_after_which_a_state_could_be_cut(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        cell = nn.RNNCell(3, 3)
+        class Runner:
+            def __init__(self):
+                self.h = torch.zeros(1, 3)
+            def collect(self, passes):
+                for t in range(passes):
+                    self.h = cell(torch.rand(1, 3), self.h) # stored
+                    last = t
+                    t += 1 # ends
+                return last
+        runner = Runner()
+        for episode in range(6):
+            runner.collect(4)
+        """,
+        tmp_path,
+    )
+    diagnosis = seen.only(Kind.GROWTH)
+    (stored,), (ends,) = seen.marks["stored"], seen.marks["ends"]
+    text = f"the pass of the loop in line {stored - 1} ends, and `{seen.name()}` keeps that graph"
+    assert told(diagnosis)[ends] == text
