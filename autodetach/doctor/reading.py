@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
 from collections.abc import Iterator
-from functools import lru_cache
 
 from autodetach.doctor.frames import Site
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+MAX_TREES = 64
+_trees: dict[str, tuple[list[str], ast.Module | None]] = {}
+
+
 def tree_of(path: str) -> ast.Module | None:
     """The syntax tree of a file, or of a cell; None where it cannot be read."""
-    return _parsed("".join(linecache.getlines(path)))
-
-
-@lru_cache(32)
-def _parsed(source: str) -> ast.Module | None:
-    try:
-        return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return None
+    lines = linecache.getlines(path)
+    known = _trees.get(path)
+    if known is not None and known[0] is lines:
+        return known[1]
+    tree: ast.Module | None = None
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError):
+        tree = ast.parse("".join(lines)) if lines else None
+    if len(_trees) >= MAX_TREES:
+        _trees.clear()
+    _trees[path] = lines, tree
+    return tree
 
 
 def walk(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int]]:

@@ -48,12 +48,13 @@ class Series:
     """Sequence numbers of nodes that were new when the holder had taken them, at the first looks: for each look those
     of tensors first, then those right below."""
     ended: list[Look] | None = None
-    """The last segment that was a leak when the holder was emptied, or went: that of a function which has returned."""
+    """The longest segment that was a leak when the holder was emptied, or went, as that of a function that returns."""
 
     def empty(self, look: Look) -> None:
         """The holder holds nothing any more, as `look` has seen."""
-        if self._is_leak(self._present, ENDED_RISES):
-            self.ended = self._present
+        present = self._present
+        if self._is_leak(present, ENDED_RISES) and (self.ended is None or _rises(self.ended) <= _rises(present)):
+            self.ended = present
         self.looks.append(look)
         self.tops.clear()
 
