@@ -11,7 +11,7 @@ from autodetach.doctor.journal import Call
 from autodetach.doctor.names import Names
 from autodetach.doctor.nodes import Node, changed_since, reachable
 from autodetach.doctor.records import Records
-from autodetach.doctor.telling import built, described, node_words, nth, quoted, quoted_call
+from autodetach.doctor.telling import built, called, described, node_words, nth, quoted, quoted_call
 
 
 class Changed:
@@ -39,7 +39,7 @@ class Changed:
         """A graph that was walked before, and retained, is walked again after a step: the cause is what carries it."""
         _, names = self._names.of_first(crossing.below)
         binding = names[0] if names else None
-        name = described(binding)
+        name = called(binding)
         changed = self._tensor(node, tensor)
         story = [built(self._seen, crossing.carried, f"builds {name} ({node_words(crossing.carried)})")]
         if crossing.walker is not None:
@@ -48,7 +48,7 @@ class Changed:
         if crossing.reader is not None:
             story.append(built(self._seen, crossing.reader, f"reads {name} again ({node_words(crossing.reader)})"))
         story.append(changed.story[-1])
-        message = f"{name} carries a graph of an earlier pass, and {changed.message}"
+        message = f"{described(binding)} carries a graph of an earlier pass, and {changed.message}"
         return Diagnosis(Kind.CHANGED, message, self._call.site, binding, tuple(story))
 
     def _tensor(self, node: Node, tensor: Any, roots: Sequence[Node] = ()) -> Diagnosis:

@@ -18,7 +18,7 @@ from autodetach.doctor.reading import statement_at
 from autodetach.doctor.records import Records
 from autodetach.doctor.scan import Scan, scan
 from autodetach.doctor.stores import last_name, stores
-from autodetach.doctor.telling import built, described, node_words, nth, quoted, quoted_call
+from autodetach.doctor.telling import built, called, described, node_words, nth, quoted, quoted_call
 
 FEW_STORES = 4
 MAX_CUTS = 2
@@ -51,7 +51,7 @@ class Freed:
         crossing, node, names = named[0]
         binding = names[0] if names else None
         others = [names[0] for _, _, names in named[1:] if names and names[0] != binding]
-        text = f"builds {described(binding)} ({node_words(crossing.carried)})"
+        text = f"builds {called(binding)} ({node_words(crossing.carried)})"
         first = built(self._seen, crossing.carried, text, binding)
         other = self._other(crossing, node, binding, first)
         story = [first, *self._stored((binding, other), first), *self._walked(crossing, binding)]
@@ -121,15 +121,20 @@ class Freed:
         if crossing.shared:
             return
         name = quoted(binding) if binding is not None else "it"
-        for text, sites in self._dropped(crossing):
-            yield Step.at(sites, f"{text} has no effect on {name}")
-        yield from self._cuts(crossing, binding)
-        loop = crossing.loop
+        found = [Step.at(sites, f"{text} has no effect on {name}") for text, sites in self._dropped(crossing)]
+        found += self._cuts(crossing, binding)
         if walker.stepped:
-            yield Step.at(walker.stepped, f"the optimizer steps, and {name} keeps that graph")
+            found.append(Step.at(walker.stepped, f"the optimizer steps, and {name} keeps that graph"))
+        loop = crossing.loop
         if loop is not None:
-            at = Site(loop.path, loop.first, loop.function)
-            yield Step(at, f"the next pass of the loop in line {loop.head} begins, and {name} still has it")
+            begins = Step(
+                Site(loop.path, loop.first, loop.function),
+                f"the next pass of the loop in line {loop.head} begins, and {name} still has it",
+            )
+            found.sort(key=lambda step: _turn(loop, walker, step))
+            old_pass = sum(not _turn(loop, walker, step)[0] for step in found)
+            found.insert(old_pass, begins)
+        yield from found
 
     def _dropped(self, crossing: Crossing) -> Iterator[tuple[str, tuple[Site, ...]]]:
         """`h.detach()` as a statement, of what is carried: its text, and the lines."""
@@ -159,6 +164,18 @@ class Freed:
             return iter(())
         last = NO_SEQUENCE if crossing.reader is None else crossing.reader._sequence_nr()
         return (cut for cut in self._seen.lines.cuts(crossing.walker.newest, last) if cut.sites)
+
+
+def _turn(loop: Loop, walker: Call, step: Step) -> tuple[bool, int]:
+    """Orders what happens from a call to the next pass of a loop by its line in that: first what stands below the call,
+    then, in the new pass, what stands above."""
+
+    def line_of(sites: Iterable[Site | None]) -> int:
+        own = (s.line for s in sites if s is not None and (s.path, s.function) == (loop.path, loop.function))
+        return next(own, walker.site.line)
+
+    line = line_of((step.site, *step.calls))
+    return line < line_of(spot.site for spot in walker.spots), line
 
 
 def _is_outside(loop: Loop, lines: tuple[Site, ...]) -> bool:

@@ -23,11 +23,16 @@ def quoted(binding: Binding | None) -> str:
     return f"`{binding.path}`" if binding is not None else "a tensor without a name"
 
 
+def called(binding: Binding | None) -> str:
+    """What carries a graph."""
+    return f"`{binding.path}`" if binding is not None else "a tensor that no name holds any more"
+
+
 def described(binding: Binding | None, other: Binding | None = None) -> str:
     """A name in a headline: with the class of what it is an attribute of, where the name does not tell, and with
     another name of the same tensor."""
     if binding is None:
-        return "a tensor that no name holds any more"
+        return called(None)
     more = []
     if binding.owner and binding.path.count(".") > 1:
         more.append(f"of {_article(binding.owner)} `{binding.owner}`")

@@ -431,3 +431,23 @@ def test_the_pass_after_which_a_state_could_be_cut(tmp_path: Path) -> None:
     (stored,), (ends,) = seen.marks["stored"], seen.marks["ends"]
     text = f"the pass of the loop in line {stored - 1} ends, and `{seen.name()}` keeps that graph"
     assert told(diagnosis)[ends] == text
+
+
+def test_a_story_is_told_in_its_order(tmp_path: Path) -> None:
+    seen = seen_in(
+        """
+        def train():
+            for i in range(3):
+                optimizer.zero_grad() # story
+                loss = net(torch.rand(1, 3))
+                loss.backward()
+                optimizer.step() # story
+                net.cell.h.detach() # story
+        train()
+        """,
+        tmp_path,
+        CELL,
+    )
+    (begins, steps, dropped) = seen.marks["story"]
+    told_lines = [step.site.line for step in seen.only(Kind.FREED).story if step.site is not None]
+    assert [line for line in told_lines if line in (steps, dropped, begins)] == [steps, dropped, begins]
