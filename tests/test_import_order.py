@@ -111,11 +111,12 @@ ORDER = (
     # A run under observation.
     "doctor",
     "doctor.nodes doctor.frames doctor.budget doctor.enough doctor.hooking doctor.children doctor.patching",
-    "doctor.activations doctor.threads",
+    "doctor.activations doctor.threads doctor.parts",
     "doctor.holders doctor.scan doctor.program doctor.lines doctor.places doctor.referrers doctor.reading",
     "doctor.steppers",
     "doctor.diagnosis doctor.series doctor.stores doctor.loops doctor.noting",
-    "doctor.growth doctor.census doctor.passes doctor.scalars",
+    "doctor.passes",
+    "doctor.growth doctor.census doctor.scalars",
     "doctor.journal",
     # From what was written down to what is said of it.
     "doctor.records doctor.crossing doctor.names doctor.facts doctor.standins",

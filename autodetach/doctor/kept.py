@@ -14,6 +14,8 @@ from autodetach.doctor.records import Records
 from autodetach.doctor.series import Series
 from autodetach.doctor.stores import hands_over, last_name
 
+FEW_SITES = 2
+
 
 def filling(seen: Records, series: Series, sites: Sequence[Site]) -> tuple[Step, ...]:
     """The statements that fill a holder: those that were seen to build what it took, or else all but initial ones."""
@@ -73,7 +75,8 @@ def handed_name(filled: Sequence[Step]) -> Binding | None:
 def way(filled: Sequence[Step], name: Binding | None) -> Iterator[Step]:
     """The lines that pass on what gathers, from the holder outwards."""
     told = {step.site for step in filled}
-    for step in (*_handed(filled), *_left(filled, name)):
+    handed = list(_handed(filled))
+    for step in (*handed, *_left(filled, name, handed=bool(handed))):
         if step.site not in told:
             told.add(step.site)
             yield step
@@ -93,11 +96,13 @@ def _handed(filled: Sequence[Step]) -> Iterator[Step]:
                 yield Step(at, f"takes `{name}` out of `{ast.unparse(loop.iter)}`")
 
 
-def _left(filled: Sequence[Step], name: Binding | None) -> Iterator[Step]:
+def _left(filled: Sequence[Step], name: Binding | None, *, handed: bool) -> Iterator[Step]:
     """How what was a variable `name` leaves its function: by a call that is given it, or by the one `return`."""
     if name is None:
         return
-    yield from (Step(site, f"hands over `{name.path}`") for site in hands_over([name]))
+    sites = [] if handed else [site for site in hands_over([name]) if not _prints(site)]
+    if len(sites) <= FEW_SITES:
+        yield from (Step(site, f"hands over `{name.path}`") for site in sites)
     called = {last_name(ast.unparse(call.func)) for step in filled if step.site for call in calls_at(step.site)}
     if last_name(name.function) not in called:
         return
@@ -153,6 +158,10 @@ def _bound(node: ast.stmt) -> set[str]:
     elif isinstance(node, (ast.AnnAssign, ast.AugAssign)):
         targets = [node.target]
     return {each.id for target in targets for each in ast.walk(target) if isinstance(each, ast.Name)}
+
+
+def _prints(site: Site) -> bool:
+    return any(isinstance(call.func, ast.Name) and call.func.id == "print" for call in calls_at(site))
 
 
 def _is_number(node: ast.expr) -> bool:
