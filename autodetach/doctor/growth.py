@@ -56,11 +56,11 @@ class Growth:
         self._spots: list[tuple[Spot, ...]] = []
         self._events: Counter[str] = Counter()
 
-    def due(self, event: str, site: Site) -> bool:
-        """Count a pass of this line, and say whether to look after it.
+    def ends_pass(self, event: str) -> bool:
+        """Count an event, and say whether it ends a pass.
 
-        Steps of optimizers end passes; calls of `backward` do in programs without them, and calls of modules where
-        neither follows.
+        Steps of optimizers do; calls of `backward` do in programs without them, and calls of modules where neither
+        follows.
         """
         self._events[event] += 1
         self._quiet = 0 if event == "step" else self._quiet + 1
@@ -73,6 +73,10 @@ class Growth:
         ):
             return False
         self._stepped |= event == "step"
+        return True
+
+    def due(self, event: str, site: Site) -> bool:
+        """Count a pass that has ended at this line, and say whether to look at it."""
         key = (event, site.path, site.line)
         count = self._passes[key] = self._passes.get(key, 0) + 1
         if count < self._next.get(key, 0):

@@ -238,7 +238,7 @@ class Observer:
     def after(self, call: Call, frame: FrameType) -> None:
         self._boundary = self._torch.autograd._get_sequence_nr()
         self.journal.end(call, self._boundary)
-        self._maybe_look("backward", call.site, frame)
+        self._maybe_look("backward", frame)
         self._noting.enough(self.journal.calls - self._noted)
         if self.options.steps is not None and self.steps == 0 and self.journal.calls >= self.options.steps:
             raise Enough
@@ -267,17 +267,16 @@ class Observer:
         self.steps += 1
         if self.journal.waits_for_step:
             self.journal.step(tuple(map(site_of, islice(self.territory.frames(frame), MAX_FRAMES))))
-        self._maybe_look("step", site, frame)
+        self._maybe_look("step", frame)
         self._noting.leave()
         if self.options.steps is not None and self.steps >= self.options.steps:
             raise Enough
 
     def before_forward(self, frame: FrameType) -> None:
         self._noting.leave()
-        user = self.territory.innermost(frame)
-        if user is not None and self._torch.is_grad_enabled():
+        if self._torch.is_grad_enabled():
             self._choose_thread()
-            self._maybe_look("forward", site_of(user), frame)
+            self._maybe_look("forward", frame)
 
     def _choose_thread(self) -> None:
         """Where it is not the main thread that trains, look at the one which does: the first to differentiate."""
@@ -287,11 +286,13 @@ class Observer:
                 self._noting.begin()
             self._may_change_thread = not self.journal.calls
 
-    def _maybe_look(self, event: str, site: Site, frame: FrameType) -> None:
+    def _maybe_look(self, event: str, frame: FrameType) -> None:
         if thread_number() != self._thread:
             return
-        if self.growth.due(event, site) and self.budget.left:
-            self.look(frame, event)
+        if self.growth.ends_pass(event):
+            user = self.territory.innermost(frame)
+            if user is not None and self.growth.due(event, site_of(user)) and self.budget.left:
+                self.look(frame, event)
         for report in self.reporters:
             report(self)
 
