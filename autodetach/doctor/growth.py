@@ -115,6 +115,9 @@ class Growth:
         for home, series in self._series_of(event, grown).items():
             tops, old = groups[home][1], olds[home]
             count = sum(1 for _ in islice(reachable(iter(tops)), MAX_NODES))
+            if series.looks and series.home != home.owner and count < series.looks[-1].nodes:
+                series.begin_anew()
+            series.home = home.owner
             if len(series.looks) < ALL_LOOKS:
                 series.parts += _new(tops, series.tops, before)
             series.tops.update(sequence for sequence in tops.values() if sequence != NO_SEQUENCE)

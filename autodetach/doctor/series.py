@@ -49,12 +49,20 @@ class Series:
     of tensors first, then those right below."""
     ended: list[Look] | None = None
     """The longest segment that was a leak when the holder was emptied, or went, as that of a function that returns."""
+    home: int = 0
+    """The identity of its scope or object at the last look."""
+    _first: int = 0
 
-    def empty(self, look: Look) -> None:
-        """The holder holds nothing any more, as `look` has seen."""
+    def begin_anew(self) -> None:
+        """What has its name now is another one, and holds less."""
         present = self._present
         if self._is_leak(present, ENDED_RISES) and (self.ended is None or _rises(self.ended) <= _rises(present)):
             self.ended = present
+        self._first = len(self.looks)
+
+    def empty(self, look: Look) -> None:
+        """The holder holds nothing any more, as `look` has seen."""
+        self.begin_anew()
         self.looks.append(look)
         self.tops.clear()
 
@@ -83,7 +91,11 @@ class Series:
     def _present(self) -> list[Look]:
         """The looks since the holder was last emptied: as long as it keeps its oldest node."""
         begin = len(self.looks) - 1
-        while begin and self.looks[begin - 1].nodes and self.looks[begin - 1].oldest == self.looks[-1].oldest:
+        while (
+            begin > self._first
+            and self.looks[begin - 1].nodes
+            and self.looks[begin - 1].oldest == self.looks[-1].oldest
+        ):
             begin -= 1
         return self.looks[begin:]
 

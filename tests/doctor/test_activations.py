@@ -74,6 +74,22 @@ LEAKS = {
             state = State(model(torch.rand(4, 3)) + state.h)
         """,
     ),
+    "a sum in two runs over one state that goes on": (
+        {"total", "model_state"},
+        """
+        cell = nn.RNNCell(3, 3)
+        model_state = torch.zeros(1, 3)
+        def evaluate(passes):
+            global model_state
+            total = 0
+            for i in range(passes):
+                model_state = cell(torch.rand(1, 3), model_state)
+                total = total + model_state.pow(2).mean().exp()
+            return float(total.detach())
+        evaluate(20)
+        evaluate(12)
+        """,
+    ),
     "the second of two runs": (
         {"losses"},
         """
