@@ -68,18 +68,12 @@ def explain(
     """
     places = Places(cwd, configuration)
     failure = reading.failure
-    frames = tuple(places.understand(frame) for frame in failure.own_frames[-MAX_FRAMES:])
+    frames = frames_of(reading, places)
     forward = tuple(places.understand(f) for f in failure.forward[-MAX_FRAMES:] if not f.is_library)
     tasks = _tasks((*frames, *forward), cwd, configuration, alternatives)
     outcomes = [run_one(task) for task in tasks]
     located = gather(outcomes, configuration)
-    may_answer = [one for one in located if one.finding.code.startswith(failure.kind.codes)]
-    ranks = {id(one): _rank(one, frames, forward) for one in may_answer}
-    answers = [one for one in may_answer if failure.kind.anywhere or ranks[id(one)][0] < len(frames)]
-    answers.sort(key=lambda one: ranks[id(one)])
-    if not failure.kind.anywhere:
-        # What touches the line that raised answers; only if nothing does, what touches a line that led to it.
-        answers = [one for one in answers if ranks[id(one)][0] == ranks[id(answers[0])][0]]
+    answers = answers_among(located, reading, frames, forward)
     chosen = {id(one) for one in answers}
     changes, repaired = _repaired(tasks, answers, unsafe)
     return Explanation(
@@ -92,6 +86,26 @@ def explain(
         repaired,
         tuple(dict.fromkeys(problem for outcome in outcomes for problem in outcome.problems)),
     )
+
+
+def answers_among(
+    located: Iterable[Located], reading: Reading, frames: Sequence[Understood], forward: Sequence[Understood] = ()
+) -> list[Located]:
+    """Which findings explain an error, best first; `frames` and `forward` as in `Explanation`."""
+    kind = reading.failure.kind
+    may_answer = [one for one in located if one.finding.code.startswith(kind.codes)]
+    ranks = {id(one): _rank(one, frames, forward) for one in may_answer}
+    answers = [one for one in may_answer if kind.anywhere or ranks[id(one)][0] < len(frames)]
+    answers.sort(key=lambda one: ranks[id(one)])
+    if not kind.anywhere:
+        # What touches the line that raised answers; only if nothing does, what touches a line that led to it.
+        answers = [one for one in answers if ranks[id(one)][0] == ranks[id(answers[0])][0]]
+    return answers
+
+
+def frames_of(reading: Reading, places: Places) -> tuple[Understood, ...]:
+    """The user's frames of an error, innermost last."""
+    return tuple(places.understand(frame) for frame in reading.failure.own_frames[-MAX_FRAMES:])
 
 
 def _tasks(frames: Iterable[Understood], cwd: str, configuration: Configuration, alternatives: bool) -> list[Task]:

@@ -1,4 +1,8 @@
-"""Children of `multiprocessing`: one that is spawned begins to observe by itself, one that is forked goes on."""
+"""Children of `multiprocessing`: one that is spawned begins to observe by itself, one that is forked goes on.
+
+A child of either kind leaves by `os._exit`, past `atexit`, and what is to be called then has to be registered when it
+has begun its work: the first thing that it does is to forget what its parent had registered (`process._bootstrap`).
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,14 @@ def call_in_children(begin: Callable[..., None], *arguments: Any) -> Callable[[]
 
 
 def at_end_of_child(then: Callable[[], None]) -> None:
-    """Call this when a child of `multiprocessing` ends: it leaves by `os._exit`, past `atexit`."""
+    """Call this when this child of `multiprocessing` ends."""
     from multiprocessing import util
 
     util.Finalize(None, then, exitpriority=10)
+
+
+def at_end_of_forked(owner: Any, then: Callable[[Any], None]) -> None:
+    """Call this with `owner`, as long as there is one, when a child of `multiprocessing` that is forked ends."""
+    from multiprocessing import util
+
+    util.register_after_fork(owner, lambda each: at_end_of_child(lambda: then(each)))

@@ -101,7 +101,7 @@ def _plot(path: str, session: Session, title: str) -> None:
 def _conclude(request: RunRequest, seen: Observations, cwd: str) -> None:
     configuration = Configuration(cwd, Overrides(), request.config)
     unsafe = request.unsafe_fixes or configuration.settings_for(cwd).unsafe_fixes
-    result = repair(seen, cwd, configuration, unsafe=unsafe)
+    result = repair(seen, cwd, configuration, unsafe=unsafe, apply=request.fix or request.diff)
     for problem in result.problems:
         say(f"autodetach: {printable(problem.path)}: {printable(problem.message)}")
     colour, width = wants_colour(sys.stderr), width_of(sys.stderr)
@@ -114,7 +114,7 @@ def _conclude(request: RunRequest, seen: Observations, cwd: str) -> None:
     elif request.diff:
         sys.stdout.flush()
         put_bytes(patch_of(result.changes))
-    elif result.answers and result.changes:
+    elif result.offers:
         say("autodetach: `autodetach run --diff` prints the repair as a patch, `--fix` applies it")
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
+
+MAX_CALLS = 3
 
 
 class Kind(enum.Enum):
@@ -16,6 +19,8 @@ class Kind(enum.Enum):
     """PyTorch raised: a differentiation needs what an earlier one has freed."""
     CHANGED = "changed tensor"
     """PyTorch raised: a differentiation needs a tensor that was changed in place since."""
+    SCALAR = "indexed scalar"
+    """PyTorch raised: an element was asked of a tensor that has no dimension."""
     GROWTH = "growing graph"
     """No error: what a name holds grows with every pass."""
     RETAINED = "unused retained graph"
@@ -26,7 +31,7 @@ class Kind(enum.Enum):
     @property
     def raises(self) -> bool:
         """Whether PyTorch raises an error."""
-        return self in (Kind.FREED, Kind.CHANGED)
+        return self in (Kind.FREED, Kind.CHANGED, Kind.SCALAR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,13 @@ class Step:
     site: Site | None
     text: str
     calls: tuple[Site, ...] = ()
+
+    @staticmethod
+    def at(sites: Sequence[Site], text: str) -> Step:
+        """The step of a line with the nearest of those that had called it, all of them outwards."""
+        # A comprehension is a function of its own, called from its own line.
+        outer = [s for s, inner in zip(sites[1:], sites, strict=False) if (s.path, s.line) != (inner.path, inner.line)]
+        return Step(sites[0] if sites else None, text, tuple(outer[:MAX_CALLS]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,58 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-import gc
-import sys
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from types import (
-    BuiltinFunctionType,
-    CodeType,
-    FrameType,
-    FunctionType,
-    GeneratorType,
-    MemberDescriptorType,
-    MethodType,
-    ModuleType,
-)
-from typing import Any
+from dataclasses import dataclass, field
+from types import FrameType, GeneratorType
+from typing import Any, TypeAlias
 
+from autodetach.doctor.activations import activation
 from autodetach.doctor.frames import Territory, function_of
+from autodetach.doctor.parts import ATOMS, EMPTIES, Parts
 
 MAX_DEPTH = 10
 MAX_OBJECTS = 8_000
-MAX_ELEMENTS = 1000
-"""Of a long container, so many elements from each end are looked at; its length counts for the rest."""
-ATOMS = frozenset(
-    (
-        str,
-        bytes,
-        bytearray,
-        int,
-        float,
-        complex,
-        bool,
-        type(None),
-        range,
-        slice,
-        BuiltinFunctionType,
-        ModuleType,
-        CodeType,
-    )
-)
-EMPTIES = frozenset((dict, list, tuple, set, frozenset, deque, OrderedDict))
-MAX_STATES = 4
-"""Of an optimizer, the states of so many parameters are looked at: they are all treated alike."""
-OPAQUE = frozenset("builtins functools itertools _queue _collections collections _asyncio _contextvars".split())
-"""Modules whose objects are written in C, and keep what they hold to themselves."""
-_STRANGERS = frozenset(
-    """
-    IPython ast autodetach ipykernel logging numpy pandas re threading torch.fx torch.jit torch.utils traitlets _thread
-    """.split()
-)
-"""Packages whose objects hold no tensors of a program, or too much that is not the program's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +28,23 @@ class Binding:
     root: str
     file: str
     function: str = ""
+    owner: str = field(default="", compare=False)
+    """The class of the object whose attribute it is."""
 
     @property
     def where(self) -> str:
         """The scope in words."""
         return f"in `{self.function}`" if self.function else "at module level"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """What a holder is, whatever name leads to it: a variable (`step`) of a scope, or an attribute of an object, by the
+    identity of that `owner`, and the identity of the object that it is bound to, 0 for a tensor."""
+
+    owner: int
+    step: str
+    content: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,39 +55,41 @@ class Held:
     tensor: Any
     holder: Binding
     """The outermost container, attribute or variable that is worth naming where tensors gather in it."""
+    home: Home
 
 
-class Search:
+Scope: TypeAlias = "tuple[str, str, Mapping[str, Any], int]"
+"""File, function and variables, and what tells an activation of the function from others."""
+
+
+class Search(Parts):
     """Looks from variables down to tensors; every object is looked at once, by the shortest way."""
 
     def __init__(self, torch: Any, territory: Territory) -> None:
-        self._tensor: Any = torch.Tensor
-        self._module: Any = torch.nn.Module
-        self._optimizer: Any = torch.optim.Optimizer
-        self._territory = territory
+        super().__init__(torch, territory)
         self.modules_without_file: dict[int, str] = {}
         """What stands for the file of a module that has none, by the identity of its variables."""
         self.cells: Callable[[], list[str]] = list
         """The cells of a notebook that count as files of the user."""
 
-    def scopes(self, frame: FrameType | None) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-        """File, function and variables of the user's frames from the innermost outwards, then of the user's modules."""
+    def scopes(self, frame: FrameType | None) -> Iterator[Scope]:
+        """Those of the user's frames from the innermost outwards, then those of the user's modules."""
         seen: set[int] = set()
         for each in self._territory.frames(frame):
             if each.f_locals is not each.f_globals:
-                yield each.f_code.co_filename, function_of(each.f_code), each.f_locals
+                yield each.f_code.co_filename, function_of(each.f_code), each.f_locals, _activation(each)
             elif id(each.f_globals) not in seen:
                 seen.add(id(each.f_globals))
-                yield self._file_of(each, each.f_code.co_filename), "", each.f_globals
+                yield self._file_of(each, each.f_code.co_filename), "", each.f_globals, id(each.f_globals)
         for each in self._territory.frames(frame):
             if id(each.f_globals) not in seen:
                 seen.add(id(each.f_globals))
                 file = str(each.f_globals.get("__file__") or each.f_code.co_filename)
-                yield self._file_of(each, file), "", each.f_globals
+                yield self._file_of(each, file), "", each.f_globals, id(each.f_globals)
         for path, module in self._territory.modules():
             if id(vars(module)) not in seen:
                 seen.add(id(vars(module)))
-                yield path, "", vars(module)
+                yield path, "", vars(module), id(vars(module))
 
     def files(self) -> list[str]:
         """The files of the user's modules."""
@@ -128,16 +102,16 @@ class Search:
         """All tensors with history that a name leads to; with `every`, also those without."""
         return self.held_in(self.scopes(frame), every=every)
 
-    def held_in(self, scopes: Iterable[tuple[str, str, Mapping[str, Any]]], *, every: bool = False) -> Iterator[Held]:
-        """The same for these scopes: file, function and variables."""
-        queue: deque[tuple[Any, Binding, Binding, int]] = deque()
+    def held_in(self, scopes: Iterable[Scope], *, every: bool = False) -> Iterator[Held]:
+        """The same for these scopes."""
+        queue: deque[tuple[Any, Binding, Binding, Home, int]] = deque()
         seen: set[int] = set()
-        for file, function, variables in scopes:
+        for file, function, variables, owner in scopes:
             for name, value in list(variables.items()):
                 if type(value) in ATOMS or name.startswith("__"):
                     continue
                 binding = Binding(name, name, file, function)
-                queue.append((value, binding, binding, 0))
+                queue.append((value, binding, binding, self._home(owner, name, value), 0))
             # The variables of an inner scope name a thing before those of an outer one do.
             yield from self._drain(queue, seen, every)
 
@@ -146,21 +120,26 @@ class Search:
         for held in self.held(frame, every=True):
             yield held.binding, held.tensor
 
-    def _drain(self, queue: deque[tuple[Any, Binding, Binding, int]], seen: set[int], every: bool) -> Iterator[Held]:
+    def _home(self, owner: int, step: str, value: Any) -> Home:
+        return Home(owner, step, 0 if isinstance(value, self._tensor) else id(value))
+
+    def _drain(
+        self, queue: deque[tuple[Any, Binding, Binding, Home, int]], seen: set[int], every: bool
+    ) -> Iterator[Held]:
         tensor = self._tensor
         while queue:
-            value, binding, holder, depth = queue.popleft()
+            value, binding, holder, home, depth = queue.popleft()
             if len(seen) > MAX_OBJECTS:
                 return
             if isinstance(value, tensor):
                 # All names of a tensor count: any of them may be the one that keeps it.
                 if every or value.grad_fn is not None:
-                    yield Held(binding, value, holder)
+                    yield Held(binding, value, holder, home)
                 elif (
                     value.is_leaf and value.requires_grad and value.grad is not None and value.grad.grad_fn is not None
                 ):
                     inner = _below(binding, ".grad")
-                    yield Held(inner, value.grad, inner)
+                    yield Held(inner, value.grad, inner, Home(id(value), ".grad"))
                 continue
             if id(value) in seen:
                 continue
@@ -170,8 +149,12 @@ class Search:
             for step, part, gathers in self._parts(value):
                 if type(part) in ATOMS or id(part) in seen or self._is_bare(part, every):
                     continue
-                inner = _below(binding, step)
-                queue.append((part, inner, holder if gathers else inner, depth + 1))
+                inner = _below(binding, step, type(value).__name__ if step.startswith(".") and not gathers else "")
+                if gathers:
+                    queue.append((part, inner, holder, home, depth + 1))
+                else:
+                    owner = _activation(value.gi_frame) if isinstance(value, GeneratorType) else id(value)
+                    queue.append((part, inner, inner, self._home(owner, step, part), depth + 1))
 
     def _is_bare(self, part: Any, every: bool) -> bool:
         """Whether nothing is to be found there: a tensor without history, as most are, or an empty container."""
@@ -185,129 +168,14 @@ class Search:
         except Exception:  # objects of a program may refuse to be looked at, in whatever way
             return
 
-    def parts(self, value: Any) -> Iterator[tuple[str, Any, bool]]:
-        """What an object holds: the step of the path, the part, and whether it is an element of a container."""
-        kind = type(value)
-        if isinstance(value, dict):
-            for key, part in _ends(list(value.items())):
-                yield f"[{_shown(key)}]", part, True
-        elif isinstance(value, (list, tuple, deque)):
-            names = getattr(kind, "_fields", None) if isinstance(value, tuple) else None
-            for index, part in _ends(list(enumerate(value))):
-                yield f".{names[index]}" if names else f"[{index}]", part, True
-            if kind not in (list, tuple, deque):
-                yield from _attributes(value)
-        elif isinstance(value, (set, frozenset)):
-            for part in list(value)[:MAX_ELEMENTS]:
-                yield "{...}", part, True
-        elif isinstance(value, FunctionType):
-            yield from self._function(value)
-        elif isinstance(value, MethodType):
-            yield ".__self__", value.__self__, False
-        elif isinstance(value, type):
-            if self._territory.owns_path(getattr(sys.modules.get(value.__module__), "__file__", None) or "<frozen"):
-                for name, part in list(vars(value).items()):
-                    if type(part) not in ATOMS and not name.startswith("__"):
-                        yield f".{name}", part, False
-        elif isinstance(value, self._module):
-            yield from self._module_parts(value)
-        elif isinstance(value, self._optimizer):
-            for state in list(value.state.values())[:MAX_STATES]:
-                yield ".state[...]", state, True
-        elif kind.__name__ == "ndarray" and str(getattr(value, "dtype", "")) == "object":
-            for index, part in _ends(list(enumerate(value.flat))):
-                yield f"[{index}]", part, True
-        elif isinstance(value, GeneratorType):
-            if value.gi_frame is not None and self._territory.owns(value.gi_code):
-                for name, part in value.gi_frame.f_locals.items():
-                    yield f".<local {name}>", part, False
-        elif kind.__module__ in OPAQUE and kind.__name__ != "partial":
-            yield from _inside_of(value)
-        elif kind.__name__ == "partial" and kind.__module__ == "functools":
-            yield ".func", value.func, False
-            yield ".args", value.args, False
-            yield ".keywords", value.keywords, False
-        elif not _is_strange(str(kind.__module__)):
-            yield from _attributes(value)
 
-    def _module_parts(self, module: Any) -> Iterator[tuple[str, Any, bool]]:
-        fields = vars(module)
-        for name, part in list(fields.items()):
-            if name in ("_parameters", "_buffers", "_modules"):
-                for inner, child in list(part.items()):
-                    if child is not None:
-                        yield f".{inner}", child, False
-            elif "_hooks" not in name and type(part) not in ATOMS:
-                yield f".{name}", part, False
-
-    def _function(self, function: FunctionType) -> Iterator[tuple[str, Any, bool]]:
-        if not self._territory.owns(function.__code__):
-            # What a decorator of a library wraps may be the user's again.
-            wrapped = getattr(function, "__wrapped__", None)
-            if wrapped is not None:
-                yield "", wrapped, False
-            return
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
-            try:
-                yield f".<closure {name}>", cell.cell_contents, False
-            except ValueError:
-                continue
-        for number, part in enumerate(function.__defaults__ or ()):
-            names = function.__code__.co_varnames[: function.__code__.co_argcount]
-            offset = len(names) - len(function.__defaults__ or ())
-            yield f".<default {names[offset + number]}>", part, False
-        for name, part in (function.__kwdefaults__ or {}).items():
-            yield f".<default {name}>", part, False
-        for name, part in list(vars(function).items()):
-            yield f".{name}", part, False
+def _activation(frame: FrameType | None) -> int:
+    """What tells the activation of a function from others: no identity of an object is negative."""
+    if frame is None:
+        return 0
+    number = activation(frame)
+    return -number if number is not None else hash(frame.f_code.co_name)
 
 
-def _inside_of(value: Any) -> Iterator[tuple[str, Any, bool]]:
-    """What an object written in C refers to, as the garbage collector sees it."""
-    kind = type(value)
-    for part in gc.get_referents(value)[-MAX_ELEMENTS:]:
-        if part is not kind and type(part) not in ATOMS:
-            yield f".<in {kind.__name__}>", part, True
-
-
-@functools.cache
-def _is_strange(name: str) -> bool:
-    """Whether a module of this name is one of the strangers."""
-    return name.startswith("torch._") or not _STRANGERS.isdisjoint(
-        (name.partition(".")[0], ".".join(name.split(".")[:2]))
-    )
-
-
-def _attributes(value: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Without running code of the program: no properties, no `__getattr__`."""
-    try:
-        fields = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        fields = None
-    if isinstance(fields, dict):
-        for name, part in list(fields.items()):
-            if type(part) not in ATOMS:
-                yield f".{name}", part, False
-    for cls in type(value).__mro__:
-        for name, member in list(cls.__dict__.items()) if "__slots__" in cls.__dict__ else ():
-            if isinstance(member, MemberDescriptorType):
-                try:
-                    part = member.__get__(value, cls)
-                except AttributeError:
-                    continue
-                if type(part) not in ATOMS:
-                    yield f".{name}", part, False
-
-
-def _below(binding: Binding, step: str) -> Binding:
-    return Binding(binding.path + step, binding.root, binding.file, binding.function)
-
-
-def _ends(parts: list[tuple[Any, Any]]) -> Iterable[tuple[Any, Any]]:
-    if len(parts) <= 2 * MAX_ELEMENTS:
-        return parts
-    return parts[:MAX_ELEMENTS] + parts[-MAX_ELEMENTS:]
-
-
-def _shown(key: Any) -> str:
-    return repr(key) if isinstance(key, (str, int, bool, float)) else "..."
+def _below(binding: Binding, step: str, owner: str = "") -> Binding:
+    return Binding(binding.path + step, binding.root, binding.file, binding.function, owner)

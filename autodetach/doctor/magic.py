@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +20,7 @@ from autodetach.doctor.observer import Observer, Options
 from autodetach.doctor.places import CELLS, name_cells
 from autodetach.doctor.series import Series
 from autodetach.doctor.table import table
+from autodetach.doctor.threads import thread_number
 from autodetach.doctor.watching import distinct, summary
 from autodetach.doctor.words import paragraph
 
@@ -83,7 +83,7 @@ class Notebook:
         if self._running or not (self._marked or self._every):
             return
         if self._observer is None:
-            self._observer = Observer(Options(), Territory(), self._heard.append, threading.get_ident())
+            self._observer = Observer(Options(), Territory(), self._heard.append, thread_number())
         observer = self._observer
         self._running = True
         self._heard.clear()
@@ -139,7 +139,7 @@ class Notebook:
 
     def _news(self, observer: Observer) -> Iterator[Diagnosis]:
         """What has grown, or was kept for nothing, in the cell that has just run."""
-        grown = {series.binding for series in observer.growth.series.values() if self._has_grown(series)}
+        grown = {series.binding for series in observer.growth.series if self._has_grown(series)}
         for diagnosis in observer.results():
             if diagnosis.kind is Kind.GROWTH and diagnosis.binding not in grown:
                 continue

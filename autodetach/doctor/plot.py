@@ -55,9 +55,9 @@ def curves(growth: Growth) -> list[Curve]:
     unit = unit_of(growth)
     leaking = {series.binding for series in growth.leaks()}
     chosen: dict[tuple[str, str, str], Series] = {}
-    for (event, *name), series in growth.series.items():
-        key = (name[0], name[1], name[2])
-        if key not in chosen or event == unit:
+    for series in growth.series:
+        key = (series.binding.file, series.binding.function, series.binding.path)
+        if key not in chosen or (series.event == unit and not series.leaks < chosen[key].leaks):
             chosen[key] = series
     ranked = sorted(chosen.values(), key=lambda series: -max(look.nodes for look in series.looks))
     return [_curve(series, growth.totals, unit, series.binding in leaking) for series in ranked[:MOST]]
@@ -80,7 +80,8 @@ def draw(path: str, growth: Growth, title: str) -> None:
         for number, curve in enumerate(found):
             style: dict[str, Any] = {
                 "color": f"C{number}",
-                "linewidth": 2 if curve.grows else 1.2,
+                # What lies on another is thinner: both are seen.
+                "linewidth": 1.6 + 2 / (number + 1) if curve.grows else 1.2,
                 "label": curve.label,
             }
             style |= {"marker": ".", "markersize": 4}  # what lies between two looks is not known

@@ -20,9 +20,12 @@ class Scan:
     """Sequence numbers of the nodes that were walked before and still have what they saved."""
 
 
-def scan(roots: Iterable[Node], walked: Callable[[int], bool]) -> Scan:
-    """Walk from the roots; below a freed node nothing is looked at. `walked` tells of a sequence number whether an
-    earlier differentiation has, or may have, walked that node."""
+def scan(roots: Iterable[Node], walked: Callable[[int], bool], frees: Callable[[int], bool] | None = None) -> Scan:
+    """Walk from the roots; below a freed node nothing is looked at.
+
+    `walked` tells of a sequence number whether an earlier differentiation has, or may have, walked that node. A node
+    that does not tell whether it is freed is taken for it where `frees` says so of its number.
+    """
     result = Scan()
     seen: set[Node] = set()
     stack = list(roots)
@@ -35,7 +38,7 @@ def scan(roots: Iterable[Node], walked: Callable[[int], bool]) -> Scan:
         if sequence != NO_SEQUENCE:
             if walked(sequence):
                 state = saved(node)
-                if state is Saved.FREED:
+                if state is Saved.FREED or (state is Saved.UNKNOWN and frees is not None and frees(sequence)):
                     result.freed.append(node)
                     continue
                 if state in (Saved.LIVE, Saved.UNKNOWN):

@@ -35,7 +35,7 @@ class Look:
 
 @dataclass(eq=False, slots=True)
 class Series:
-    """The looks at one holder, in one activation of its function; `tops` are the sequence numbers of the nodes of the
+    """The looks at one holder after one sort of event; `tops` are the sequence numbers of the nodes of the
     tensors that it held, `consumed` the numbers of the looks after which a differentiation walked several of them."""
 
     binding: Binding
@@ -43,14 +43,26 @@ class Series:
     tops: set[int] = field(default_factory=set)
     consumed: list[int] = field(default_factory=list)
     bytes: int = 0
-
+    event: str = "step"
+    parts: list[int] = field(default_factory=list)
+    """Sequence numbers of nodes that were new when the holder had taken them, at the first looks: for each look those
+    of tensors first, then those right below."""
     ended: list[Look] | None = None
-    """The last segment that was a leak when the holder was emptied, or went: that of a function which has returned."""
+    """The longest segment that was a leak when the holder was emptied, or went, as that of a function that returns."""
+    home: int = 0
+    """The identity of its scope or object at the last look."""
+    _first: int = 0
+
+    def begin_anew(self) -> None:
+        """What has its name now is another one, and holds less."""
+        present = self._present
+        if self._is_leak(present, ENDED_RISES) and (self.ended is None or _rises(self.ended) <= _rises(present)):
+            self.ended = present
+        self._first = len(self.looks)
 
     def empty(self, look: Look) -> None:
         """The holder holds nothing any more, as `look` has seen."""
-        if self._is_leak(self._present, ENDED_RISES):
-            self.ended = self._present
+        self.begin_anew()
         self.looks.append(look)
         self.tops.clear()
 
@@ -79,7 +91,11 @@ class Series:
     def _present(self) -> list[Look]:
         """The looks since the holder was last emptied: as long as it keeps its oldest node."""
         begin = len(self.looks) - 1
-        while begin and self.looks[begin - 1].nodes and self.looks[begin - 1].oldest == self.looks[-1].oldest:
+        while (
+            begin > self._first
+            and self.looks[begin - 1].nodes
+            and self.looks[begin - 1].oldest == self.looks[-1].oldest
+        ):
             begin -= 1
         return self.looks[begin:]
 

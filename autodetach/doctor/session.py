@@ -8,11 +8,12 @@ import threading
 from collections.abc import Callable
 
 from autodetach.doctor import program as programs
-from autodetach.doctor.children import at_end_of_child, call_in_children
+from autodetach.doctor.children import at_end_of_child, at_end_of_forked, call_in_children
 from autodetach.doctor.diagnosis import Diagnosis
 from autodetach.doctor.frames import Territory
 from autodetach.doctor.hooking import when_imported
 from autodetach.doctor.observer import Observer, Options
+from autodetach.doctor.scalars import indexed_scalar
 from autodetach.doctor.words import tell
 from autodetach.machine.evidence import Evidence
 
@@ -35,16 +36,28 @@ class Session:
         restore = call_in_children(_begin_in_child, self._options.trace, self._options.steps)
         self.begin()
         try:
-            return programs.run(program)
+            ending = programs.run(program)
+            self._look_at(ending.error)
+            return ending
         finally:
             restore()
             _wait_for_threads()
             self.finish()
 
+    def _look_at(self, error: BaseException | None) -> None:
+        """What ended the program may be an error that no differentiation has raised."""
+        if error is not None and self.observer.attached:
+            with self.observer.careful():
+                diagnosis = indexed_scalar(error, self.territory)
+                if diagnosis is not None:
+                    self.observer.failed = True
+                    self._heard(diagnosis)
+
     def begin(self) -> None:
         """Observe PyTorch from its import on."""
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
+            at_end_of_forked(self, Session.finish)
         when_imported("torch", self.observer.attach)
 
     def finish(self) -> None:
@@ -58,9 +71,9 @@ class Session:
         self.observer.detach()
 
     def _forked(self) -> None:
-        self.observer.lock = threading.RLock()  # a thread that is not in the child may hold the other one
+        """A forked child goes on, with what is its own: the parent tells what it has seen itself."""
         if not self._ended:
-            at_end_of_child(self.finish)
+            self.observer.begin_anew()
 
     def _heard(self, diagnosis: Diagnosis) -> None:
         if any(known.lines == diagnosis.lines and known.kind is diagnosis.kind for known in self.diagnoses):

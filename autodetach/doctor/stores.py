@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import re
 from collections.abc import Iterable, Iterator
 
 from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
 from autodetach.doctor.places import CELLS, cell_name
+from autodetach.doctor.reading import tree_of, walk
 
 FILLS = frozenset(
     "append appendleft extend extendleft insert add update setdefault put push put_nowait register_buffer".split()
@@ -24,14 +24,14 @@ def stores(binding: Binding, files: Iterable[str] = ()) -> tuple[Site, ...]:
 
     What is reached through an attribute may be stored by methods in other `files`.
     """
-    name = _last_name(binding.path)
+    name = last_name(binding.path)
     attribute = name != binding.root and f" {name}>" not in binding.path
     found: list[tuple[int, Site]] = []
     if not attribute:
         files = [file for file in files if cell_name(file)] if binding.file == CELLS else []
     for file in dict.fromkeys((binding.file, *files)):
-        tree = _tree(file)
-        for node, function, depth in _walk(tree) if tree is not None else ():
+        tree = tree_of(file)
+        for node, function, depth in walk(tree) if tree is not None else ():
             if _stores_into(node, name, attribute) and (not _is_local(binding) or function == binding.function):
                 found.append((-depth, Site(file, getattr(node, "lineno", 1), function)))
     return tuple(dict.fromkeys(site for _, site in sorted(found, key=lambda one: (one[0], one[1].line))))
@@ -41,8 +41,8 @@ def hands_over(names: Iterable[Binding]) -> tuple[Site, ...]:
     """The statements that are nothing but a call which is given one of these variables."""
     found: list[Site] = []
     for binding in sorted(names, key=lambda name: (name.file, name.path)):
-        tree = _tree(binding.file) if binding.path.isidentifier() else None
-        for node, function, _ in _walk(tree) if tree is not None else ():
+        tree = tree_of(binding.file) if binding.path.isidentifier() else None
+        for node, function, _ in walk(tree) if tree is not None else ():
             call = node.value if isinstance(node, ast.Expr) else None
             if isinstance(call, ast.Call) and function == binding.function:
                 given = (*call.args, *(keyword.value for keyword in call.keywords))
@@ -51,7 +51,7 @@ def hands_over(names: Iterable[Binding]) -> tuple[Site, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _last_name(path: str) -> str:
+def last_name(path: str) -> str:
     """`losses` of `losses`, `history` of `self.history['loss']`, `sum` of `self.stats['loss'].sum`."""
     return re.sub(r"\[[^]]*\]|\{[^}]*\}|\.<in \w+>", "", path).rstrip(".").split(".")[-1].strip("<>").split(" ")[-1]
 
@@ -107,31 +107,3 @@ def _is_initial(value: ast.expr) -> bool:
         return False
     # `Meter()`, `collections.deque()`; `losses.sum()` has a value of its own.
     return isinstance(value.func, ast.Name) or ast.unparse(value.func).startswith("collections.")
-
-
-def _walk(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int]]:
-    """All nodes with the qualified name of their function and how many loops they stand in."""
-    stack: list[tuple[ast.AST, str, int]] = [(tree, "", 0)]
-    while stack:
-        node, function, depth = stack.pop()
-        yield node, function, depth
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
-            depth += 1
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            function, depth = (f"{function}{node.name}" if function.endswith(".") else _inside(function, node.name)), 0
-        elif isinstance(node, ast.ClassDef):
-            function = f"{_inside(function, node.name)}."
-        stack += [(child, function, depth) for child in ast.iter_child_nodes(node)]
-
-
-def _inside(function: str, name: str) -> str:
-    if not function or function.endswith("."):
-        return f"{function}{name}"
-    return f"{function}.<locals>.{name}"
-
-
-def _tree(path: str) -> ast.Module | None:
-    try:
-        return ast.parse("".join(linecache.getlines(path)))
-    except (SyntaxError, ValueError, RecursionError):
-        return None

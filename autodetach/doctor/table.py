@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from autodetach.console import printable
 from autodetach.doctor.diagnosis import Diagnosis, Kind
 from autodetach.doctor.places import place
-from autodetach.doctor.verdict import size
+from autodetach.doctor.telling import size
 
 HEAD = ("holder", "nodes at first", "at last", "per pass", "saved tensors", "filled at")
 _GAP = "  "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
@@ -12,12 +11,13 @@ import pytest
 from autodetach.doctor.budget import Budget
 from autodetach.doctor.diagnosis import Diagnosis, Kind, Step
 from autodetach.doctor.frames import Territory
-from autodetach.doctor.holders import Binding, Search
+from autodetach.doctor.holders import Binding, Scope, Search
 from autodetach.doctor.hooking import when_imported
 from autodetach.doctor.nodes import NO_SEQUENCE
 from autodetach.doctor.observer import Observer, Options
 from autodetach.doctor.stores import stores
 from autodetach.doctor.table import table
+from autodetach.doctor.threads import thread_number
 from autodetach.doctor.words import paragraph
 
 NAME = "autodetach"
@@ -49,7 +49,7 @@ class Guard:
             return (yield)
         heard: list[Diagnosis] = []
         self._territory.add(str(item.path))
-        observer = Observer(Options(), self._territory, heard.append, threading.get_ident())
+        observer = Observer(Options(), self._territory, heard.append, thread_number())
         observer.budget = Budget(None)  # a test is to fail or to pass, however busy the machine is
         begun = _next_sequence()
         fixtures = frozenset(name for name, _, _ in _fixtures(item))
@@ -88,7 +88,7 @@ class Guard:
     def _left(self, item: pytest.Item, torch: Any, begun: int) -> Iterator[Diagnosis]:
         search = _Outside(torch, self._territory)
         live = {f"fixture {name}": value for name, value, _ in _fixtures(item) if name in self._fixtures}
-        scopes: list[tuple[str, str, Mapping[str, Any]]] = [*search.scopes(None), (str(item.path), "", live)]
+        scopes: list[Scope] = [*search.scopes(None), (str(item.path), "", live, 0)]
         wider = {name: scope for name, _, scope in _fixtures(item)}
         told: set[Binding] = set()
         for held in search.held_in(scopes):

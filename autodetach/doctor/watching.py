@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,6 +17,7 @@ from autodetach.doctor.frames import Territory
 from autodetach.doctor.hooking import when_imported
 from autodetach.doctor.observer import Observer, Options
 from autodetach.doctor.table import table
+from autodetach.doctor.threads import thread_number
 from autodetach.doctor.words import paragraph
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -63,7 +63,7 @@ class Watch:
         """Raises RuntimeError if this same watch is active already."""
         if self._observer is not None:
             raise RuntimeError("this watch is active already: a block inside its block needs another one")
-        self._thread = threading.get_ident()
+        self._thread = thread_number()
         self._found.clear()
         self._told.clear()
         territory = Territory()

@@ -17,6 +17,9 @@ STEP = re.compile(r"^   \d+\. (?P<path>\S.*?):(?P<line>\d+)(?: in `[^`]*`)?: (?P
 CALLED = re.compile(r", (?:called )?from \S.*?:(\d+)")
 QUOTED = re.compile(r"`([^`]*)`")
 FINDING = re.compile(r"^(?P<path>\S.*?):(?P<line>\d+):\d+: (?P<code>AD\d+) [\w-]+: (?P<message>.*)$")
+CHANGED = re.compile(r"^ +(?P<line>\d+)? +[-+] (?P<text>.*)$")
+SHOWN = re.compile(r"^ +(?P<line>\d+) \| (?P<text>.*)$")
+WORD = re.compile(r"[A-Za-z_]\w*")
 FOUND_STEP = re.compile(r"^   \d+\. line (?P<line>\d+): ")
 TIMEOUT = 180
 
@@ -38,6 +41,9 @@ class Said:
     names: tuple[str, ...]
     lines: frozenset[int]
     text: str
+    shown_names: frozenset[str] = frozenset()
+    shown_lines: frozenset[int] = frozenset()
+    """Words and lines of all source that the paragraph shows: of the story, and of what its repair changes."""
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -83,7 +89,8 @@ def diagnoses(report: str) -> list[Said]:
                 spoken.add(int(step["line"]))
                 spoken |= {int(line) for line in CALLED.findall(step["text"])}
         names = tuple(name for name in QUOTED.findall(head["message"]) if "=" not in name and name != "backward")
-        found.append(Said(head["kind"], names, frozenset(spoken), "\n".join(text)))
+        words, numbers = shown(text)
+        found.append(Said(head["kind"], names, frozenset(spoken), "\n".join(text), words, numbers))
     return found
 
 
@@ -96,11 +103,32 @@ def findings(report: str) -> list[Said]:
         if head is None:
             continue
         spoken = {int(head["line"])}
+        text = [line]
         for below in lines[number + 1 :]:
             if FINDING.match(below) or not below.strip():
                 break
+            text.append(below)
             step = FOUND_STEP.match(below)
             if step:
                 spoken.add(int(step["line"]))
-        found.append(Said(head["code"], tuple(QUOTED.findall(head["message"])), frozenset(spoken), line))
+        words, numbers = shown(text)
+        found.append(
+            Said(head["code"], tuple(QUOTED.findall(head["message"])), frozenset(spoken), line, words, numbers)
+        )
     return found
+
+
+def shown(paragraph: list[str]) -> tuple[frozenset[str], frozenset[int]]:
+    """The words and the lines of the source that a paragraph shows."""
+    words: set[str] = set()
+    numbers: set[int] = set()
+    last = 0
+    for line in paragraph[1:]:
+        part = SHOWN.match(line) or CHANGED.match(line)
+        if part is None:
+            continue
+        words.update(WORD.findall(part["text"]))
+        # A line without a number is the next one of those that a repair takes away or puts in.
+        last = int(part["line"]) if part["line"] else last + 1
+        numbers.add(last)
+    return frozenset(words), frozenset(numbers)

@@ -11,6 +11,8 @@ For each pair whose `before` raises or leaks, the report of `autodetach run` is 
     line      the doctor speaks of such a line
     both      one paragraph does both
     report    one paragraph does both, those of the rules that the run has confirmed included
+    shown     one paragraph, the source that it shows and the repair that it offers included, has the name and the line:
+              what a person sees, and no measure of what is said
 and, by the harness, the program is sound after
     run-fix   `autodetach run --fix`                  fix        `autodetach fix`
     run-all   `autodetach run --fix --unsafe-fixes`   fix-all    `autodetach fix --unsafe-fixes`
@@ -35,7 +37,9 @@ from .truth import Truth, last_name, truth
 from .warm import Warm
 
 Row = dict[str, Any]
-PAIR = ("binding", "line", "both", "report", "run-fix", "fix", "run-all", "fix-all")
+PAIR = ("binding", "line", "both", "report", "shown", "run-fix", "fix", "run-all", "fix-all")
+COMMON = frozenset("self in for if is not None def return with as torch print range".split())
+"""Words that lead nobody anywhere."""
 HEALTHY = ("quiet", "same")
 REPAIRS = {
     "run-fix": ("run", "--fix"),
@@ -81,6 +85,12 @@ def is_right(said: Said, wanted: Truth) -> bool:
     return names_it(said, wanted) and not said.lines.isdisjoint(wanted.lines)
 
 
+def is_shown(said: Said, wanted: Truth) -> bool:
+    """Whether one paragraph shows the name and the line, be it in the repair that it offers."""
+    names = names_it(said, wanted) or not wanted.names.isdisjoint(said.shown_names - COMMON)
+    return names and not wanted.lines.isdisjoint(said.lines | said.shown_lines)
+
+
 def pair(judge: Judge, before: Path, repairs: bool) -> Row | None:
     """A faulty program; None if it neither raises nor leaks."""
     after = before.with_name(before.name.replace(".before.", ".after."))
@@ -99,6 +109,7 @@ def pair(judge: Judge, before: Path, repairs: bool) -> Row | None:
         row["line"] = any(not each.lines.isdisjoint(wanted.lines) for each in said)
         row["both"] = any(is_right(each, wanted) for each in said)
         row["report"] = any(is_right(each, wanted) for each in (*said, *findings(report)))
+        row["shown"] = any(is_shown(each, wanted) for each in (*said, *findings(report)))
         row["said"] = [each.text for each in said]
         row["rules"] = [each.text for each in findings(report)]
         row["wanted"] = {"lines": sorted(wanted.lines)}

@@ -200,7 +200,7 @@ def observed() -> Growth:
     binding = Binding("_kept$1", "_kept$1", "/x.py", "train")
     looks = [Look(number, 10 * number, 0, passes=number, bytes=number) for number in (3, 4)]
     series = Series(binding, [*looks, Look(5, 0), Look(7, 30, 0, bytes=None)])
-    growth.series[("step", "/x.py", "train", "_kept$1")] = series
+    growth.series.append(series)
     return growth
 
 

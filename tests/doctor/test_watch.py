@@ -140,7 +140,7 @@ def test_a_fault_of_ours_hides_no_error(monkeypatch: pytest.MonkeyPatch, capsys:
     def fail(self: object) -> None:
         raise TypeError("ours")
 
-    monkeypatch.setattr("autodetach.doctor.verdict.Verdict.results", fail)
+    monkeypatch.setattr("autodetach.doctor.verdict.results", fail)
     with pytest.raises(ValueError, match="mine"), autodetach.watch():
         raise ValueError("mine")
     assert capsys.readouterr().err == "autodetach: a look has failed, and the run went on (TypeError: ours)\n"
