@@ -7,7 +7,6 @@ import os
 import warnings
 import zlib
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Protocol
 
 from autodetach.machine.project import Module
@@ -80,10 +79,6 @@ class Files:
     def asked(self) -> list[tuple[str, str]]:
         """What was to be loaded: the path of the importer, and the name."""
         return list(self._found)
-
-    def share(self, tree: ast.Module) -> None:
-        """Take another tree for the root, one that is equal to its own."""
-        self.root = self.modules[0] = self._by_path[self.root.path] = replace(self.root, tree=tree)
 
     def module_at(self, line: int) -> Module:
         """The file that a line of the program belongs to; the root for what has no line."""
