@@ -12,7 +12,7 @@ from functools import partial
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
 
-LOOSE = (ast.IfExp, ast.BoolOp, ast.Compare, ast.Lambda, ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Tuple)
+LOOSE = (ast.IfExp, ast.BoolOp, ast.Compare, ast.Lambda, ast.NamedExpr, ast.Yield, ast.YieldFrom)
 LOOSE_OPERATORS = (ast.Not, ast.LShift, ast.RShift, ast.BitAnd, ast.BitXor, ast.BitOr)
 _HOLE = re.compile(r"\{(\d+)\}")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")

@@ -105,7 +105,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     atheris = _atheris()
     if atheris is not None:
         # Never left: most modules are loaded when they are needed.
-        atheris.instrument_imports(include=["autodetach"], enable_loader_override=False).__enter__()
+        atheris.instrument_imports(
+            include=["autodetach"], exclude=["autodetach.machine"], enable_loader_override=False
+        ).__enter__()
     hunt = Hunt(options.target, options.seconds, options.found)
     target = import_module(f".targets.{options.target}", __package__)
     seeds, words = tuple(target.SEEDS), tuple(target.WORDS)

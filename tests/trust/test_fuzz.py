@@ -1,0 +1,112 @@
+"""Any bytes, for a moment each; and every input that ever broke a promise."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from autodetach.changed import _lines
+from autodetach.commands import Request, check, clean, config
+from autodetach.source import Source
+
+from .command import fair, inside, run
+from .fuzz import TARGETS
+from .mutations import mutated
+from .promises import kept
+from .targets import messages
+
+ROOT = Path(__file__).parent.parent.parent
+INPUTS = {"sources": 12, "notebooks": 40, "settings": 40, "baselines": 40, "caches": 15, "logs": 40, "patches": 400}
+INPUTS |= {"texts": 400, "messages": 12}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_changed_inputs(name: str) -> None:
+    target = importlib.import_module(f".targets.{name}", __package__)
+    seeds, words, random = tuple(target.SEEDS), tuple(target.WORDS), Random(name)
+    for raw in seeds[:4]:
+        target.one(raw)
+    try:
+        for _ in range(INPUTS[name]):
+            target.one(mutated(random.choice(seeds), random, seeds, words))
+    finally:
+        messages.close()
+
+
+@pytest.mark.parametrize("name", [name for name in TARGETS if name not in ("caches", "messages", "sources")])
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(raw=st.binary(max_size=200))
+def test_any_bytes(name: str, raw: bytes) -> None:
+    importlib.import_module(f".targets.{name}", __package__).one(raw)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(st.characters(codec="utf-8"), max_size=200), st.sampled_from(["", "import torch\nloss.backward()\n"]))
+def test_any_text(text: str, beginning: str) -> None:
+    verdict = kept("fuzz.py", (beginning + text).encode())
+    assert not verdict.wrong
+
+
+def test_the_command_hunts() -> None:
+    command = [sys.executable, "-m", "tests.trust.fuzz", "patches", "--seconds", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "patches: " in done.stdout
+    assert "0 broken promises" in done.stdout
+
+
+# ---- what was found
+
+
+def test_a_name_in_a_patch_with_a_code_that_is_no_byte() -> None:
+    assert list(_lines(b'+++ "b/\\777.py"\n@@ -1 +1 @@\n', "/top")) == ["/top/777.py"]
+
+
+def test_a_number_in_a_patch_that_is_too_long() -> None:
+    assert _lines(b"+++ b/x.py\n@@ -1 +" + b"1" * 5000 + b" @@\n", "/top") == {}
+
+
+@pytest.mark.parametrize("key", ["baseline", "cache-dir"])
+def test_a_path_with_a_nul(key: str, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(f'[tool.autodetach]\n{key} = "x\\u0000"\n')
+    with inside(tmp_path):
+        for command in (check, clean, lambda request: config(None, request)):
+            ran = fair(run(lambda command=command: command(Request())))  # type: ignore[misc]
+            assert ran.code == 2
+            assert "no path has a NUL in it" in ran.err
+
+
+def test_settings_that_are_nested_too_deeply(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("# autodetach\nx = " + "[" * 5000)
+    with inside(tmp_path):
+        ran = fair(run(lambda: check(Request())))
+    assert ran.code == 2
+    assert ran.err == "error: pyproject.toml: not valid TOML: nested too deeply\n"
+
+
+NEEDS_EURO = b"""# coding: latin-1
+import torch
+rnn = torch.nn.RNN(4, 8)
+optimizer = torch.optim.SGD(rnn.parameters())
+state = {"\\u20ac": torch.zeros(1, 8)}
+for x in loader:
+    out, state["\\u20ac"] = rnn(x, state["\\u20ac"])
+    out.sum().backward()
+    optimizer.step()
+"""
+
+
+def test_a_repair_with_a_character_that_the_encoding_does_not_have() -> None:
+    """One of the repairs says `state['€']`; it is left out, and the others are tried."""
+    verdict = kept("latin.py", NEEDS_EURO)
+    assert not verdict.wrong
+    assert not verdict.problems
+    assert isinstance(verdict.fixed.source, Source)
+    assert b'rnn(x, state["\\u20ac"].detach())' in verdict.fixed.source.raw
