@@ -35,6 +35,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import DataRead
+from autodetach.machine.spelling import spelled
 from autodetach.rules.program import Program, line, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -58,7 +59,7 @@ def _suspect(fact: DataRead) -> Suspect:
     else:
         message = f"`{text(node)}` reads a value behind autograd's back"
     severity = Severity.ERROR if fact.raises else Severity.WARNING
-    key = ("AD401", fact.site.scope, ast.unparse(node), node.lineno, node.col_offset)
+    key = ("AD401", fact.site.scope, spelled(node), node.lineno, node.col_offset)
     return Suspect(key, node, message, severity, story, True, (), lambda: _candidates(node, owner))
 
 

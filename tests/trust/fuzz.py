@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 TARGETS = ("sources", "notebooks", "settings", "baselines", "caches", "logs", "patches", "texts", "messages")
-PATIENCE = 20
+PATIENCE = 100
 """Seconds for one input."""
 
 

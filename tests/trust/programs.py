@@ -22,7 +22,7 @@ from .promises import kept, parsed
 
 PLACE = "/nowhere/generated.py"
 BEGINNING = "import torch\nloss.backward()\n"
-COMMENTS = ("  # why", "  # é: 'x' \"y\" (", "	#")
+COMMENTS = ("  # why", "  # é: 'x' \"y\" (", "\t#")
 
 
 def written(random: Random) -> str:

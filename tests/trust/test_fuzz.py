@@ -110,3 +110,24 @@ def test_a_repair_with_a_character_that_the_encoding_does_not_have() -> None:
     assert not verdict.problems
     assert isinstance(verdict.fixed.source, Source)
     assert b'rnn(x, state["\\u20ac"].detach())' in verdict.fixed.source.raw
+
+
+LONG = {
+    "sum": "total += loss" + " + 0" * 1500,
+    "chain": "total += loss" + ".mul(1)" * 900,
+    "argument": "losses.append(loss" + " + 0" * 1500 + ")",
+    "index": "print(loss.data[0" + " + 0" * 1500 + "])",
+    "key": "kept[0" + " + 0" * 1500 + "] = loss",
+}
+
+
+@pytest.mark.parametrize("name", list(LONG))
+def test_an_expression_that_is_too_long_to_be_written(name: str) -> None:
+    """Python reads it, and `ast.unparse` gives up: another text stands for it, and the file is looked at."""
+    program = (
+        "import torch\ntotal = 0\nlosses = []\nkept = {}\nleak = 0\nfor x in y:\n"
+        f"    loss = torch.nn.Linear(1, 1)(x).sum()\n    {LONG[name]}\n    leak += loss\nprint(total, leak, losses)\n"
+    )
+    verdict = kept("long.py", program.encode())
+    assert not verdict.wrong
+    assert "AD101" in [finding.code for finding in verdict.outcome.findings]

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from ..command import NOT_SHOWN, folder
-from ..pipe import Pipe, Silent, framed
+from ..pipe import PATIENCE, Pipe, Silent, framed
 
 PROGRAM = "import torch\ntotal = 0\nfor x in y:\n    loss = torch.nn.Linear(1, 1)(x)\n    total += loss\nprint(total)\n"
 URI = "file:///tmp/a.py"
@@ -113,7 +113,7 @@ def one(raw: bytes) -> None:
         if plain:
             assert server.process.stdin is not None
             server.process.stdin.close()
-            server.process.wait(20)
+            server.process.wait(PATIENCE)
         else:
             server.answer(
                 server.ask(
