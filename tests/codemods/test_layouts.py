@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from layouts import ROWS, TABLE, Row
+from layout_rows import Row
+from layouts import ROWS, TABLE
 
 import autodetach.codemods
 from autodetach.codemods import Edit
@@ -22,17 +23,19 @@ def source_of(program: str | bytes) -> Source:
     return Source.from_bytes(raw, "a.py")
 
 
-def edits_of(row: Row) -> tuple[Source, tuple[Edit, ...]]:
+def edits_of(row: Row, first: int = 0) -> tuple[Source, tuple[Edit, ...]]:
+    """The edits, where the lines of the syntax are `first` ahead of those of the file."""
     make, before, _ = row
     source = source_of(before)
     tree = ast.parse(source.raw)
-    return source, make(tree).edits(Tree(source, tree))
+    ast.increment_lineno(tree, first)
+    return source, make(tree).edits(Tree(source, tree, first))
 
 
-def outcome(row: Row) -> bytes | None:
+def outcome(row: Row, first: int = 0) -> bytes | None:
     """The program after the rewrite; None where nothing is offered."""
     try:
-        source, edits = edits_of(row)
+        source, edits = edits_of(row, first)
         made = source.with_edits(edits).raw
         ast.parse(made)
     except (Refused, SourceError, SyntaxError):
@@ -44,6 +47,11 @@ def outcome(row: Row) -> bytes | None:
 def test_what_a_careful_person_makes_of_it(name: str) -> None:
     _, _, after = ROWS[name]
     assert outcome(ROWS[name]) == (None if after is None else source_of(after).raw)
+
+
+def test_the_same_in_another_file_of_a_program() -> None:
+    """There, lines are counted through all files."""
+    assert [name for name, row in ROWS.items() if outcome(row, 1000) != outcome(row)] == []
 
 
 def test_every_codemod_is_in_the_table() -> None:

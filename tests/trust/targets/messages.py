@@ -118,8 +118,7 @@ def one(raw: bytes) -> None:
             server.answer(
                 server.ask(
                     "textDocument/hover", {"textDocument": {"uri": "x:"}, "position": {"line": 0, "character": 0}}
-                ),
-                20,
+                )
             )
     except (BrokenPipeError, Silent):
         if server.process.poll() is None:
