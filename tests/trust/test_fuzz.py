@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import subprocess
 import sys
+import time
 from pathlib import Path
 from random import Random
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from autodetach.changed import _lines
 from autodetach.commands import Request, check, clean, config
+from autodetach.explain import read_log
 from autodetach.source import Source
 
 from .command import fair, inside, run
@@ -89,6 +91,26 @@ def test_settings_that_are_nested_too_deeply(tmp_path: Path) -> None:
         ran = fair(run(lambda: check(Request())))
     assert ran.code == 2
     assert ran.err == "error: pyproject.toml: not valid TOML: nested too deeply\n"
+
+
+SECONDS = 20.0
+"""What takes forever takes longer than that on a busy machine, too, and all else far less."""
+
+
+def test_globs_and_a_name_that_are_made_to_take_forever(tmp_path: Path) -> None:
+    (tmp_path / ("a" * 200 + ".py")).write_bytes(b"x = 1\n")
+    (tmp_path / ".gitignore").write_text("*a" * 12 + "*b\n" + "**/a*/" * 12 + "b\n")
+    (tmp_path / "pyproject.toml").write_text(f'[tool.autodetach]\nexclude = ["{"**/" * 12}{"*a" * 12}*b"]\n')
+    begun = time.process_time()
+    with inside(tmp_path):
+        assert fair(run(lambda: check(Request()))).code == 0
+    assert time.process_time() - begun < SECONDS
+
+
+def test_a_log_of_carriage_returns() -> None:
+    begun = time.process_time()
+    assert read_log(b"\r" * 200_000) is None
+    assert time.process_time() - begun < SECONDS
 
 
 NEEDS_EURO = b"""# coding: latin-1
