@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+ROOT = Path(__file__).parent.parent.parent
 PATIENCE = 60.0
 """Seconds for an answer, on a machine that is busy with something else."""
 MEASURE = 1 << 20
@@ -32,7 +33,7 @@ class Pipe:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, "XDG_CACHE_HOME": str(folder)},
+            env={**os.environ, "XDG_CACHE_HOME": str(folder), "PYTHONPATH": str(ROOT)},
         )
         self.errors = b""
         self.published: dict[str, tuple[int | None, list[Any]]] = {}

@@ -43,7 +43,8 @@ class Report:
 
 def start(place: Path, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
     """A run in the folder."""
-    environment = {**os.environ, "AUTODETACH_CACHE_DIR": str(place.parent / "kept")}
+    # Wherever it runs, it is the checkout that this file is in.
+    environment = {**os.environ, "AUTODETACH_CACHE_DIR": str(place.parent / "kept"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "autodetach", *arguments]
     return subprocess.Popen(command, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
 

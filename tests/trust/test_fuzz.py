@@ -99,7 +99,7 @@ SECONDS = 20.0
 
 def test_globs_and_a_name_that_are_made_to_take_forever(tmp_path: Path) -> None:
     (tmp_path / ("a" * 200 + ".py")).write_bytes(b"x = 1\n")
-    (tmp_path / ".gitignore").write_text("*a" * 12 + "*b\n" + "**/a*/" * 12 + "b\n")
+    (tmp_path / ".gitignore").write_text("*a" * 12 + "*b\n" + "**/a*/" * 12 + "b\n" + " " * 200_000 + "b\n")
     (tmp_path / "pyproject.toml").write_text(f'[tool.autodetach]\nexclude = ["{"**/" * 12}{"*a" * 12}*b"]\n')
     begun = time.process_time()
     with inside(tmp_path):
