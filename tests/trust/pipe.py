@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
-PATIENCE = 60.0
+PATIENCE = 180.0
 """Seconds for an answer, on a machine that is busy with something else."""
 MEASURE = 1 << 20
 
