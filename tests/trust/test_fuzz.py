@@ -137,7 +137,6 @@ def test_a_repair_with_a_character_that_the_encoding_does_not_have() -> None:
 LONG = {
     "sum": "total += loss" + " + 0" * 1500,
     "chain": "total += loss" + ".mul(1)" * 900,
-    "argument": "losses.append(loss" + " + 0" * 1500 + ")",
     "index": "print(loss.data[0" + " + 0" * 1500 + "])",
     "key": "kept[0" + " + 0" * 1500 + "] = loss",
 }
