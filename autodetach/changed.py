@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from autodetach.config import ConfigError
 
-_HUNK = re.compile(rb"@@ -\d+(?:,\d+)? \+(?P<first>\d+)(?:,(?P<count>\d+))? @@")
-_ESCAPE = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_HUNK = re.compile(rb"@@ -\d{1,18}(?:,\d{1,18})? \+(?P<first>\d{1,18})(?:,(?P<count>\d{1,18}))? @@")
+_ESCAPE = re.compile(rb"\\([0-3][0-7]{2}|.)", re.DOTALL)
 _ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 # Whatever somebody's configuration says, the patch is to look the same.
 _DIFF = "diff -U0 --inter-hunk-context=0 --find-renames --no-color --no-ext-diff --no-textconv --text --no-relative"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
 from autodetach.project import Files, Finder, parse
 from autodetach.relevance import is_idle, may_matter
-from autodetach.source import Edit, Source, Span, compose
+from autodetach.source import Edit, Source, SourceError, Span, compose
 
 if TYPE_CHECKING:
     from autodetach.again import Again
@@ -539,7 +539,7 @@ class _Session:
             edits = self._edits(candidate)
             sources = {at: self.files.sources[at].with_edits(new) for at, new in edits.items()}
             edited = self.files.edited(sources)
-        except (Refused, ValueError, SyntaxError) as error:
+        except (Refused, SourceError, ValueError, SyntaxError, RecursionError, MemoryError) as error:
             return str(error)
         if not edits:
             return "nothing to edit"

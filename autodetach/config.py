@@ -286,6 +286,8 @@ def _read_table(file: str, shown: str, folder: str) -> _Table | None:
         document = toml.loads(raw.decode())
     except ValueError as error:
         raise ConfigError(f"{shown}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise ConfigError(f"{shown}: not valid TOML: nested too deeply") from None
     table = document.get("tool", {}).get("autodetach") if isinstance(document.get("tool", {}), dict) else None
     return None if table is None else _checked(table, shown, folder)
 
@@ -331,6 +333,8 @@ def _path(value: object) -> str:
         raise ValueError(
             f'must be a path, such as "baseline.json", not {_toml_type(value) if value != "" else "empty"}'
         )
+    if "\0" in value:
+        raise ValueError("must be a path, and no path has a NUL in it")
     return value
 
 

@@ -56,7 +56,9 @@ def parse(text: str, folder: str) -> IgnoreFile:
 
 
 def _pattern(line: str) -> Pattern | None:
-    line = re.sub(r"(?<!\\) +\Z", "", line)
+    stripped = line.rstrip(" ")
+    # A blank behind a backslash is meant.
+    line = f"{stripped} " if stripped.endswith("\\") and stripped != line else stripped
     if not line or line.startswith("#"):
         return None
     negated = line.startswith("!")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 NEVER = r"(?!)"
@@ -51,35 +52,61 @@ def glob_regex(glob: str, *, star_crosses_folders: bool = False) -> re.Pattern[s
     `**/`, `/**/` and `/**` stand for any number of folders; a single `*` does not cross a slash, as in git, unless
     `star_crosses_folders`. A malformed glob matches nothing.
     """
-    star = ".*" if star_crosses_folders else "[^/]*"
-    parts: list[str] = []
+    star = "." if star_crosses_folders else "[^/]"
+    blocks: list[list[str]] = [[""]]
     at = 0
     while at < len(glob):
         at_start = at == 0 or glob[at - 1] == "/"
         char = glob[at]
+        piece = ""
         if at_start and glob.startswith("**/", at):
-            parts.append("(?:.*/)?")
+            blocks.append([""])
             at += 3
         elif at_start and at > 0 and glob[at:] == "**":
-            parts.append(".+")
+            piece = ".+"
             at += 2
         elif char == "*":
             while glob.startswith("*", at):
                 at += 1
-            parts.append(star)
+            blocks[-1].append("")
         elif char == "?":
-            parts.append("[^/]")
+            piece = "[^/]"
             at += 1
         elif char == "[":
             piece, at = _character_class(glob, at)
-            parts.append(piece)
         elif char == "\\":
-            parts.append(re.escape(glob[at + 1]) if at + 1 < len(glob) else NEVER)
+            piece = re.escape(glob[at + 1]) if at + 1 < len(glob) else NEVER
             at += 2
         else:
-            parts.append(re.escape(char))
+            piece = re.escape(char)
             at += 1
-    return re.compile("".join(parts), re.DOTALL)
+        blocks[-1][-1] += piece
+    return re.compile("".join(_parts(blocks, star)), re.DOTALL)
+
+
+def _parts(blocks: list[list[str]], star: str) -> Iterator[str]:
+    """A regular expression in parts: stars stand between the pieces of a block, folders between the blocks.
+
+    Where a star has found the first place that fits, a later place would do no better: whatever lies between is for the
+    next star. So only the last one looks further (and so do folders); otherwise a glob with many stars, and a name made
+    for it, would take forever. Groups that keep what they have found have to be written so before Python 3.11.
+    """
+    names = (f"g{number}" for number in itertools.count())
+
+    def first(pattern: str) -> str:
+        name = next(names)
+        return f"(?=(?P<{name}>{pattern}))(?P={name})"
+
+    for number, (begin, *rest) in enumerate(blocks):
+        is_last = number == len(blocks) - 1
+        stars = [f"{star}*?{piece}" for piece in rest]
+        within = [begin, *map(first, stars[:-1])]
+        within += ([f"{star}*{rest[-1]}"] if is_last else [first(stars[-1])]) if stars else []
+        block = "".join(within)
+        if not number:
+            yield block
+        else:
+            yield f"(?:.*/)?{block}" if is_last else first(f"(?:.*?/)??{block}")
 
 
 def _character_class(glob: str, start: int) -> tuple[str, int]:

@@ -9,7 +9,8 @@ MAX_LINE = 20_000
 
 # What terminals obey (ECMA-48: CSI, OSC, and escapes of two characters).
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]{0,40}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)|[@-Z\\^_])")
-_NEWLINE = re.compile(r"\r*\n|\r")
+# Only where a run of carriage returns begins is it worth a look whether it ends in a line feed.
+_NEWLINE = re.compile(r"(?<!\r)\r+\n|\n|\r")
 _DATE = r"\d{4}[-/]\d\d[-/]\d\d"
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?"
 _PREFIX = re.compile(

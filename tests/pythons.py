@@ -24,6 +24,7 @@ SUPPORTED = ("3.10", "3.11", "3.12", "3.13")
 FIXTURES = "fixtures"
 SHORT = ("stored-history", "superfluous-retain-graph")
 COMMANDS = (
+    ("--version",),
     ("check", "--output-format", "json", FIXTURES),
     ("check", "--unsafe-fixes", "--output-format", "text", FIXTURES),
     ("diff", "--unsafe-fixes", FIXTURES),

@@ -61,7 +61,7 @@ ORDER = (
     "codemods.concrete codemods.arguments",
     "codemods.tree",
     "codemods.*",
-    "codemods.copy_statements codemods.drop_guard",
+    "codemods.copy_statements codemods.drop_guard codemods.update_in_place",
     # What the machine's events mean.
     "rules.suspect",
     "rules.program",

@@ -38,14 +38,23 @@ def _added(call: cst.Call, args: list[cst.Arg], name: str, value: str) -> cst.Ca
         return call.with_changes(args=[*args[:at], new, *args[at:]])
     if args:
         last = args[-1]
-        new = new.with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
-        between = args[-2].comma if len(args) > 1 else None
-        if isinstance(last.comma, cst.Comma) and not isinstance(between, cst.Comma):
-            # One argument to the line: the new one stands under it.
-            between = cst.Comma(whitespace_after=call.whitespace_before_args)
-        elif not isinstance(between, cst.Comma):
-            between = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-        args[-1] = last.with_changes(comma=between, whitespace_after_arg=cst.SimpleWhitespace(""))
+        before = args[-2].comma if len(args) > 1 else None
+        space = before.whitespace_after if isinstance(before, cst.Comma) else call.whitespace_before_args
+        ending = last.comma.whitespace_after if isinstance(last.comma, cst.Comma) else last.whitespace_after_arg
+        if isinstance(space, cst.ParenthesizedWhitespace):
+            # One argument to the line: the new one stands under the last, whose comment stays with it.
+            own = ending.first_line if isinstance(ending, cst.ParenthesizedWhitespace) else cst.TrailingWhitespace()
+            space = space.with_changes(first_line=own, empty_lines=())
+            if isinstance(ending, cst.ParenthesizedWhitespace):
+                ending = ending.with_changes(first_line=cst.TrailingWhitespace(newline=own.newline))
+        else:
+            space = cst.SimpleWhitespace(" ")
+        nothing = cst.SimpleWhitespace("")
+        if isinstance(last.comma, cst.Comma):
+            new = new.with_changes(comma=last.comma.with_changes(whitespace_after=ending))
+        else:
+            new = new.with_changes(whitespace_after_arg=ending)
+        args[-1] = last.with_changes(comma=cst.Comma(whitespace_after=space), whitespace_after_arg=nothing)
     return call.with_changes(args=[*args, new])
 
 

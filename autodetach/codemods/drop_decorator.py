@@ -19,6 +19,9 @@ class DropDecorator:
         source = tree.source
         start, end = tree.span(self.decorator)
         first, last = source.position(start).line, source.position(end).line
-        if source.line_text(first).strip()[:1] != "@":
+        text = source.line_text(first)
+        if text.strip()[:1] != "@":
             raise Refused("the decorator does not stand in a line of its own")
-        return (Edit(source.line_span(first).start, source.line_span(last).end, ""),)
+        # A form feed before it divides pages, and stays.
+        begin = source.line_span(first).start + text[: text.index("@")].rfind("\f") + 1
+        return (Edit(begin, source.line_span(last).end, ""),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from autodetach.codemods.move_statements import inside_strings, reindented
@@ -26,17 +27,26 @@ class DropGuard:
         if source.line_text(head)[len(indent) :].startswith("elif"):
             raise Refused("the test is a part of a chain of tests")
         begin = source.position(tree.span(first)[0]).line
-        if begin == head:
+        colon = _colon(source.raw, tree.span(self.statement.test)[1])
+        header = source.position(colon).line
+        if begin == header:
             return (Edit(start, tree.span(first)[0], ""),)
-        header = self.statement.test.end_lineno or head
         above = source.line_span(header).end
         text = source.raw[above : source.line_span(last).end].decode(source.encoding)
-        strings = {n + begin - header - 1 for s in self.statement.body for n in inside_strings(s, begin)}
-        note = source.line_text(header).rpartition(":")[2].strip()
-        if note[:1] != "#" and note:
-            raise Refused("what stands behind the test is no comment")
+        ahead = self.statement.lineno - tree.line(self.statement)
+        strings = {n for s in self.statement.body for n in inside_strings(s, header + 1 + ahead)}
+        note = source.raw[colon + 1 : above].decode(source.encoding).strip()
         if note:
             text = f"{source.indent_of(begin)}{note}\n{text}"
             strings = {n + 1 for n in strings}
         body = reindented(text, source.indent_of(begin), indent, strings)
         return (Edit(source.line_span(head).start, source.line_span(last).end, body),)
+
+
+def _colon(raw: bytes, end: int) -> int:
+    """Byte offset of the colon behind the test that ends at `end`. Raises Refused."""
+    match = re.compile(rb"[\s)\\]*").match(raw, end)
+    at = end if match is None else match.end()
+    if raw[at : at + 1] != b":":
+        raise Refused("a comment stands between the test and its colon")
+    return at

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
+
+# `str.splitlines` ends a line at U+2028, too, which may stand in a string.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -92,11 +96,10 @@ def inside_strings(statement: ast.stmt, first_line: int) -> set[int]:
 
 def reindented(text: str, old: str, new: str, protected: set[int]) -> str:
     """Whole lines with another indentation; `protected` lines keep theirs. Raises Refused."""
-    lines = text.splitlines(keepends=True) if "\x0c" not in text else text.split("\n")
     if "\x0c" in text:
         raise Refused("a form feed stands in the statements to be moved")
     result = []
-    for i, line in enumerate(lines):
+    for i, line in enumerate(_LINE.findall(text)):
         if i in protected or not line.strip():
             result.append(line)
         elif line.startswith(old):

@@ -109,6 +109,18 @@ class Tree:
             raise Refused("the statement was not found in the concrete syntax")
         return found
 
+    def unit(self, near: ast.stmt) -> str:
+        """By what a block is indented in this file: as in the last block that begins above a statement."""
+        found: dict[int, str] = {}
+        for node in ast.walk(self._tree):
+            body = getattr(node, "body", None)
+            if isinstance(node, ast.stmt) and isinstance(body, list):
+                outer, inner = (self.source.indent_of(self.line(s)) for s in (node, body[0]))
+                if inner != outer and inner.startswith(outer):
+                    found[self.line(node)] = inner[len(outer) :]
+        above = [line for line in found if line < self.line(near)]
+        return found[max(above) if above else min(found)] if found else "    "
+
     def company(self, node: ast.stmt) -> Literal["none", "statements", "header"]:
         """What shares its line with a statement: other statements, or the header of its block. Raises Refused."""
         if self._has_lines(node):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from autodetach.codemods.move_statements import inside_strings, reindented
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
 
@@ -32,14 +33,14 @@ class UpdateInPlace:
         begin = source.line_span(tree.line(first)).start
         stop = source.line_span(source.position(tree.span(last)[1]).line).end
         indent = source.indent_of(tree.line(first))
-        deeper = "\t" if "\t" in indent else "    "
         text = source.raw[begin:stop].decode(source.encoding)
         changes = [e for s in self.statements for e in self._in_place(tree, s)]
         for e in sorted(changes, key=lambda e: -e.start):
             at = len(source.raw[begin : e.start].decode(source.encoding))
             to = len(source.raw[begin : e.end].decode(source.encoding))
             text = text[:at] + e.replacement + text[to:]
-        body = "".join(deeper + part if part.strip() else part for part in text.splitlines(keepends=True))
+        strings = {n for s in self.statements for n in inside_strings(s, first.lineno)}
+        body = reindented(text, indent, indent + tree.unit(first), strings)
         if not body.endswith(("\n", "\r")):
             body += "\n"
         block = f"{indent}with torch.no_grad():\n{body}" + "".join(
@@ -60,7 +61,7 @@ class UpdateInPlace:
         rest = source.raw[left_end:].decode(source.encoding)
         stripped = rest.lstrip(" \t")
         sign = "+" if isinstance(value.op, ast.Add) else "-"
-        if not stripped.startswith(sign):
+        if not stripped.startswith(sign) or source.position(target_end).line != source.position(left_end).line:
             raise Refused("a comment or a line break stands before the operator")
         after = stripped[1:].lstrip(" \t")
         end = left_end + len(rest[: len(rest) - len(after)].encode(source.encoding))

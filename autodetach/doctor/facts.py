@@ -19,6 +19,7 @@ from autodetach.doctor.journal import Journal
 from autodetach.doctor.nodes import Node, Saved, reachable, saved
 from autodetach.doctor.series import Series
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, merge, normal, place_of
+from autodetach.machine.spelling import spelled
 
 MAX_LOOKS = 6
 """Looks at the variables of a function at one of its lines."""
@@ -177,7 +178,7 @@ def _stored(node: ast.AST, function: str) -> Iterator[tuple[str, str, int]]:
             yield from _stored(child, f"{function}.{child.name}".lstrip("."))
             continue
         if isinstance(child, (ast.Name, ast.Attribute)) and isinstance(child.ctx, ast.Store):
-            yield function, ast.unparse(child), child.lineno
+            yield function, spelled(child), child.lineno
         yield from _stored(child, function)
 
 
@@ -189,7 +190,7 @@ def _binders(node: ast.AST, function: str, branches: tuple[tuple[int, int], ...]
             target = _target(child.targets[0])
             if target is not None:
                 last = child.end_lineno or child.lineno
-                yield function, Binder(target, ast.unparse(child.value), child.lineno, last, branches)
+                yield function, Binder(target, spelled(child.value), child.lineno, last, branches)
         elif isinstance(child, ast.If):
             for body in (child.body, child.orelse):
                 if body:
@@ -205,7 +206,7 @@ def _target(node: ast.expr) -> Target | None:
         parts = [_target(each) for each in node.elts]
         return None if None in parts else tuple(part for part in parts if part is not None)
     if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
-        return ast.unparse(node)
+        return spelled(node)
     return None
 
 
@@ -263,7 +264,7 @@ def _calls_with(path: str, names: set[str]) -> Iterator[Keeper]:
                 given += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
                 for argument, value in given:
                     if isinstance(value, ast.Name) and value.id in names:
-                        yield Keeper(place_of(place, function), ast.unparse(call), argument)
+                        yield Keeper(place_of(place, function), spelled(call), argument)
             yield from search(child, function)
 
     yield from search(tree, "")

@@ -10,6 +10,7 @@ from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
 from autodetach.doctor.places import CELLS, cell_name
 from autodetach.doctor.reading import tree_of, walk
+from autodetach.machine.spelling import spelled
 
 FILLS = frozenset(
     "append appendleft extend extendleft insert add update setdefault put push put_nowait register_buffer".split()
@@ -106,4 +107,4 @@ def _is_initial(value: ast.expr) -> bool:
     if not isinstance(value, ast.Call) or value.args or value.keywords:
         return False
     # `Meter()`, `collections.deque()`; `losses.sum()` has a value of its own.
-    return isinstance(value.func, ast.Name) or ast.unparse(value.func).startswith("collections.")
+    return isinstance(value.func, ast.Name) or spelled(value.func).startswith("collections.")

@@ -7,6 +7,10 @@ import importlib.util
 import logging
 import sys
 
+from autodetach.console import printable
+
+MAX_LINE = 1000
+"""Characters of a line on standard error; some messages quote all that was sent."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MISSING = 'the language server needs pygls 2: pip install "autodetach[lsp]"'
 
@@ -37,7 +41,9 @@ def serve(where: tuple[str, int] | None) -> None:
         raise LaunchError(MISSING)
     from autodetach.lsp.server import make_server
 
-    logging.basicConfig(stream=sys.stderr, level=logging.ERROR, format="autodetach: %(levelname)s: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_OneLine("autodetach: %(levelname)s: %(message)s"))
+    logging.basicConfig(level=logging.ERROR, handlers=[handler])
     server = make_server()
     try:
         if where is None:
@@ -47,8 +53,23 @@ def serve(where: tuple[str, int] | None) -> None:
                 server.start_tcp(*where)
     except OSError as error:
         raise LaunchError(f"cannot listen: {error.strerror or error}") from None
+    except MemoryError:
+        raise LaunchError("a message is longer than the memory has room for") from None
     finally:
         server.end()
+
+
+class _OneLine(logging.Formatter):
+    """What an editor has sent may be wrong in any way: that is a line, and no traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None}))
+        # pygls puts some into the message itself.
+        text = text.partition("Traceback (most recent call last)")[0]
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and str(error) not in text:
+            text += f": {type(error).__name__}: {error}"
+        return printable(" ".join(text.split()))[:MAX_LINE]
 
 
 def _has_pygls() -> bool:

@@ -37,6 +37,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 
+from autodetach.machine.spelling import spelled
+
 
 class Kind(enum.Enum):
     """What a value is to autograd."""
@@ -170,4 +172,4 @@ def normal(text: str) -> str:
 
 def text_of(node: ast.expr) -> str:
     """The text by which an expression is looked up: the same before and after a repair that detaches a part of it."""
-    return ast.unparse(node).replace(".detach()", "").replace(".item()", "")
+    return spelled(node).replace(".detach()", "").replace(".item()", "")

@@ -13,6 +13,7 @@ from autodetach.machine.core import MISSING, Core, Raised
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, text_of
 from autodetach.machine.graph import Node, Site, diverge
 from autodetach.machine.modules import is_module
+from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
     External,
@@ -102,7 +103,7 @@ def finish(m: Core, call: Call, result: Value) -> Value:
     if not (result is None or isinstance(result, Sym) or _is_guess(result)):
         _compare(m, call.site, call.text, seen, result)
         return result
-    return _value(m, seen, result, call, f"`{ast.unparse(call.node)}` returned")
+    return _value(m, seen, result, call, f"`{spelled(call.node)}` returned")
 
 
 def bound(m: Core, target: ast.expr, value: Value, frame: Frame) -> Value:
@@ -110,7 +111,7 @@ def bound(m: Core, target: ast.expr, value: Value, frame: Frame) -> Value:
     evidence: Evidence | None = m.evidence
     if evidence is None or not evidence.bindings or not isinstance(target, (ast.Name, ast.Attribute)):
         return value
-    name = ast.unparse(target)
+    name = spelled(target)
     seen = evidence.bindings.get((place_in(frame), name))
     if seen is None:
         return value
@@ -221,7 +222,7 @@ def _shared(m: Core, seen: Observed, items: tuple[Observed, ...], value: Value, 
     parents = () if hidden.node is None else (hidden.node,)
     made.node = m.new_node(call.method or "call", call.site, parents, (hidden,), saves=True, assumed=seen.saves is None)
     if seen.saves:
-        made.node.observed = f"the results of `{ast.unparse(call.node)}` share a graph"
+        made.node.observed = f"the results of `{spelled(call.node)}` share a graph"
     return made
 
 
@@ -340,7 +341,7 @@ def _keep(m: Core, call: Call, kept: Kept) -> None:
     first = len(m.stored)
     m.store(container, value, element, call.site, "append")
     where = f" in `{kept.holder}`" if kept.holder else ""
-    told = f"`{ast.unparse(call.node)}` keeps `{ast.unparse(element)}`{where}"
+    told = f"`{spelled(call.node)}` keeps `{spelled(element)}`{where}"
     for event in m.stored[first:]:
         event.observed = told
     if kept.walked is False:  # nobody differentiates what it was given

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 import sys
 from typing import TYPE_CHECKING, Any
+
+DEEP = 100
+"""Levels of an expression, of one that is too deep to be written, that are written all the same."""
 
 
 def spelled(node: ast.AST) -> str:
@@ -22,7 +26,27 @@ def _written(node: ast.AST) -> str:
     # Before 3.12 some f-strings can be read, but not written.
     except ValueError:
         return type(node).__name__
+    except RecursionError:
+        return _of_parts(node)
     return text
+
+
+def _of_parts(node: ast.AST) -> str:
+    """In place of a text that is too deep to be written: the same for the same, another for others, and no Python.
+
+    What is deep in it is given such a text as well: to try each of its parts in turn would take the square of its size.
+    """
+    marks: dict[ast.AST, tuple[int, bytes]] = {}
+    for inner in reversed(list(ast.walk(node))):
+        plain = [value for _, value in ast.iter_fields(inner) if not isinstance(value, (ast.AST, list))]
+        below = [marks[child] for child in ast.iter_child_nodes(inner)]
+        depth = 1 + max((depth for depth, _ in below), default=0)
+        own = repr((type(inner).__name__, plain, len(below))).encode("utf-8", "surrogatepass")
+        mark = hashlib.blake2b(own + b"".join(mark for _, mark in below), digest_size=8).digest()
+        marks[inner] = depth, mark
+        if depth > DEEP and getattr(inner, "_spelled", None) is None:
+            setattr(inner, "_spelled", f"<{type(inner).__name__} {mark.hex()}>")  # noqa: B010 - as above
+    return f"<{type(node).__name__} {marks[node][1].hex()}>"
 
 
 if TYPE_CHECKING or sys.version_info[:2] == (3, 11) or sys.version_info >= (3, 14):

@@ -17,6 +17,7 @@ from autodetach.machine.modules import is_module
 from autodetach.machine.objects import annotated_fields, is_named_tuple
 from autodetach.machine.observations import bound
 from autodetach.machine.patterns import matches
+from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import (
     Class,
@@ -296,7 +297,7 @@ class Statements(Imports):
             decorator = self.eval(decorator_node, frame)
             if isinstance(decorator, (External, Native)) and decorator.name == "dataclass":
                 cls.dataclass_fields = annotated_fields(cls)
-                cls.frozen = "frozen=True" in ast.unparse(decorator_node)
+                cls.frozen = "frozen=True" in spelled(decorator_node)
             elif isinstance(decorator, Function):
                 value = self.call(decorator, [value], {}, Site(decorator_node, frame.qualname))
         if frame.top is self.globals:

@@ -42,6 +42,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
+from autodetach.machine.spelling import spelled
 from autodetach.rules.detaching import element_candidates, is_handed_over, narrowed
 from autodetach.rules.program import Program, calls_of, is_update, line, observed_of, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
@@ -167,13 +168,13 @@ def _given(growth: Growth) -> list[tuple[ast.expr, object]]:
 
 def _seeds(program: Program, statement: ast.stmt) -> list[ast.Assign]:
     """Other assignments to the same name, which the moving average begins with."""
-    name = ast.unparse(_target(statement) or statement)
+    name = spelled(_target(statement) or statement)
     return [
         node
         for node in ast.walk(program.scope(statement))
         if isinstance(node, ast.Assign)
         and node is not statement
-        and any(ast.unparse(t) == name for t in node.targets)
+        and any(spelled(t) == name for t in node.targets)
         and not isinstance(node.value, ast.Constant)
     ]
 

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.machine.graph import Node
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Instance
 from autodetach.rules.holders import Holder
 from autodetach.rules.program import Program, calls_of, text
@@ -122,6 +123,6 @@ def _none_at_first(holder: Holder) -> bool:
         isinstance(s, ast.Assign)
         and isinstance(s.value, ast.Constant)
         and s.value.value is None
-        and any(ast.unparse(t) == wanted for t in s.targets)
+        and any(spelled(t) == wanted for t in s.targets)
         for s in ast.walk(node)
     )

@@ -49,6 +49,7 @@ from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation, Differentiation, Node, Pass, diverge
 from autodetach.machine.growth import Growth, expression_of, pass_of
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.rules.detaching import leaves_of_display, structural
 from autodetach.rules.holders import Holder, Moment, Replay, behind_step, inside, moment, placed, replay, rooted, twin
@@ -425,7 +426,7 @@ def _last_mention(program: Program, anchor: ast.stmt, texts: list[str]) -> ast.s
     for statement in block[block.index(anchor) + 1 :] if anchor in block else []:
         if isinstance(statement, (ast.Return, ast.Continue, ast.Break)):
             break
-        if any(ast.unparse(n) in texts for n in ast.walk(statement) if isinstance(n, (ast.Name, ast.Attribute))):
+        if any(spelled(n) in texts for n in ast.walk(statement) if isinstance(n, (ast.Name, ast.Attribute))):
             last = statement
     return last
 

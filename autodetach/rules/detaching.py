@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, is_scalar
 from autodetach.rules.program import Program
 from autodetach.rules.suspect import Candidate
@@ -136,7 +137,7 @@ def element_candidates(
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-    shown = " and ".join(f"`{ast.unparse(e)}`" for e, _ in targets)
+    shown = " and ".join(f"`{spelled(e)}`" for e, _ in targets)
     doubt = SHARED if any(is_handed_over(program, e) for e, _ in targets) else None
     orders = ["item", "detach"] if "item" in program.prefer else ["detach", "item"]
     for method in orders:

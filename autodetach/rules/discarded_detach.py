@@ -36,6 +36,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import DroppedDetach
+from autodetach.machine.spelling import spelled
 from autodetach.rules.program import Program, line, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -62,7 +63,7 @@ def _suspect(program: Program, fact: DroppedDetach) -> Suspect:
         StoryStep(line(dropped), "makes a detached copy and drops it: the graph stays"),
     )
     return Suspect(
-        ("AD402", fact.site.scope, ast.unparse(fact.statement)),
+        ("AD402", fact.site.scope, spelled(fact.statement)),
         dropped,
         f"`{text(dropped)}` does nothing: its result is dropped",
         Severity.WARNING,
@@ -113,11 +114,11 @@ def _candidates(program: Program, statement: ast.Expr, owners: tuple[ast.expr, .
 
 def _is_list(program: Program, name: ast.expr) -> bool:
     """Whether the name is bound to a list somewhere in the file."""
-    shown = ast.unparse(name)
+    shown = spelled(name)
     return any(
         isinstance(n, ast.Assign)
         and isinstance(n.value, (ast.List, ast.ListComp))
-        and any(ast.unparse(t) == shown for t in n.targets)
+        and any(spelled(t) == shown for t in n.targets)
         for n in ast.walk(program.file_of(name))
     )
 

@@ -46,6 +46,7 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, diverge
 from autodetach.machine.growth import expression_of, pass_of
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Value
 from autodetach.rules.program import (
     Program,
@@ -238,12 +239,12 @@ def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator
 
 def _computed_again(run: Run, d: Differentiation, activation: Activation, outer: list[Node]) -> bool:
     """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy."""
-    modules = {ast.unparse(n.site.node.func) for n in outer if isinstance(n.site.node, ast.Call) and n.op[:1].isupper()}
+    modules = {spelled(n.site.node.func) for n in outer if isinstance(n.site.node, ast.Call) and n.op[:1].isupper()}
     return any(
         isinstance(n.site.node, ast.Call)
         and n.op[:1].isupper()
         and pass_of(n.loops, activation) is not None
-        and ast.unparse(n.site.node.func) in modules
+        and spelled(n.site.node.func) in modules
         for n in d.walked
     )
 

@@ -191,7 +191,7 @@ def is_update(node: ast.AST) -> TypeGuard[ast.Assign]:
         and len(node.targets) == 1
         and isinstance(node.value, ast.BinOp)
         and isinstance(node.value.op, (ast.Add, ast.Sub))
-        and ast.unparse(node.value.left) == ast.unparse(node.targets[0])
+        and spelled(node.value.left) == spelled(node.targets[0])
     )
 
 

@@ -43,6 +43,7 @@ from collections.abc import Iterator
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import NonLeafGrad
 from autodetach.machine.growth import Growth
+from autodetach.machine.spelling import spelled
 from autodetach.rules.program import Program, is_update, line, observed_of, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -68,7 +69,7 @@ def _reads(program: Program) -> Iterator[tuple[str, ast.AST]]:
     for run in program.runs:
         for fact in run.machine.facts:
             if isinstance(fact, NonLeafGrad) and isinstance(fact.site.node, ast.Attribute):
-                yield ast.unparse(fact.site.node.value), fact.site.node
+                yield spelled(fact.site.node.value), fact.site.node
 
 
 def _updates(program: Program, owner: str, reader: ast.AST) -> list[ast.stmt]:
@@ -81,14 +82,14 @@ def _updates(program: Program, owner: str, reader: ast.AST) -> list[ast.stmt]:
             isinstance(statement, ast.Assign)
             and statement.value is comprehension
             and isinstance(comprehension.elt, ast.BinOp)
-            and ast.unparse(comprehension.elt.left) == owner
+            and spelled(comprehension.elt.left) == owner
             and len(comprehension.generators) == 1
-            and ast.unparse(statement.targets[0]) == ast.unparse(comprehension.generators[0].iter)
+            and spelled(statement.targets[0]) == spelled(comprehension.generators[0].iter)
         ):
             return [statement]
         return []
     for node in ast.walk(scope):
-        if is_update(node) and ast.unparse(node.targets[0]) == owner and _in_loop(program, node):
+        if is_update(node) and spelled(node.targets[0]) == owner and _in_loop(program, node):
             return list(_group(program, node))
     return []
 
@@ -114,7 +115,7 @@ def _group(program: Program, statement: ast.Assign) -> list[ast.stmt]:
 
 
 def _names(statements: list[ast.stmt]) -> list[str]:
-    return [ast.unparse(s.targets[0]) for s in statements if isinstance(s, ast.Assign)]
+    return [spelled(s.targets[0]) for s in statements if isinstance(s, ast.Assign)]
 
 
 def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> Suspect:
@@ -190,14 +191,13 @@ def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None)
 
 def _is_no_grad(node: ast.With) -> bool:
     return any(
-        "no_grad" in ast.unparse(i.context_expr) or "set_grad_enabled" in ast.unparse(i.context_expr)
-        for i in node.items
+        "no_grad" in spelled(i.context_expr) or "set_grad_enabled" in spelled(i.context_expr) for i in node.items
     )
 
 
 def _uses_grad(program: Program, statement: ast.stmt, name: str) -> bool:
     return any(
-        isinstance(n, ast.Attribute) and n.attr == "grad" and ast.unparse(n.value) == name
+        isinstance(n, ast.Attribute) and n.attr == "grad" and spelled(n.value) == name
         for n in ast.walk(program.scope(statement))
     )
 
@@ -205,9 +205,9 @@ def _uses_grad(program: Program, statement: ast.stmt, name: str) -> bool:
 def _forgotten(program: Program, statement: ast.stmt, name: str) -> bool:
     """Whether the program zeroes the gradient itself."""
     for node in ast.walk(program.scope(statement)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in (f"{name}.grad.zero_", f"{name}.grad.data.zero_"):
+        if isinstance(node, ast.Call) and spelled(node.func) in (f"{name}.grad.zero_", f"{name}.grad.data.zero_"):
             return True
-        if isinstance(node, ast.Assign) and any(ast.unparse(t) == f"{name}.grad" for t in node.targets):
+        if isinstance(node, ast.Assign) and any(spelled(t) == f"{name}.grad" for t in node.targets):
             return True
     return False
 

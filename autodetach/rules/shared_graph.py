@@ -47,6 +47,7 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -249,7 +250,7 @@ Template = tuple[str, tuple[ast.expr, ...]]
 
 def _sum_over(target: ast.expr, items: ast.expr, root: ast.expr) -> Template:
     """`sum(losses)` or `sum(w * loss for w, loss in pairs)`, with the parts as they are written."""
-    if ast.unparse(root) == ast.unparse(target):
+    if spelled(root) == spelled(target):
         return "sum({0})", (items,)
     return "sum({0} for {1} in {2})", (root, target, items)
 

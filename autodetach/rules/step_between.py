@@ -45,6 +45,7 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, diverge, trail_of, with_leaves
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
 from autodetach.rules.graph_outside_loop import draws_random_numbers
 from autodetach.rules.program import (
     Program,
@@ -168,10 +169,10 @@ def _copied(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     statement = program.statement(event.changed.node)
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Subscript):
         return
-    written = ast.unparse(statement.targets[0].value)
+    written = spelled(statement.targets[0].value)
     views = [e for e, value in event.node.site.operands if getattr(value, "storage", None) is event.storage]
     buffers = (n for e in views for n in ast.walk(e) if isinstance(n, (ast.Name, ast.Attribute)))
-    read = next((n for n in buffers if ast.unparse(n) == written), None)
+    read = next((n for n in buffers if spelled(n) == written), None)
     if read is None:
         return
     copy = AppendMethod(read, "clone")
@@ -251,9 +252,9 @@ def _is_read(program: Program, change: ast.stmt, over: list[ast.stmt]) -> bool:
     """Whether one of the statements over which a change in place would move reads what it changes."""
     targets = targets_of(change) or _changed_by_method(change)
     changed = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)} - {"self"}
-    changed |= {ast.unparse(n) for t in targets for n in ast.walk(t) if isinstance(n, ast.Attribute)}
+    changed |= {spelled(n) for t in targets for n in ast.walk(t) if isinstance(n, ast.Attribute)}
     return any(
-        isinstance(n, (ast.Name, ast.Attribute)) and ast.unparse(n) in changed
+        isinstance(n, (ast.Name, ast.Attribute)) and spelled(n) in changed
         for s in over
         if s is not change
         for n in ast.walk(s)

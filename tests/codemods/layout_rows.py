@@ -1,0 +1,115 @@
+"""The rows of the table of layouts: a rewrite, with what it is given (by the text that `ast` writes for it), a program,
+and the program after it. None in its place: it is refused, or what it makes is no Python, and so nothing is offered.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from autodetach.codemods import Codemod
+from autodetach.codemods.append_method import AppendMethod
+from autodetach.codemods.assign_result import AssignResult
+from autodetach.codemods.copy_statements import CopyStatements
+from autodetach.codemods.drop_decorator import DropDecorator
+from autodetach.codemods.drop_guard import DropGuard
+from autodetach.codemods.insert_statement import InsertStatement
+from autodetach.codemods.move_statements import MoveStatements
+from autodetach.codemods.replace_expression import ReplaceExpression
+from autodetach.codemods.replace_statement import ReplaceStatement
+from autodetach.codemods.replace_tail import ReplaceTail
+from autodetach.codemods.set_keyword import SetKeyword
+from autodetach.codemods.update_in_place import UpdateInPlace
+
+Make = Callable[[ast.Module], Codemod]
+Row = tuple[Make, str | bytes, str | bytes | None]
+
+
+def expression(tree: ast.AST, text: str) -> ast.expr:
+    """The last expression with this text."""
+    return [n for n in ast.walk(tree) if isinstance(n, ast.expr) and ast.unparse(n) == text][-1]
+
+
+def call(tree: ast.AST, text: str) -> ast.Call:
+    found = expression(tree, text)
+    assert isinstance(found, ast.Call)
+    return found
+
+
+def statement(tree: ast.AST, text: str) -> ast.stmt:
+    """The last statement whose text begins so."""
+    return [n for n in ast.walk(tree) if isinstance(n, ast.stmt) and ast.unparse(n).startswith(text)][-1]
+
+
+def item(text: str = "loss") -> Make:
+    return lambda tree: AppendMethod(expression(tree, text), "item")
+
+
+def keyword(text: str, value: str | None = "True") -> Make:
+    return lambda tree: SetKeyword(call(tree, text), "retain_graph", value)
+
+
+def insert(anchor: str, text: str = "h = h.detach()", *, before: bool = False) -> Make:
+    return lambda tree: InsertStatement(statement(tree, anchor), text, "before" if before else "after")
+
+
+def move(*texts: str, to: str, before: bool = True) -> Make:
+    return lambda tree: MoveStatements(tuple(statement(tree, t) for t in texts), statement(tree, to), before)
+
+
+def copy(*texts: str, to: str) -> Make:
+    return lambda tree: CopyStatements(tuple(statement(tree, t) for t in texts), statement(tree, to))
+
+
+def bind(text: str = "h.detach()", target: str = "h") -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        found = statement(tree, text)
+        assert isinstance(found, ast.Expr)
+        return AssignResult(found, (expression(found, target),))
+
+    return make
+
+
+def undecorated(text: str = "lru_cache") -> Make:
+    return lambda tree: DropDecorator(expression(tree, text))
+
+
+def unguarded(text: str = "if") -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        found = statement(tree, text)
+        assert isinstance(found, ast.If)
+        return DropGuard(found)
+
+    return make
+
+
+def replaced(text: str, template: str) -> Make:
+    return lambda tree: ReplaceExpression(expression(tree, text), template)
+
+
+def rewritten(text: str, new: str, *parts: str) -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        return ReplaceStatement(statement(tree, text), new, tuple(expression(tree, part) for part in parts))
+
+    return make
+
+
+def tail(text: str = "loss.data[0]", head: str = "loss") -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        whole = expression(tree, text)
+        return ReplaceTail(whole, expression(whole, head), ".item()")
+
+    return make
+
+
+def in_place(*texts: str, wrap: bool = True, forget: tuple[str, ...] = ()) -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        found = tuple(s for t in texts or ("w = ",) if isinstance(s := statement(tree, t), ast.Assign))
+        return UpdateInPlace(found, wrap, forget)
+
+    return make
+
+
+BOM = b"\xef\xbb\xbf"
+LATIN = "# -*- coding: latin-1 -*-\n"
+KOREAN = "# coding: euc-kr\n"

@@ -1,0 +1,25 @@
+"""The table of `test_layouts.py`: programs as people lay them out, by codemod."""
+
+from __future__ import annotations
+
+from layout_rows import Row
+from layouts_of_blocks import REWRITTEN, UNDECORATED, UNGUARDED
+from layouts_of_expressions import APPENDED, KEYWORDS, REPLACED, TAILS
+from layouts_of_moves import MOVED
+from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED
+
+TABLE: dict[str, dict[str, Row]] = {
+    "append_method": APPENDED,
+    "set_keyword": KEYWORDS,
+    "insert_statement": INSERTED,
+    "move_statements": MOVED,
+    "copy_statements": COPIED,
+    "assign_result": BOUND,
+    "drop_decorator": UNDECORATED,
+    "drop_guard": UNGUARDED,
+    "replace_expression": REPLACED,
+    "replace_statement": REWRITTEN,
+    "replace_tail": TAILS,
+    "update_in_place": IN_PLACE,
+}
+ROWS = {f"{codemod}: {name}": row for codemod, rows in TABLE.items() for name, row in rows.items()}
