@@ -19,6 +19,7 @@ from autodetach.doctor.records import Records
 from autodetach.doctor.scan import Scan, scan
 from autodetach.doctor.stores import last_name, stores
 from autodetach.doctor.telling import built, called, described, node_words, nth, quoted, quoted_call
+from autodetach.machine.spelling import spelled
 
 FEW_STORES = 4
 MAX_CUTS = 2
@@ -142,7 +143,7 @@ class Freed:
         for cut in self._since(crossing):
             statement = statement_at(cut.sites[0])
             if cut.sequence in carried and isinstance(statement, ast.Expr):
-                yield f"`{ast.unparse(statement)}` (line {cut.sites[0].line})", cut.sites
+                yield f"`{spelled(statement)}` (line {cut.sites[0].line})", cut.sites
                 return
 
     def _cuts(self, crossing: Crossing, binding: Binding | None) -> Iterator[Step]:
@@ -152,7 +153,7 @@ class Freed:
             statement, site = statement_at(cut.sites[0]), cut.sites[0]
             if not isinstance(statement, ast.Assign) or site in told or len(told) == MAX_CUTS:
                 continue
-            bound = {last_name(ast.unparse(target)) for target in statement.targets}
+            bound = {last_name(spelled(target)) for target in statement.targets}
             names = [n for n in self._seen.journal.names(cut.sequence) if last_name(n.path) in bound and n != binding]
             if names and cut.sequence not in {node._sequence_nr() for node in crossing.below}:
                 told.add(site)

@@ -13,6 +13,7 @@ from autodetach.doctor.reading import Function, calls_at, function_at, statement
 from autodetach.doctor.records import Records
 from autodetach.doctor.series import Series
 from autodetach.doctor.stores import hands_over, last_name
+from autodetach.machine.spelling import spelled
 
 FEW_SITES = 2
 
@@ -35,7 +36,7 @@ def is_state(binding: Binding, filled: Sequence[Step]) -> bool:
         statement = statement_at(step.site) if step.site is not None else None
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
             given = (*statement.value.args, *(keyword.value for keyword in statement.value.keywords))
-            if last_name(binding.path) in {last_name(ast.unparse(each)) for each in given}:
+            if last_name(binding.path) in {last_name(spelled(each)) for each in given}:
                 return True
     return False
 
@@ -93,7 +94,7 @@ def _handed(filled: Sequence[Step]) -> Iterator[Step]:
             loop = _loop_that_binds(name, caller)
             if loop is not None:
                 at = Site(caller.path, loop.lineno, caller.function)
-                yield Step(at, f"takes `{name}` out of `{ast.unparse(loop.iter)}`")
+                yield Step(at, f"takes `{name}` out of `{spelled(loop.iter)}`")
 
 
 def _left(filled: Sequence[Step], name: Binding | None, *, handed: bool) -> Iterator[Step]:
@@ -103,7 +104,7 @@ def _left(filled: Sequence[Step], name: Binding | None, *, handed: bool) -> Iter
     sites = [] if handed else [site for site in hands_over([name]) if not _prints(site)]
     if len(sites) <= FEW_SITES:
         yield from (Step(site, f"hands over `{name.path}`") for site in sites)
-    called = {last_name(ast.unparse(call.func)) for step in filled if step.site for call in calls_at(step.site)}
+    called = {last_name(spelled(call.func)) for step in filled if step.site for call in calls_at(step.site)}
     if last_name(name.function) not in called:
         return
     tree = tree_of(name.file)
@@ -128,7 +129,7 @@ def _given(caller: Site, function: Function | None, statement: ast.stmt | None) 
     }
     used, found = _words(statement), set[str]()
     for call in calls_at(caller):
-        if last_name(ast.unparse(call.func)) != function.name:
+        if last_name(spelled(call.func)) != function.name:
             continue
         bound = 1 if parameters[:1] in (["self"], ["cls"]) and isinstance(call.func, ast.Attribute) else 0
         pairs: list[tuple[str, ast.expr]] = [*zip(parameters[bound:], call.args, strict=False)]

@@ -10,6 +10,7 @@ from autodetach.doctor.diagnosis import Diagnosis, Kind, Step
 from autodetach.doctor.frames import Site, Territory, function_of
 from autodetach.doctor.holders import Binding
 from autodetach.doctor.reading import statement_at
+from autodetach.machine.spelling import spelled
 
 WORDS = "invalid index of a 0-dim tensor"
 
@@ -34,7 +35,7 @@ def indexed_scalar(error: BaseException, territory: Territory) -> Diagnosis | No
             site = Site(at.path, node.lineno, at.function)
             binding = Binding(path, path.partition(".")[0], at.path, at.function)
             text = f"takes an element of `{path}`, a tensor of no dimension: PyTorch raises"
-            message = f"`{path}` has no dimension, and `{ast.unparse(node)}` no element: its value is `{path}.item()`"
+            message = f"`{path}` has no dimension, and `{spelled(node)}` no element: its value is `{path}.item()`"
             return Diagnosis(Kind.SCALAR, message, site, binding, (Step(site, text),))
     return None
 
@@ -52,7 +53,7 @@ def _path(node: ast.expr) -> str | None:
     inner = node
     while isinstance(inner, ast.Attribute):
         inner = inner.value
-    return ast.unparse(node) if isinstance(inner, ast.Name) else None
+    return spelled(node) if isinstance(inner, ast.Name) else None
 
 
 def _value(path: str, variables: Mapping[str, Any]) -> Any:

@@ -13,6 +13,7 @@ from autodetach.doctor.nodes import Node
 from autodetach.doctor.reading import statement_at
 from autodetach.doctor.records import Records
 from autodetach.doctor.stores import stores
+from autodetach.machine.spelling import spelled
 
 MAX_QUOTE = 60
 """Characters of a statement that is quoted in a sentence."""
@@ -80,7 +81,7 @@ def quoted_call(site: Site) -> str:
     """The line and, where that is one, the call of which it uses the result: "line 12 (`optimizer.step()`)"."""
     value = getattr(statement_at(site), "value", None)
     if isinstance(value, ast.Call):
-        text = ast.unparse(value)
+        text = spelled(value)
         if len(text) <= MAX_QUOTE:
             return f"line {site.line} (`{text}`)"
     return f"line {site.line}"
