@@ -600,18 +600,36 @@ def is_known(node: Node) -> bool:
 def strengthen(node: Node) -> None:
     """What is differentiated has history: and so has that of which it is certainly made.
 
-    An unknown callable may have put it there by itself, whatever it was given: `critic(batch)`. And of two values of
-    which nothing is known, either may have brought it: `cross_entropy(logits, labels)`.
+    An unknown callable may have put it there by itself, whatever it was given (`critic(batch)`), unless that is a part
+    of what has history for certain (`rnn(x, h)`). And of two values of which nothing is known, the first is more likely
+    to have brought it: `cross_entropy(logits, labels)`.
     """
-    at: Node | None = node
-    while at is not None and at.weak:
+    at = node
+    while at.weak:
         at.weak = False
-        is_clear = len(at.parents) == 1 and not at.called and not _has_unknown_operand(at)
-        at = at.parents[0] if is_clear else None
+        if len(at.parents) != 1:
+            return
+        below = at.parents[0]
+        if not _is_of_history(below) if at.called else _comes_second(at, below):
+            return
+        at = below
 
 
-def _has_unknown_operand(node: Node) -> bool:
-    return any(isinstance(value, Opaque) and value.node is None for _, value in node.site.operands)
+def _is_of_history(node: Node) -> bool:
+    """Whether a node is a part of a whole that has history for certain."""
+    while node.weak and node.op == "part" and len(node.parents) == 1:
+        node = node.parents[0]
+    return not node.weak
+
+
+def _comes_second(node: Node, parent: Node) -> bool:
+    """Whether an operand of which nothing is known stands in front of the one that has a node."""
+    for _, value in node.site.operands:
+        if getattr(value, "node", None) is parent:
+            return False
+        if isinstance(value, Opaque) and value.node is None:
+            return True
+    return False
 
 
 def tags_in(value: Value, depth: int = 4) -> set[object]:

@@ -24,6 +24,8 @@ from autodetach.machine.torch_semantics import (
     of_arguments,
 )
 from autodetach.machine.values import (
+    Class,
+    Instance,
     Iterable,
     Native,
     Opaque,
@@ -362,6 +364,8 @@ def flatten(values: list[Value], depth: int = 3) -> list[Value]:
             flat.extend(flatten(value.items[:64], depth - 1))
         elif isinstance(value, (Tensor, Opaque)) or is_number(value):
             flat.append(value)
+        elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen and depth:
+            flat.extend(flatten([v for k, v in value.attrs.items() if not k.startswith("#")], depth - 1))
         elif isinstance(value, Iterable) and depth:
             flat.extend(flatten([v for _, v in zip(range(8), value.start(False), strict=False)], depth - 1))
         elif hasattr(value, "items") and isinstance(value.items, dict) and depth:

@@ -15,6 +15,7 @@ from autodetach.codemods.drop_decorator import DropDecorator
 from autodetach.codemods.drop_guard import DropGuard
 from autodetach.codemods.insert_statement import InsertStatement
 from autodetach.codemods.move_statements import MoveStatements
+from autodetach.codemods.rename_keyword import RenameKeyword
 from autodetach.codemods.replace_expression import ReplaceExpression
 from autodetach.codemods.replace_statement import ReplaceStatement
 from autodetach.codemods.replace_tail import ReplaceTail
@@ -47,6 +48,10 @@ def item(text: str = "loss") -> Make:
 
 def keyword(text: str, value: str | None = "True") -> Make:
     return lambda tree: SetKeyword(call(tree, text), "retain_graph", value)
+
+
+def renamed(text: str = "a.backward(retain_variables=True)") -> Make:
+    return lambda tree: RenameKeyword(call(tree, text).keywords[-1], "retain_graph")
 
 
 def insert(anchor: str, text: str = "h = h.detach()", *, before: bool = False) -> Make:

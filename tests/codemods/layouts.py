@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from layout_rows import Row
 from layouts_of_blocks import REWRITTEN, UNDECORATED, UNGUARDED
-from layouts_of_expressions import APPENDED, KEYWORDS, REPLACED, TAILS
+from layouts_of_expressions import APPENDED, KEYWORDS, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED
 from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED
 
 TABLE: dict[str, dict[str, Row]] = {
     "append_method": APPENDED,
     "set_keyword": KEYWORDS,
+    "rename_keyword": RENAMED,
     "insert_statement": INSERTED,
     "move_statements": MOVED,
     "copy_statements": COPIED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, KOREAN, LATIN, Row, item, keyword, replaced, tail
+from layout_rows import BOM, KOREAN, LATIN, Row, item, keyword, renamed, replaced, tail
 
 APPENDED: dict[str, Row] = {
     "plain": (item(), "total += loss\n", "total += loss.item()\n"),
@@ -220,4 +220,37 @@ TAILS: dict[str, Row] = {
     "backslash": (tail(), "t += loss.data \\\n    [0] \\\n    + 1\n", "t += loss.item() \\\n    + 1\n"),
     "wide characters": (tail("d['é'].data[0]", "d['é']"), "'𝄞', d['é'].data[0]\n", "'𝄞', d['é'].item()\n"),
     "semicolon": (tail(), "a; loss.data[0]; b\n", "a; loss.item(); b\n"),
+}
+
+RENAMED: dict[str, Row] = {
+    "plain": (renamed(), "a.backward(retain_variables=True)\n", "a.backward(retain_graph=True)\n"),
+    "blanks": (renamed(), "a.backward( retain_variables = True )\n", "a.backward( retain_graph = True )\n"),
+    "semicolon": (renamed(), "a.backward(retain_variables=True); b\n", "a.backward(retain_graph=True); b\n"),
+    "one-line suite": (renamed(), "if b: a.backward(retain_variables=True)\n", "if b: a.backward(retain_graph=True)\n"),
+    "own lines": (
+        renamed("a.backward(g, retain_variables=True)"),
+        "a.backward(\n    g,  # one\n    retain_variables=(  # two\n        True\n    ),\n)\n",
+        "a.backward(\n    g,  # one\n    retain_graph=(  # two\n        True\n    ),\n)\n",
+    ),
+    "backslash": (
+        renamed(),
+        "a.backward(retain_variables \\\n    =True)\n",
+        "a.backward(retain_graph \\\n    =True)\n",
+    ),
+    "value of that name": (
+        renamed("a.backward(retain_variables=retain_variables)"),
+        "a.backward(retain_variables=retain_variables)\n",
+        "a.backward(retain_graph=retain_variables)\n",
+    ),
+    "no last newline": (renamed(), "a.backward(retain_variables=True)", "a.backward(retain_graph=True)"),
+    "wide characters before": (
+        renamed(),
+        "s = 'äö𝄞한'; a.backward(retain_variables=True)\n",
+        "s = 'äö𝄞한'; a.backward(retain_graph=True)\n",
+    ),
+    "tab and CRLF": (
+        renamed(),
+        "if b:\r\n\ta.backward(retain_variables=True)\r\n",
+        "if b:\r\n\ta.backward(retain_graph=True)\r\n",
+    ),
 }

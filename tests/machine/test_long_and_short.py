@@ -250,6 +250,23 @@ for episode in range(1000):
     loss.backward()
     optimizer.step()
 """,
+    "labels-of-which-nothing-is-known": """\
+import torch
+import torch.nn.functional as F
+
+
+def train(model, graph, loader):
+    labels = graph.ndata.pop("label").cuda()
+    weights = torch.nn.Parameter(torch.ones(3))
+    graph.ndata["weights"] = weights
+    optimizer = torch.optim.Adam(model.parameters())
+    for epoch in range(100):
+        logits = model(graph)
+        loss = F.cross_entropy(logits[loader], labels[loader])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+""",
 }
 
 LOUD = {
@@ -326,6 +343,22 @@ class Model(Base):
             self.log("loss", loss)
 
         self.optimizers().step(closure=closure)
+""",
+    ),
+    "state-through-an-unknown-network": (
+        "AD302",
+        """\
+import torch
+
+
+def train(rnn, loader, optimizer):
+    h = torch.zeros(1, 4, 8)
+    for x, y in loader:
+        optimizer.zero_grad()
+        out, h = rnn(x, h)
+        loss = torch.nn.functional.mse_loss(out, y)
+        loss.backward()
+        optimizer.step()
 """,
     ),
     "scalar-over-a-size": (
