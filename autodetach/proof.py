@@ -113,23 +113,24 @@ def _compare_steps(
         name = old_names[leaf]
         seen.add(name)
         roots = [r for d in differentiations for r in d.roots]
-        reached = between(roots, leaf)
         if name not in new:
             return Verdict(False, False, "a parameter gets no gradient any more")
+        reached = [(d, between(d.roots, leaf)) for d in differentiations]
         again = between([r for d in new[name] for r in d.roots], leaves[name])
         recent = {
             n
-            for d in differentiations
-            for n in between(d.roots, leaf)
+            for d, nodes in reached
+            for n in nodes
             if (n.number > since or within(n.loops, step.loops)) and not (d.raised and _in_earlier_pass(n, d))
         }
-        total, must = _count(reached), _count(between(roots, leaf, recent))
+        total = _count(set().union(*(nodes for _, nodes in reached)))
+        must = _count(between(roots, leaf, recent))
         has = _count(again)
         if must - has and not cuts:
             return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
         each: Reached = Counter()
-        for d in differentiations:
-            each.update(_count(between(d.roots, leaf)))
+        for _, nodes in reached:
+            each.update(_count(nodes))
         if has - (total | each):
             return Verdict(False, False, "a step consumes gradient that it did not consume before")
         if set(total) != set(has) or _paths(differentiations, leaf) != _paths(new[name], leaves[name]):

@@ -8,7 +8,7 @@ The argument, which the tests hold against the machine:
    `torch.autograd` is, and for what a `training_step` returns; nowhere else.
 3. History begins at a leaf, or at a differentiation. The machine makes a leaf for `requires_grad` in any form, for
    `Variable`, for what `torch.nn` has, for a class with a base of `torch.nn` or called `...Module`, and for an object
-   that is seen to be a module since one of `MODULE_EVIDENCE` is asked of it; nowhere else.
+   that is seen to be a module since one of `EVIDENCE` is asked of it; nowhere else.
 4. It learns each of these names from a name, an attribute, a keyword or a string of the program, that is of the file or
    of what it imports, directly or not. So a program without any of these words has no finding.
 
@@ -23,10 +23,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Protocol, TypeGuard
 
-MAX_FILES = 200
+from autodetach.machine.words import BY_STRING, DIFFERENTIATIONS, EVIDENCE, TESTS, words_in
 
-EVIDENCE = "parameters named_parameters train eval state_dict load_state_dict modules named_modules children"
-"""As `machine.unknown.MODULE_EVIDENCE`, which is not loaded for files that do not matter."""
+MAX_FILES = 200
 
 _WORDS = re.compile(
     rb"backward|training_step|requires_grad|Variable|Module|\bnn\b|\bgrad\b"
@@ -39,13 +38,10 @@ _IMPORT = re.compile(
 _NAME = re.compile(rb"[.\w]+")
 _JOINED = re.compile(rb"\\\r?\n")
 
-_DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "training_step"})
 _LEAVES = frozenset({"requires_grad", "requires_grad_", "Variable"})
 _ASKED = frozenset(EVIDENCE.split())
-_SAYING = _DIFFERENTIATIONS | _LEAVES | _ASKED | {"grad"}
+_SAYING = DIFFERENTIATIONS | _LEAVES | _ASKED | {"grad"}
 _IMPORTED = frozenset({"backward", "grad", "Variable"})
-_BY_STRING = frozenset({"getattr", "setattr", "methodcaller", "attrgetter"})
-_TESTS = frozenset({"isinstance", "issubclass"})
 
 
 def may_matter(raw: bytes) -> bool:
@@ -162,7 +158,7 @@ class _Look:
                 stack += _without_docstring(node.body)
             elif isinstance(node, ast.AnnAssign):
                 stack += (node.target, *([node.value] if node.value is not None else ()))
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _TESTS:
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TESTS:
                 stack += node.args[:1]
             elif isinstance(node, ast.Attribute):
                 # What stands in front of a dot is not handed on: of `torch.nn.functional` the last word counts.
@@ -174,7 +170,7 @@ class _Look:
         return (
             not self._named.isdisjoint(self._from_nn)
             or not self._bases.isdisjoint(self._from_nn)
-            or (self.strings and not self._named.isdisjoint(_BY_STRING))
+            or (self.strings and not self._named.isdisjoint(BY_STRING))
         )
 
     def _name(self, node: ast.Name) -> bool:
@@ -220,26 +216,16 @@ class _Look:
 
     def _assign(self, node: ast.Assign) -> bool:
         """Whether a class of modules gets another name."""
-        return not isinstance(node.value, ast.Call) and any("Module" in word for word in _words(node.value))
+        return not isinstance(node.value, ast.Call) and any("Module" in word for word in words_in(node.value))
 
     def _class(self, node: ast.ClassDef) -> bool:
-        words = {word for base in (*node.bases, *node.keywords) for word in _words(base)}
+        words = {word for base in (*node.bases, *node.keywords) for word in words_in(base)}
         self._bases |= words
         return any("Module" in word for word in words)
 
 
 def _is_nn(node: ast.expr) -> TypeGuard[ast.Attribute]:
     return isinstance(node, ast.Attribute) and node.attr == "nn"
-
-
-def _words(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name):
-            yield inner.id
-        elif isinstance(inner, ast.Attribute):
-            yield inner.attr
-        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-            yield inner.value
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -12,18 +12,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Container, Iterator, Sequence
 
+from autodetach.machine import words
 from autodetach.machine.oracle import TestKey
 from autodetach.machine.reach import mentioned
 from autodetach.machine.torch_modules import MODULES
+from autodetach.machine.words import BY_STRING, DIFFERENTIATIONS, TESTS, words_in
 
-EVIDENCE = frozenset(
-    "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
-)
-"""As `machine.unknown.MODULE_EVIDENCE`."""
-DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "training_step"})
+EVIDENCE = frozenset(words.EVIDENCE.split())
 SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "grad", "data"}
-BY_STRING = frozenset({"getattr", "setattr", "methodcaller", "attrgetter"})
-TESTS = frozenset({"isinstance", "issubclass"})
 CLASSES = frozenset(MODULES) - {"Module"} | {"Parameter"}
 
 MODULE = "<module>"
@@ -105,7 +101,7 @@ def _names_that_matter(tree: ast.Module) -> set[str] | None:
         elif isinstance(node, ast.Import):
             names.update(a.asname for a in node.names if a.asname is not None and "nn" in a.name.split("."))
         elif isinstance(node, ast.ClassDef):
-            words = {word for base in (*node.bases, *node.keywords) for word in _words(base)}
+            words = {word for base in (*node.bases, *node.keywords) for word in words_in(base)}
             if not words.isdisjoint(names) or any("Module" in word for word in words):
                 names.add(node.name)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in SAYING | CLASSES:
@@ -183,13 +179,3 @@ def _first(node: ast.AST) -> ast.AST:
     if isinstance(node, ast.BoolOp):
         return node.values[0]
     return node  # nothing
-
-
-def _words(node: ast.AST) -> Iterator[str]:
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Name):
-            yield inner.id
-        elif isinstance(inner, ast.Attribute):
-            yield inner.attr
-        elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
-            yield inner.value

@@ -28,10 +28,9 @@ from autodetach.machine.values import (
     Value,
     graph_in,
 )
+from autodetach.machine.words import EVIDENCE
 
-MODULE_EVIDENCE = frozenset(
-    "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
-)
+MODULE_EVIDENCE = frozenset(EVIDENCE.split())
 INTEGERS = frozenset("long int short byte char bool".split())
 """Casts to what has no gradient."""
 SIZES = frozenset("size dim numel nelement ndimension".split())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.machine import beginnings, reach, unknown
+from autodetach.machine import beginnings, reach, unknown, words
 from autodetach.machine.beginnings import Leads, not_passed
 from autodetach.machine.run import analyse
 from autodetach.rules import RULES
@@ -119,4 +119,4 @@ def test_what_is_not_passed() -> None:
 
 def test_the_words_are_those_of_the_machine() -> None:
     assert beginnings.EVIDENCE == unknown.MODULE_EVIDENCE
-    assert reach.CALLED_BY_TRAINERS in beginnings.DIFFERENTIATIONS
+    assert reach.CALLED_BY_TRAINERS in words.DIFFERENTIATIONS
