@@ -439,8 +439,8 @@ def items(m: Core, this: Value) -> Iterable:
         while i < len(this.items):  # the list may grow while it is walked
             yield this.items[i]
             i += 1
-        if not exact and not this.exact and this.items:
-            while i < MAX_PASSES + MAX_SKIPPED:
+        if not exact and not this.exact:
+            while this.items and i < MAX_PASSES + MAX_SKIPPED:
                 yield this.items[-1]
                 i += 1
 

@@ -132,9 +132,13 @@ def _over_lists(name: str, function: Callable[..., Iterator[tuple[Value, ...]]])
 
     def run(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
         items, exact = m.collect(args[0], site)
-        if not all(isinstance(a, int) for a in args[1:]):
+        sizes = [*args[1:], *(kwargs[word] for word in ("r", "n") if word in kwargs)]
+        if not all(isinstance(size, int) for size in sizes):
             return m.opaque(name)
-        rows = itertools.islice(function(items, *args[1:]), 64)
+        try:
+            rows = itertools.islice(function(items, *sizes), 64)
+        except (TypeError, ValueError):
+            return m.opaque(name)
         return _listed([Sequence("tuple", list(row), m.clock) for row in rows], exact, name)
 
     return run
@@ -186,30 +190,37 @@ def _binary(op: str) -> Handler:
     return run
 
 
+def _of_first(m: Core, name: str, function: Callable[[Value, Site], Value]) -> Native:
+    """A callable that looks at its first argument only."""
+    return Native(name, lambda values, named, site: function(values[0], site) if values else m.opaque(name))
+
+
 def _itemgetter(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
-    def get(values: Args, named: Named, s: Site) -> Value:
-        found = [m.subscript(values[0], key, s) for key in args]
+    def get(value: Value, s: Site) -> Value:
+        found = [m.subscript(value, key, s) for key in args]
         return found[0] if len(found) == 1 else Sequence("tuple", found, m.clock)
 
-    return Native("itemgetter", get)
+    return _of_first(m, "itemgetter", get)
 
 
 def _attrgetter(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
-    def get(values: Args, named: Named, s: Site) -> Value:
+    def get(value: Value, s: Site) -> Value:
         found = []
         for path in args:
-            value = values[0]
+            part = value
             for name in path.split(".") if isinstance(path, str) else []:
-                value = m.attribute(value, name, s)
-            found.append(value)
+                part = m.attribute(part, name, s)
+            found.append(part)
         return found[0] if len(found) == 1 else Sequence("tuple", found, m.clock)
 
-    return Native("attrgetter", get)
+    return _of_first(m, "attrgetter", get)
 
 
 def _methodcaller(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     name, rest = args[0], args[1:]
-    return Native("methodcaller", lambda values, _, s: m.call_method(values[0], name, rest, kwargs, s))
+    if not isinstance(name, str):
+        return m.opaque("methodcaller")
+    return _of_first(m, "methodcaller", lambda value, s: m.call_method(value, name, rest, kwargs, s))
 
 
 FUNCTIONS: dict[str, Handler] = {

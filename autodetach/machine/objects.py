@@ -319,7 +319,8 @@ class Objects(Core):
             return python_library.call_builtin(self, function.name, args, kwargs, site)
         known = python_library.FUNCTIONS.get(function.path) or functional.FUNCTIONS.get(function.path)
         if known is not None:
-            return known(self, args, kwargs, site)
+            enough = python_library.is_callable_with(function.path, args)
+            return known(self, args, kwargs, site) if enough else self.opaque(function.name)
         return torch_library.call(self, function.path, args, kwargs, site)
 
     def call_opaque(self, function: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

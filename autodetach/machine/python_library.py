@@ -108,10 +108,24 @@ def memoised(m: Core, function: Value) -> Native:
 # ---- builtins
 
 
+LEAST = {
+    "builtins.iter": 1, "builtins.reversed": 1, "builtins.sorted": 1, "functools.partial": 1, "itertools.cycle": 1,
+    "itertools.accumulate": 1, "itertools.batched": 1, "itertools.combinations": 1, "itertools.dropwhile": 2,
+    "itertools.islice": 2, "itertools.pairwise": 1, "itertools.permutations": 1, "itertools.repeat": 1,
+    "itertools.starmap": 2, "itertools.takewhile": 2, "itertools.tee": 1, "operator.methodcaller": 1,
+}  # fmt: skip
+"""How many positional arguments a function is not called without, neither by Python nor by what stands here for it."""
+
+
+def is_callable_with(path: str, args: list[Value]) -> bool:
+    """Whether a function of the library can be run on these positional arguments."""
+    return len(args) >= LEAST.get(path, 0)
+
+
 def call_builtin(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     handler = BUILTINS.get(name)
     if handler is not None:
-        return handler(m, args, kwargs, site)
+        return handler(m, args, kwargs, site) if is_callable_with(f"builtins.{name}", args) else m.opaque(name)
     if name.endswith(("Error", "Exception", "Warning", "Interrupt", "Iteration", "Exit")):
         return m.opaque(name)
     return m.fresh()
@@ -560,7 +574,7 @@ def _dataclass_replace(m: Core, args: list[Value], kwargs: dict[str, Value], sit
 def _lru_cache(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if args and isinstance(args[0], (Function, Method)):
         return memoised(m, args[0])
-    return Native("lru_cache", lambda inner, k, s: memoised(m, inner[0]))
+    return Native("lru_cache", lambda inner, k, s: memoised(m, next(iter(inner), None)))
 
 
 def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

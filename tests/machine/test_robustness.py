@@ -24,6 +24,7 @@ from typing import Any
 
 import pytest
 
+from autodetach.machine import functional, python_library
 from autodetach.machine.run import analyse
 
 LIMIT = 3.0
@@ -139,6 +140,43 @@ def parameters(known: dict[str, str], names: Sequence[str]) -> list[Any]:
         fault = pytest.mark.xfail(strict=True, raises=AssertionError, reason=known.get(name, ""))
         made.append(pytest.param(name, id=name, marks=[fault] if name in known else []))
     return made
+
+
+# ---- functions of the library, called in ways that Python may refuse
+
+LIBRARY = sorted(
+    {*python_library.FUNCTIONS, *functional.FUNCTIONS, *(f"builtins.{n}" for n in python_library.BUILTINS)}
+)
+ARGUMENTS = (
+    "", "None", "-1", "x", "t", "f", "[]", "{'a': t}", "10**30", "*x", "**x", "f, t", "[1, t], x", "[1, t], -1",
+    "t, t, t", "r=2", "n=-1", "key=f", "default=t", "start=x", "times=None", "maxlen=-1", "f, initial=t", "[t], r=2",
+    "[t], n=0",
+)  # fmt: skip
+LATER = ("", "t", "x, r=2")
+"""What is handed to the results, some of which are functions themselves."""
+CALLING = """\
+import torch, itertools, functools, collections, operator, dataclasses, copy, contextlib, random, math, numpy
+def f(a=1): return a
+t = torch.ones(3, requires_grad=True)
+for i in range(2):
+    y = {}
+    z = [inner for inner in y]
+"""
+
+
+@pytest.mark.parametrize("path", LIBRARY)
+def test_functions_of_the_library(path: str) -> None:
+    name = path.removeprefix("builtins.")
+    for arguments in ARGUMENTS:
+        for call in (f"{name}({arguments})", *(f"{name}({arguments})({later})" for later in LATER)):
+            analyse(ast.parse(CALLING.format(call)))
+
+
+def test_a_list_may_be_emptied_while_it_is_walked() -> None:
+    program = (
+        "import random\nsome = random.sample([1], 3)\nfor n, one in enumerate(some):\n    if n == 1: some.clear()\n"
+    )
+    assert analyse(ast.parse(program)).complete
 
 
 # ---- files that others wrote
