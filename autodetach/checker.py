@@ -206,7 +206,7 @@ def _checked(
             files = Files(at, source, tree)
             session = _Session(files, options, evidence)
         result = session.result()
-        if _again is None and gc.get_count()[0] > MAX_LEFT:
+        if _again is None:
             session.dissolve()
     return _sifted(result, source, files)
 
@@ -409,7 +409,12 @@ class _Session:
         known = None if _again is None or evidence is not None else _again.analysis(files)
         # Of what is too much with all its imports, the checker goes on with the file alone.
         self.analysis = known or analyse(
-            files.root.tree, project=files, evidence=evidence, whole=True, between=self._between
+            files.root.tree,
+            project=files,
+            evidence=evidence,
+            whole=True,
+            between=self._between,
+            suspected=lambda analysis: bool(self._suspects(analysis)),
         )
         if _again is not None and evidence is None:
             _again.keep(files, self.analysis)
@@ -454,6 +459,8 @@ class _Session:
         """Clear away the analysis: nothing may be asked any more."""
         from autodetach.machine.run import dissolve
 
+        for statement in (statement for tree in self.analysis.trees for statement in tree.body):
+            vars(statement).pop("_parents", None)
         dissolve(self.analysis)
 
     def _contradictions(self) -> tuple[Problem, ...]:

@@ -17,6 +17,7 @@ class Trial:
         self._tree = project.root.tree
         self._paths = Paths(self._tree, project, before.evidence)
         self._runs: dict[int, Run] = {}
+        self._replays: list[Run] = []
         self.cost = 0
         self._known = known_faults(before)
 
@@ -42,16 +43,19 @@ class Trial:
 
     def one(self, number: int) -> Analysis:
         """That path alone."""
-        return Analysis(self._tree, [self.run(number)], project=self._project, evidence=self._before.evidence)
+        return self._analysis([self.run(number)])
 
     def whole(self) -> Analysis:
         """All of the paths."""
-        runs = [self.run(n) for n in range(len(self._before.runs))]
-        return Analysis(self._tree, runs, project=self._project, evidence=self._before.evidence)
+        return self._analysis([self.run(n) for n in range(len(self._before.runs))])
 
     def dissolve(self) -> None:
         """Clear away all runs: nothing may be asked any more."""
-        dissolve(Analysis(self._tree, list(self._runs.values())))
+        dissolve(self._analysis(list(self._runs.values())))
+
+    def _analysis(self, runs: list[Run]) -> Analysis:
+        evidence = self._before.evidence
+        return Analysis(self._tree, runs, project=self._project, evidence=evidence, replays=self._replays)
 
     def verdict(self, first: int, *, cuts: bool, numbers: bool) -> Verdict:
         """Whether the edited program is as good on every path. `first` is the one most likely to say that it is not."""

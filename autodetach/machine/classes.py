@@ -10,19 +10,19 @@ def linear_order(cls: Class) -> list[Class | External]:
     if cls.order is not None:
         return cls.order
     order: list[Class | External] = []
-
-    def visit(c: Class | External) -> None:
-        if c in order:
-            order.remove(c)
-        order.append(c)
-        if isinstance(c, Class):
-            for base in c.bases:
-                if isinstance(base, (Class, External)):
-                    visit(base)
-
-    visit(cls)
+    _visit(cls, order)
     cls.order = order
     return order
+
+
+def _visit(cls: Class | External, order: list[Class | External]) -> None:
+    if cls in order:
+        order.remove(cls)
+    order.append(cls)
+    if isinstance(cls, Class):
+        for base in cls.bases:
+            if isinstance(base, (Class, External)):
+                _visit(base, order)
 
 
 def library_bases(cls: Class | External) -> list[str]:

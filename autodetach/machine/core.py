@@ -118,12 +118,18 @@ class Core:
         self.explained: set[tuple[Place, str]] = set()
         self.kept_by: dict[Hashable, Sequence] = {}
         self.contradictions: list[tuple[Site, str]] = []
+        self.scopes: list[Frame] = []
         self._pins: list[object] = []
         self._syms: dict[Hashable, Sym] = {}
         self._serial = 0
         self._loops_begun = 0
 
     # ---- clock, fuel, names of things
+
+    def defines(self, frame: Frame) -> None:
+        """Note that a function or class was made in a frame, which it holds, and which holds it."""
+        if not self.scopes or self.scopes[-1] is not frame:
+            self.scopes.append(frame)
 
     def tick(self) -> int:
         self.clock += 1

@@ -614,6 +614,7 @@ class Expressions(Objects):
         prefix = "" if frame is self.globals else frame.qualname + "."
         function = Function(node, frame, name, prefix + name, defaults, kwdefaults)
         function.is_generator = python_library.has_yield(node)
+        self.defines(frame)
         return function
 
     def comprehension(

@@ -300,6 +300,7 @@ class Statements(Imports):
                 cls.frozen = "frozen=True" in spelled(decorator_node)
             elif isinstance(decorator, Function):
                 value = self.call(decorator, [value], {}, Site(decorator_node, frame.qualname))
+        self.defines(frame)
         if frame.top is self.globals:
             self.classes.append(cls)
         self.store_name(node.name, value, frame)
@@ -495,7 +496,7 @@ class Statements(Imports):
         context = self.eval(item.context_expr, frame)
         site = self.site(item.context_expr, frame)
         expects = isinstance(item.context_expr, ast.Call) and mentions_runtime_error(item.context_expr)
-        suppresses = isinstance(item.context_expr, ast.Call) and "suppress" in ast.dump(item.context_expr.func)
+        suppresses = isinstance(item.context_expr, ast.Call) and "suppress" in spelled(item.context_expr.func)
         leave = self.enter(context, item, frame, site)
         expecting = expects or (
             isinstance(context, Instance) and may_swallow(self.class_attribute(context.cls, "__exit__"))
@@ -630,7 +631,7 @@ def repackages(node: ast.Assign) -> bool:
         and len(call.args) == 1
         and not call.keywords
         and len(node.targets) == 1
-        and ast.dump(call.args[0]).replace("Load()", "Store()") == ast.dump(node.targets[0])
+        and spelled(call.args[0]) == spelled(node.targets[0])
     )
 
 

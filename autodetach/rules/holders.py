@@ -56,6 +56,7 @@ def replay(program: Program, run: Run, activation: Activation, index: int) -> Re
 
     analysis = program.analysis
     again = run_once(program.tree, run.policy, FUEL_PER_RUN, watch, analysis.project, analysis.evidence)
+    analysis.replays.append(again)
     return Replay(again.machine, holders, kept)
 
 

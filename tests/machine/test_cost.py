@@ -7,10 +7,13 @@ seconds is there for what neither counts.
 from __future__ import annotations
 
 import ast
+import gc
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -25,6 +28,7 @@ from autodetach.source import Source
 
 SECONDS = 20.0
 """Ten times what any of these takes: a hang, not a slow machine."""
+FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 HEAD = "import torch\nimport torch.nn as nn\n\n"
 LEAF = HEAD + "w = torch.randn(3, requires_grad=True)\ntotal = 0\n"
 
@@ -258,3 +262,56 @@ def test_imported_files_have_a_budget_for_all_paths() -> None:
     runs = analyse(tree, files).runs
     assert len(analyse(tree).runs) == MAX_PATHS
     assert len(runs) == -(-run.FUEL_FOR_IMPORTS_PER_FILE // FUEL_FOR_IMPORTS)
+
+
+def many_tests(fault: str) -> str:
+    """A function of forty tests in a loop, which costs something."""
+    tests = "".join(f"        if a.f{n}:\n            h = h * {n}\n        h = g(h, {n})\n" for n in range(40))
+    work = "".join(f"    x = x + {n} * k\n" for n in range(20))
+    return (
+        f"import torch\n\ndef g(x, k):\n{work}    return x\n\n"
+        f"def f(a, h, w=torch.ones(1, requires_grad=True)):\n    for k in range(3):\n{tests}{fault}    return h\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fault", "most"),
+    [("", run.FUEL_WHERE_QUIET), ("        (w * w).backward()\n", run.FUEL_WHERE_TRAINING)],
+    ids=["quiet", "training"],
+)
+def test_few_other_paths_are_run_where_nothing_is_suspected(fault: str, most: int) -> None:
+    tree = ast.parse(many_tests(fault))
+    some = analyse(tree, suspected=lambda analysis: False).runs
+    every = analyse(tree, suspected=lambda analysis: True).runs
+    assert most < sum(one.cost for one in some[1:]) < most + some[1].cost
+    assert len(some) < len(every) == len(analyse(tree).runs)
+
+
+def test_all_paths_are_run_where_something_is_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    whole = run.analyse
+
+    def noted(*arguments: Any, suspected: Callable[[run.Analysis], bool], **named: Any) -> run.Analysis:
+        def suspects(analysis: run.Analysis) -> bool:
+            asked.append(suspected(analysis))
+            return asked[-1]
+
+        return whole(*arguments, suspected=suspects, **named)
+
+    monkeypatch.setattr(run, "analyse", noted)
+    once, twice = "        (w * w).backward()\n", "        y = w * w\n        y.backward()\n        y.backward()\n"
+    for fault in (once, twice):
+        check(Source.from_text(many_tests(fault), "a.py"), CheckOptions(fixes=False))
+    assert asked == [False, True]
+
+
+@pytest.mark.parametrize(
+    "path", sorted(FIXTURES.glob("*/textbook*.before.py")), ids=lambda path: f"{path.parent.name}/{path.stem}"
+)
+def test_little_is_left_for_the_collector(path: Path) -> None:
+    """To look for what lies in cycles takes as long as a third of the check that has left it."""
+    source = Source.from_bytes(path.read_bytes(), "a.py")
+    check(source, CheckOptions())
+    gc.collect()
+    assert check(source, CheckOptions()).findings
+    assert gc.collect() < 2000, "see machine.run.dissolve"
