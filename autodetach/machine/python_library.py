@@ -589,40 +589,42 @@ def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
 
 
 def deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    seen: dict[int, Value] = {}
+    return _deep_copy(m, args[0], {}, 0, site) if args else None
 
-    def copied(value: Value, depth: int) -> Value:
-        if id(value) in seen or depth > 8:
-            return seen.get(id(value), value)
-        if isinstance(value, Tensor):
-            if value.node is not None and not value.node.leaf:
-                m.type_fault(site, "deep-copies a tensor with history", "deepcopy")
-            twin = Tensor(None, value.shape, value.is_float)
-            twin.parameter = value.parameter
-            if value.node is not None:
-                m.require_grad(twin, site)
-            seen[id(value)] = twin
-            return twin
-        if isinstance(value, Instance):
-            other = Instance(value.cls, m.serial(), m.clock)
-            other.open = value.open
-            seen[id(value)] = other
-            other.attrs.update({k: copied(v, depth + 1) for k, v in value.attrs.items()})
-            return other
-        if isinstance(value, Sequence):
-            return Sequence(value.kind, [copied(v, depth + 1) for v in value.items], m.clock, value.exact)
-        if isinstance(value, Mapping):
-            result = Mapping(m.clock, value.exact)
-            result.items.update({k: (a, copied(b, depth + 1)) for k, (a, b) in value.items.items()})
-            return result
-        if isinstance(value, Opaque):
-            twin_ = m.opaque(value.name)
-            if "#weights" in value.attrs:
-                twin_.attrs["#weights"] = copied(value.attrs["#weights"], depth + 1)
-            return twin_
-        return value
 
-    return copied(args[0], 0) if args else None
+def _deep_copy(m: Core, value: Value, seen: dict[int, Value], depth: int, site: Site) -> Value:
+    def copied(inner: Value) -> Value:
+        return _deep_copy(m, inner, seen, depth + 1, site)
+
+    if id(value) in seen or depth > 8:
+        return seen.get(id(value), value)
+    if isinstance(value, Tensor):
+        if value.node is not None and not value.node.leaf:
+            m.type_fault(site, "deep-copies a tensor with history", "deepcopy")
+        twin = Tensor(None, value.shape, value.is_float)
+        twin.parameter = value.parameter
+        if value.node is not None:
+            m.require_grad(twin, site)
+        seen[id(value)] = twin
+        return twin
+    if isinstance(value, Instance):
+        other = Instance(value.cls, m.serial(), m.clock)
+        other.open = value.open
+        seen[id(value)] = other
+        other.attrs.update({k: copied(v) for k, v in value.attrs.items()})
+        return other
+    if isinstance(value, Sequence):
+        return Sequence(value.kind, [copied(v) for v in value.items], m.clock, value.exact)
+    if isinstance(value, Mapping):
+        result = Mapping(m.clock, value.exact)
+        result.items.update({k: (a, copied(b)) for k, (a, b) in value.items.items()})
+        return result
+    if isinstance(value, Opaque):
+        twin_ = m.opaque(value.name)
+        if "#weights" in value.attrs:
+            twin_.attrs["#weights"] = copied(value.attrs["#weights"])
+        return twin_
+    return value
 
 
 def _chain(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -138,7 +138,7 @@ def dissolve(analysis: Analysis) -> None:
                 if isinstance(value, Class):
                     value.order = None
             frame.names.clear()
-            frame.top = NO_FRAME
+            frame.top, frame.this, frame.returns = NO_FRAME, None, []
         for activation in machine.activations:
             activation.frame = None
         for tensor in machine.leaf_tensors:
@@ -202,6 +202,7 @@ def _analyse(
         try:
             run = paths.run(policy, min(FUEL_PER_RUN, fuel))
         except Spoilt:
+            dissolve(analysis)
             return _analyse(tree, project, evidence, whole, between, suspected, apart=False)
         fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
         on_others += run.cost if analysis.runs else 0
