@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, library_objects, python_library, tensors
-from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, Raised
+from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.statements import CONTINUE, MAX_EXACT_ITEMS, RETURN, Statements
 from autodetach.machine.values import (
@@ -20,6 +21,8 @@ from autodetach.machine.values import (
     Tensor,
     Value,
 )
+
+Leave = Callable[[Raised | None], bool]
 
 
 class Machine(Statements):
@@ -102,14 +105,27 @@ class Machine(Statements):
                 )
             try:
                 yield from self._generate_block(node.body, frame)
-            finally:
-                for leave in reversed(leaves):
-                    leave(None)
+            except GeneratorExit:
+                self._abandon(leaves)
+                raise
+            except BaseException:
+                _leave(leaves)
+                raise
+            _leave(leaves)
         elif isinstance(node, ast.Try):
             yield from self._generate_block(node.body, frame)
             yield from self._generate_block(node.finalbody, frame)
         else:
             yield from self._generate_simple(node, frame)
+
+    def _abandon(self, leaves: list[Leave]) -> None:
+        """Leave the contexts of a generator that nobody asks any more, be it long after the run.
+
+        Nobody is there to whom an error could be told: Python would write it to the terminal of the user.
+        """
+        if vars(self):  # not yet dissolved
+            with contextlib.suppress(Raised, OutOfFuel, RecursionError):
+                _leave(leaves)
 
     def _cut_off(self, inner: Iterator[Value], started: int, index: int) -> Iterator[Value]:
         """Run a generator's loop body as one of a loop that goes on for longer than is executed.
@@ -208,3 +224,8 @@ class _Signal:
 
     def __init__(self, name: str) -> None:
         self.name = name
+
+
+def _leave(leaves: list[Leave]) -> None:
+    for leave in reversed(leaves):
+        leave(None)

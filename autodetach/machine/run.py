@@ -31,9 +31,9 @@ from autodetach.machine.values import (
 )
 
 FUEL_PER_RUN = 30_000
-FUEL_PER_FILE = 100_000
+FUEL_PER_FILE = 60_000
 """Units of work, some sixty to the millisecond on the machine where this was measured."""
-FUEL_WHERE_TRAINING = 20_000
+FUEL_WHERE_TRAINING = 8_000
 FUEL_WHERE_QUIET = 6_000
 """What paths beyond the first may cost before anything is suspected, with a differentiation on some path or without.
 

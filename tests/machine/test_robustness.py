@@ -7,6 +7,7 @@ in C code that no exception reaches.
 from __future__ import annotations
 
 import ast
+import gc
 import importlib.util
 import multiprocessing
 import re
@@ -25,7 +26,8 @@ from typing import Any
 import pytest
 
 from autodetach.machine import functional, python_library
-from autodetach.machine.run import analyse
+from autodetach.machine.oracle import Policy
+from autodetach.machine.run import analyse, dissolve, run_once
 
 LIMIT = 3.0
 """Seconds of processor time for one program."""
@@ -177,6 +179,42 @@ def test_a_list_may_be_emptied_while_it_is_walked() -> None:
         "import random\nsome = random.sample([1], 3)\nfor n, one in enumerate(some):\n    if n == 1: some.clear()\n"
     )
     assert analyse(ast.parse(program)).complete
+
+
+ABANDONED = """\
+import torch
+class C:
+    def __enter__(self): return self
+    def __exit__(self, *error):
+        for i in range(9): self.x = i
+        raise ValueError
+def g():
+    with C():
+        yield 1
+        yield 2
+w = torch.ones(1, requires_grad=True)
+for x in g():
+    (w * 2).backward()
+    break
+class K:
+    def __init__(self):
+        self.it, self.me = g(), self
+        next(self.it)
+    def run(self):
+        for i in range(3): (w * 1).backward()
+K()
+"""
+
+
+def test_generators_that_nobody_asks_any_more_are_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They end when Python clears away what they are part of, which tells the user what is raised then."""
+    told: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", told.append)
+    for fuel in range(0, 400, 7):
+        run_once(ast.parse(ABANDONED), Policy(), fuel)
+    dissolve(analyse(ast.parse(ABANDONED)))
+    gc.collect()
+    assert not told
 
 
 # ---- files that others wrote
