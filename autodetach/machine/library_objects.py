@@ -39,6 +39,8 @@ from autodetach.machine.values import (
 )
 
 MODULE_BASES = ("Module", "LightningModule", "PreTrainedModel")
+REPLACED = frozenset({"forward", "#hooks", "#prehooks"})
+"""Attributes of a module by which calling it is more than what its class does."""
 DISTRIBUTION_DRAWS = frozenset("sample sample_n".split())
 
 
@@ -137,6 +139,13 @@ def _lightning_optimizers(m: Core, this: Instance, site: Site) -> Value:
 
 def call_instance(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`obj(...)` where the class in view has no `__call__`."""
+    if isinstance(this.cls, External) and this.cls.path.startswith("torch.nn.") and REPLACED.isdisjoint(this.attrs):
+        m.spend()  # as for the call of its `forward`
+        m.in_forward += 1
+        try:
+            return call_builtin_module(m, this, args, kwargs, site)
+        finally:
+            m.in_forward -= 1
     if is_module(this) or this.open:
         args = run_pre_hooks(m, this, args, site)
         forward = m.lookup(this, "forward", site)

@@ -77,9 +77,17 @@ def modules_of(this: Instance, seen: set[int] | None = None) -> Iterator[Instanc
 
 
 def parameters_of(this: Instance) -> list[Tensor]:
-    if "#items" not in this.attrs and not any(isinstance(value, Instance) for value in this.attrs.values()):
-        return list({id(v): v for v in this.attrs.values() if isinstance(v, Tensor) and v.parameter}.values())
     found: dict[int, Tensor] = {}
+    for value in this.attrs.values():
+        if isinstance(value, Tensor):
+            if value.parameter:
+                found[id(value)] = value
+        elif isinstance(value, Instance):
+            break
+    else:
+        if "#items" not in this.attrs:
+            return list(found.values())
+    found.clear()
     for module in modules_of(this):
         items = module.attrs.get("#items")
         own = list(module.attrs.values())
@@ -213,7 +221,8 @@ def part_of(m: Core, this: Instance, index: Slice) -> Instance:
 
 
 def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    name = next((n for n in _builtin_names(this.cls)), "")
+    cls = this.cls
+    name = cls.name if isinstance(cls, External) else next(_builtin_names(cls), "")
     if name == "Sequential":
         value = args[0] if args else None
         for child in this.attrs["#items"].items:
@@ -232,8 +241,11 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     if this.attrs.get("inplace") is True and name in MODULE_INPLACE_AT and args and isinstance(args[0], Tensor):
         function = "leaky_relu" if name == "LeakyReLU" else name.lower()
         return tensors.in_place(m, args[0], function + "_", [], site)
-    inputs = [v for v in tensors.flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
-    weights = list(parameters_of(this))
+    if len(args) == 1 and not kwargs and isinstance(args[0], (Tensor, Opaque)):
+        inputs: list[Value] = args
+    else:
+        inputs = [v for v in tensors.flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
+    weights = parameters_of(this)
     shape = _result_shape(this, spec, name, args)
     result = run_module(m, name, spec, inputs, weights, site, shape)
     result.is_float = True

@@ -277,17 +277,18 @@ class Objects(Core):
 
     def call(self, function: Value, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         self.spend()
-        if isinstance(function, Function):
+        kind = type(function)
+        if kind is Function:
             return self.call_function(function, args, kwargs, site)
-        if isinstance(function, Method):
+        if kind is Method:
             return self.call(function.function, [function.this, *args], kwargs, site)
-        if isinstance(function, Native):
+        if kind is Native:
             return function.call(args, kwargs, site)
-        if isinstance(function, Class):
+        if kind is Class:
             return self.instantiate(function, args, kwargs, site)
-        if isinstance(function, Instance):
+        if kind is Instance:
             return self.call_instance(function, args, kwargs, site)
-        if isinstance(function, External):
+        if kind is External:
             return self.call_external(function, args, kwargs, site)
         if isinstance(function, (StaticMethod, ClassMethod)):
             return self.call(function.function, args, kwargs, site)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+
+MAX_KNOWN = 10_000
 
 
 class Saved(enum.Enum):
@@ -79,6 +82,9 @@ class Unpacked:
     result: bool = False
 
 
+_KNOWN: dict[tuple[int, tuple[bool, ...], tuple[bool, ...], bool, bool], tuple[Op, Unpacked]] = {}
+
+
 def unpacked(
     op: Op,
     requires_grad: Sequence[bool],
@@ -94,9 +100,22 @@ def unpacked(
     `only_first`: a Python number stands where the last operand could be a tensor (`x ** 2`, `x.lerp(y, 0.1)`); do not
     count it as an operand. A number that stands before a tensor (`2 ** x`) counts as an operand without grad.
     """
+    required = tuple(requires_grad)
+    masks = tuple(not one for one in required) if discrete is None else tuple(discrete)
+    key = (id(op), required, masks, indexed, only_first)
+    known = _KNOWN.get(key)
+    if known is None:
+        if len(_KNOWN) >= MAX_KNOWN:
+            _KNOWN.clear()
+        # With the operation itself, so that no other one gets its identity.
+        known = _KNOWN[key] = op, _unpacked(op, required, masks, indexed, only_first)
+    return known[1]
+
+
+def _unpacked(
+    op: Op, requires_grad: tuple[bool, ...], discrete: tuple[bool, ...], indexed: bool, only_first: bool
+) -> Unpacked:
     count = len(requires_grad)
-    if discrete is None:
-        discrete = [not required for required in requires_grad]
     saved = op.number if only_first and op.number is not None else op.saved
     live = {i for i in range(count) if requires_grad[i] and i not in op.addends}
     raises = saved is not Saved.NOTHING
@@ -147,4 +166,9 @@ class Module:
     @property
     def op(self) -> Op:
         """The same as an `Op`, for `unpacked`."""
-        return Op(self.saved, self.shape)
+        return _op(self.saved, self.shape)
+
+
+@cache
+def _op(saved: Saved, shape: Shape) -> Op:
+    return Op(saved, shape)
