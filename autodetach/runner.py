@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
+from autodetach import imports, twins
 from autodetach.checker import Change, CheckOptions, Wanted, check, fix
 from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes, relative
 from autodetach.finding import Finding, Problem
-from autodetach.imports import Imports, forget
+from autodetach.imports import Imports
 from autodetach.marks import may_name_rules
 from autodetach.relevance import is_idle
 from autodetach.source import Edit, Source, SourceError
@@ -109,7 +111,8 @@ def run_as_done(tasks: Sequence[Task], jobs: int, cache: Cache | None = None) ->
 
     What the cache knows is taken from there; the rest goes there, and is written down at the end.
     """
-    forget()
+    imports.forget()
+    twins.forget()
     if cache is None:
         yield from _run_all(tasks, jobs)
         return
@@ -206,6 +209,12 @@ def internal_error(error: Exception) -> str:
 def _checked(task: Task, source: Source, mark: Mark) -> Outcome:
     path = task.file.path
     finder = Imports(path, task.cwd, notes=task.notes)
+    ground = partial(finder.ground, known_at(mark, digest(source.stored))) if task.notes else None
+    options = _options_key(task)
+    may_be_twin = not task.changed and task.wanted is None and task.evidence is None and task.raw is None
+    twin = twins.recalled(source, options, finder, path) if may_be_twin else None
+    if twin is not None:
+        return _as_twin(task, source, twin, ground)
     result = check(
         source,
         task.options,
@@ -215,7 +224,7 @@ def _checked(task: Task, source: Source, mark: Mark) -> Outcome:
         wanted=task.wanted,
         evidence=task.evidence,
     )
-    return Outcome(
+    outcome = Outcome(
         task.file,
         result.findings,
         result.problems,
@@ -224,7 +233,21 @@ def _checked(task: Task, source: Source, mark: Mark) -> Outcome:
         imported=tuple(at for at in result.sources if at != path),
         used=result.used,
         known=result.known,
-        ground=finder.ground(known_at(mark, digest(source.stored))) if task.notes else None,
+        ground=None if ground is None else ground(),
+    )
+    if may_be_twin and not outcome.imported:
+        twins.keep(source, options, _record_of(outcome))
+    return outcome
+
+
+def _as_twin(task: Task, source: Source, twin: Record, ground: Callable[[], Ground] | None) -> Outcome:
+    return Outcome(
+        task.file,
+        twin.findings,
+        tuple(replace(problem, path=task.file.shown) for problem in twin.problems),
+        source if twin.findings or twin.has_comments else None,
+        used=twin.used,
+        ground=None if ground is None else ground(),
     )
 
 

@@ -40,6 +40,7 @@ def install(set_attribute: Callable[[str, object], None]) -> None:
     set_attribute("autodetach.runner.check", check)
     set_attribute("autodetach.runner.fix", fix)
     set_attribute("autodetach.runner.is_idle", lambda *_: False)
+    set_attribute("autodetach.twins._known", {})
     set_attribute("autodetach.rules.RULES", RULES)
     set_attribute("autodetach.selection.RULES", RULES)
 

@@ -86,7 +86,7 @@ ORDER = (
     "files state",
     "imports",
     "record",
-    "cache",
+    "cache twins",
     "runner",
     "settle",
     "comments",

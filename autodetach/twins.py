@@ -1,0 +1,38 @@
+"""Files with the same bytes that import nothing of their projects are one program: in a process, it is analysed once.
+
+Large repositories keep trees twice: vendored ones, versions, lessons that begin where the last ended.
+"""
+
+from __future__ import annotations
+
+from autodetach.imports import Imports
+from autodetach.record import Record
+from autodetach.relevance import imports_in
+from autodetach.source import Source
+from autodetach.state import digest
+
+MAX_RECORDS = 4096
+
+_known: dict[tuple[str, str], Record] = {}
+
+
+def recalled(source: Source, options: str, finder: Imports, path: str) -> Record | None:
+    """What was found in a file with these bytes, if nothing else can matter to the one at `path`.
+
+    `options` are words for what is looked for. `finder` has then looked for all that it may import.
+    """
+    record = _known.get((digest(source.stored), options))
+    if record is None or any(finder.find(name, path) is not None for name in imports_in(source.stored)):
+        return None
+    return record
+
+
+def keep(source: Source, options: str, record: Record) -> None:
+    """Remember what was found in a file that has imported nothing."""
+    if len(_known) < MAX_RECORDS:
+        _known[digest(source.stored), options] = record
+
+
+def forget() -> None:
+    """What was found before may have been found by other means."""
+    _known.clear()
