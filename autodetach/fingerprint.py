@@ -22,7 +22,7 @@ class Mark:
 
 def marked_text(source: Source, span: Span) -> str:
     """The lines that a span touches, without any white space: indentation and line breaks are a matter of taste."""
-    first, last = source.position(span.start).line, source.position(max(span.start, span.end - 1)).line
+    first, last = source.lines_of(span)
     return "".join("".join(source.line_text(line).split()) for line in range(first, last + 1))
 
 

@@ -30,6 +30,7 @@ MIN_BYTES_FOR_POOL = 100_000
 MAX_FILES_PER_TURN = 32
 MAX_BYTES_PER_TURN = 200_000
 """What a process is given at a time: little enough that none is left with much to do when the others are done."""
+MAX_TWINS_PER_TURN = 128
 MAX_UNCOLLECTED = 50_000
 """Objects that may be left behind by files before those that died are looked for: some five megabytes."""
 MIN_FILES_FOR_CACHE = 8
@@ -377,7 +378,10 @@ def _turns(sizes: Sequence[int]) -> list[list[int]]:
     turns: list[list[int]] = []
     room = 0
     for number in sorted(range(len(sizes)), key=lambda n: -sizes[n]):
-        if not turns or room < sizes[number] or len(turns[-1]) == MAX_FILES_PER_TURN:
+        is_full = not turns or room < sizes[number] or len(turns[-1]) >= MAX_FILES_PER_TURN
+        # What has the same size may be the same: see `twins`.
+        is_other = not turns or sizes[number] != sizes[turns[-1][-1]] or len(turns[-1]) >= MAX_TWINS_PER_TURN
+        if is_full and is_other:
             turns.append([])
             room = MAX_BYTES_PER_TURN
         turns[-1].append(number)

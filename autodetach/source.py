@@ -271,6 +271,12 @@ class Source:
         text = prefix.decode(self.encoding)
         return Position(line, len(text), len(text.encode("utf-16-le", "surrogatepass")) // 2, len(prefix))
 
+    def lines_of(self, span: Span) -> tuple[int, int]:
+        """The first and the last line that a span touches, which may end, or begin, inside a character."""
+        starts = self._line_starts()
+        first, last = _checked(span.start, len(self.raw)), _checked(max(span.start, span.end - 1), len(self.raw))
+        return max(1, bisect_right(starts, first)), max(1, bisect_right(starts, last))
+
     def place(self, offset: int) -> Place:
         """A byte offset as people name it."""
         position = self.position(offset)

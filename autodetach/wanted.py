@@ -85,18 +85,14 @@ def entry_of(name: str) -> Entry:
 
 def _lines_of(finding: Finding, sources: Mapping[str, Source], root: str) -> Iterator[tuple[str, int, int]]:
     """The lines that a finding speaks of: its place, its story and its fix, each with the file."""
-    yield (finding.path, *_lines(sources[finding.path or root], finding.span.start, finding.span.end))
+    yield (finding.path, *sources[finding.path or root].lines_of(finding.span))
     for step in finding.story:
         yield step.path, step.line, step.line
     if finding.fix is not None:
         edits: tuple[tuple[str, tuple[Edit, ...]], ...] = ((finding.path, finding.fix.edits), *finding.fix.elsewhere)
         for path, made in edits:
             for edit in made:
-                yield (path, *_lines(sources[path or root], edit.start, edit.end))
-
-
-def _lines(source: Source, start: int, end: int) -> tuple[int, int]:
-    return source.position(start).line, source.position(max(start, end - 1)).line
+                yield (path, *sources[path or root].lines_of(Span(edit.start, edit.end)))
 
 
 def _moved(change: Change, first: int, last: int) -> tuple[int, int]:

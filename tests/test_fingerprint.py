@@ -18,6 +18,7 @@ def test_marked_text_is_the_whole_lines_without_white_space() -> None:
     assert mark("a = 1\n\tb = f(x,\r\n  y)  # why\r\nc\n", "x,\r\n  y").text == "b=f(x,y)#why"
     assert mark("a\nb\n", "a\n").text == "a"  # the newline belongs to the line that it ends
     assert mark("a\nb\n", "").text == "a"
+    assert mark("a\nb = é\nc\n", "b = é").text == "b=é"  # whose last byte is inside of a character
 
 
 @pytest.mark.parametrize(

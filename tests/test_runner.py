@@ -153,3 +153,12 @@ def test_processes_that_die_leave_a_problem_for_each_file(tmp_path: Path, monkey
     assert [outcome.file for outcome in outcomes] == [task.file for task in many]
     message = "not checked, because a process died (out of memory?); try again with -j 1"
     assert [outcome.problems for outcome in outcomes] == [(Problem(task.file.shown, message),) for task in many]
+
+
+def test_turns_are_small_and_keep_what_may_be_the_same_together() -> None:
+    sizes = [5000] * 50 + [70_000] * 5 + [10] * 400
+    turns = runner._turns(sizes)
+    assert sorted(number for turn in turns for number in turn) == list(range(len(sizes)))
+    assert max(map(len, turns)) <= runner.MAX_TWINS_PER_TURN
+    assert {tuple(sorted({sizes[n] for n in turn})) for turn in turns[:2]} == {(70_000,), (5000,)}
+    assert [len(turn) for turn in runner._turns([100 - n // 2 for n in range(80)])] == [32, 32, 16]

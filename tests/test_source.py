@@ -231,6 +231,16 @@ def test_an_offset_inside_a_character_has_no_position() -> None:
         source_of("é").position(1)
 
 
+def test_lines_of_spans_do_not_ask_for_characters() -> None:
+    source = Source.from_bytes("é\né\n\nü".encode(), "a.py")
+    assert [source.lines_of(Span(a, b)) for a, b in ((0, 2), (0, 3), (1, 5), (3, 7), (7, 9), (9, 9))] == [
+        (1, 1), (1, 1), (1, 2), (2, 3), (4, 4), (4, 4),
+    ]  # fmt: skip
+    assert Source.from_bytes(b"\xef\xbb\xbfx", "a.py").lines_of(Span(0, 1)) == (1, 1)
+    with pytest.raises(ValueError, match="position 10 lies outside"):
+        source.lines_of(Span(10, 11))
+
+
 def test_editors_may_point_behind_the_end() -> None:
     source = source_of("a😀b\r\nc")
     assert source.offset_from_utf16(0, 99) == 6
