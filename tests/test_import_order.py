@@ -66,7 +66,7 @@ ORDER = (
     "rules.suspect",
     "rules.program",
     "rules.holders rules.detaching",
-    "rules.reads",
+    "rules.reads rules.weighted rules.own_term",
     "rules.anew",
     "rules.*",
     "rules.step_between rules.stored_history",

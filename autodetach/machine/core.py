@@ -485,7 +485,9 @@ class Core:
     ) -> None:
         for t in graph_in(value, 3):
             if t.node is not None and not t.node.leaf:
-                self.stored.append(Stored(container, t, t.node, site, element, value, self.loops, self.tick(), how))
+                self.stored.append(
+                    Stored(container, t, t.node, site, element, value, self.loops, self.tick(), how, chain=self.chain)
+                )
 
     # ---- what the layers above provide
 

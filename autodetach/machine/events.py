@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
-from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Site, Storage
+from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site, Storage
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
 
 
@@ -51,7 +51,7 @@ class IndexedScalar:
 class Stored:
     """A value with history was put into a container (or an object that outlives the pass).
 
-    `observed` says how a run has shown that it is kept, where the program does not.
+    `observed` says how a run has shown that it is kept, where the program does not. `chain` are the open calls.
     """
 
     container: Sequence | Mapping
@@ -65,6 +65,7 @@ class Stored:
     how: str
     held: set[int] = field(default_factory=set)
     observed: str = ""
+    chain: Chain = None
 
 
 @dataclass(eq=False, slots=True)

@@ -12,6 +12,7 @@ class Activation:
     """One execution of a loop, or of the repeated calls of an entry point; its body runs in passes.
 
     `bounded`: a few passes over something in view. `short`: nothing says that it goes on for long (see `Iterable`).
+    `length`: how many passes it has in all, if that is known.
     `inner`: it counts the steps of a method that a module out of view calls, as of one that decodes.
     """
 
@@ -21,6 +22,7 @@ class Activation:
         "frame",
         "in_forward",
         "inner",
+        "length",
         "node",
         "number",
         "passes",
@@ -40,6 +42,7 @@ class Activation:
         self.in_forward = False
         self.inner = False
         self.bounded = False
+        self.length: int | None = None
         self.short = False
 
 

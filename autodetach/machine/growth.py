@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from autodetach.machine.events import Crossing, Stored
 from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.spelling import spelled
+from autodetach.machine.statements import UNROLLED
 from autodetach.machine.torch_semantics import OPS
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value
 
@@ -346,7 +348,7 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
             continue
         freeing = _freed_within((Element(event.element, event.value, event.node),), within_pass)
         used = _used_later(growing, activation) or (freeing is None and _is_released(run, event, activation))
-        is_small = activation.bounded or activation.inner
+        is_small = (activation.bounded and not _is_much(event)) or activation.inner
         if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
             continue
         origin = _origin_of(run, event)
@@ -374,6 +376,12 @@ def _is_window(container: Sequence | Mapping, activation: Activation, indices: s
         return True
     most = container.maxlen if isinstance(container, Sequence) else None
     return min(indices) not in held or (isinstance(most, int) and len(container.items) >= most)
+
+
+def _is_much(event: Stored) -> bool:
+    """Whether loops in loops, each of a few steps, store a lot together: in each episode, in each step of it."""
+    lengths = [p.activation.length for p in event.loops if p.activation.number in event.held]
+    return len(lengths) > 1 and math.prod(length or 1 for length in lengths) > UNROLLED
 
 
 def _renewed(event: Stored, activation: Activation) -> bool:

@@ -361,6 +361,7 @@ class Statements(Imports):
         limit = MAX_EXACT if items.name in ("range", "enumerate") else MAX_EXACT_ITEMS
         exact = items.length is not None and items.length <= limit
         activation = self.activate(node, frame, exact)
+        activation.length = items.length
         activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
         unrolled = items.name == "range" and frame.outer is not None and (items.length or 0) <= UNROLLED
         activation.short = activation.bounded or items.short or unrolled

@@ -41,6 +41,7 @@ from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.growth import expression_of
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Opaque, Tensor, Value
 from autodetach.rules.program import (
     Program,
@@ -97,7 +98,7 @@ def _suspect(
         story,
         not is_assumed(event.path),
         assumptions_of(program, event.path),
-        lambda: _candidates(run, event, cuts),
+        lambda: _candidates(program, run, event, cuts),
         fault_of(second),
         observed_of(program, event.path),
     )
@@ -120,11 +121,12 @@ Edge = tuple[Node, Value, ast.expr]
 """A node, its operand whose gradient nobody consumes, and the expression of that operand."""
 
 
-def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True) -> Iterator[Edge]:
+def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True, *, inner: bool = False) -> Iterator[Edge]:
     """Where a differentiation walks into graph whose gradient no step consumes.
 
     With `shared`, the edges by which it enters what other differentiations walk too (`fake` itself, not what the
-    discriminator makes of it); without, those by which it leaves the part whose gradient is consumed.
+    discriminator makes of it); without, those by which it leaves the part whose gradient is consumed. The expressions
+    are those of the outermost calls, or of the `inner` ones.
     """
     consumed = {leaf for s in run.machine.steps for leaf, ds in s.consumed if d in ds}
     if not consumed:
@@ -144,7 +146,7 @@ def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True) -> Itera
                 continue
             for operand in node.operands:
                 if getattr(operand, "node", None) is parent:
-                    expression = _expression(node, operand)
+                    expression = _expression(node, operand, inner)
                     if expression is not None and expression not in seen:
                         seen.add(expression)
                         yield node, operand, expression
@@ -166,18 +168,19 @@ def _has_leaf(node: Node) -> bool:
     return False
 
 
-def _expression(node: Node, operand: Value) -> ast.expr | None:
-    """The expression of an operand at the outermost call that is given it: `D(fake)`, not a line inside of `D`."""
-    found = expression_of(node, operand)
+def _expression(node: Node, operand: Value, inner: bool) -> ast.expr | None:
+    """The expression of an operand at the outermost call that is given it: `D(fake)`, not a line inside of `D`.
+
+    The `inner` one is that a call further in: of a function to which others hand one fake and another.
+    """
+    found = [expression_of(node, operand)]
     for site in calls_of(node.chain):
-        for expression, value in site.operands:
-            if value is operand and isinstance(value, (Tensor, Opaque)):
-                found = expression
-    return found
+        found += (e for e, value in site.operands if value is operand and isinstance(value, (Tensor, Opaque)))
+    return found[-2] if inner and len(found) > 1 else found[-1]
 
 
 def _candidates(
-    run: Run, event: SecondWalk | StaleSaved, cuts: list[tuple[Differentiation, ...]]
+    program: Program, run: Run, event: SecondWalk | StaleSaved, cuts: list[tuple[Differentiation, ...]]
 ) -> Iterator[Candidate]:
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.set_keyword import SetKeyword
@@ -185,8 +188,8 @@ def _candidates(
     tried = []
     stepped = stepped_between(run, event.node.walked_by[0], _second(event))
     doubt = "a step stands in between: the second loss may be meant to be computed again behind it" if stepped else None
-    for group, shared in ((g, s) for g in cuts for s in (True, False)):
-        expressions = list({e: None for d in group for _, _, e in unconsumed_edges(run, d, shared)})
+    for group, shared, inner in ((g, s, i) for i in (False, True) for g in cuts for s in (True, False)):
+        expressions = list({e: None for d in group for _, _, e in unconsumed_edges(run, d, shared, inner=inner)})
         if not expressions or expressions in tried:
             continue
         tried.append(expressions)
@@ -202,7 +205,29 @@ def _candidates(
         if retained:
             removals = tuple(SetKeyword(call, "retain_graph", None) for call in retained)
             yield Candidate(f"detach {shown}, and retain no graph", (*codemods, *removals), doubt)
-        yield Candidate(f"detach {shown}", codemods, doubt)
+        yield Candidate(f"detach {shown}", codemods, doubt, last_resort=inner)
+        alike = [e for one in expressions for e in _alike(program, one)]
+        if alike:
+            shown = ", ".join(f"`{text(e)}`" for e in (*expressions, *alike))
+            more = tuple(AppendMethod(e, "detach") for e in alike)
+            yield Candidate(f"detach {shown}", (*codemods, *more), doubt, last_resort=True)
+
+
+def _alike(program: Program, expression: ast.expr) -> Iterator[ast.expr]:
+    """What is given to the same function elsewhere in this one: it raises there too, once it does not raise here."""
+    call = program.parents.get(expression)
+    if not isinstance(call, ast.Call) or expression not in call.args:
+        return
+    place = call.args.index(expression)
+    for other in ast.walk(program.scope(expression)):
+        if isinstance(other, ast.Call) and other is not call and len(other.args) == len(call.args):
+            given = other.args[place]
+            if _called(other) == _called(call) and isinstance(given, (ast.Name, ast.Attribute)):
+                yield given
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else spelled(call.func)
 
 
 RULE = rule(__doc__, "AD203", "attached-fake", find)

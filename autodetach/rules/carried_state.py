@@ -53,6 +53,7 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.rules.detaching import leaves_of_display, structural
 from autodetach.rules.holders import Holder, Moment, Replay, behind_step, inside, moment, placed, replay, rooted, twin
+from autodetach.rules.own_term import own_terms
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -277,6 +278,7 @@ def _candidates(
         yield Candidate(message, codemods, doubt)
     if doubt is None:
         yield from _anew(program, again, moment(same), now.activation, crossed, there)
+    yield from own_terms(d, crossed)
 
 
 def _anew(

@@ -26,7 +26,8 @@ or one backward of the sum, `(loss_a + loss_b).backward()`.
 ## Fix safety
 Safe where one optimizer (or none) consumes the gradient, with no step in between: the program could only raise
 before, and every loss reaches the same parameters. Unsafe where several optimizers share the gradient, or where one
-loss contains the other: then the author may have meant to detach.
+loss contains the other: then the author may have meant to detach. Where a log-probability is weighted with what the
+other loss trains (the advantage of a critic, in the loss of an actor), the weight is detached, which is unsafe too.
 
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
@@ -42,6 +43,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk
@@ -62,6 +64,7 @@ from autodetach.rules.program import (
     text,
 )
 from autodetach.rules.suspect import Candidate, Suspect, rule
+from autodetach.rules.weighted import detached
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -113,6 +116,12 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
         return
     if repeated_behind_step(run, calls):
         return
+    cut = detached(calls)
+    if cut is not None:
+        yield cut
+        doubt = doubt or "it trains what a log-probability is weighted with, which may be meant to be detached"
+        kept = _retained(calls, doubt)
+        yield replace(cut, message=f"{cut.message}, and {kept.message}", codemods=(*cut.codemods, *kept.codemods))
     repairs = [_retained(calls, doubt), *_summed(program, run, calls, doubt)]
     if "sum" in program.prefer:
         repairs.reverse()

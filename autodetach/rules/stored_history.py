@@ -46,7 +46,7 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.values import Mapping, Sequence, Value, graph_in
 from autodetach.rules.accumulated_loss import FREED
 from autodetach.rules.detaching import element_candidates, leaves_of_display, narrowed, structural
-from autodetach.rules.program import Program, line, observed_of, stable, text
+from autodetach.rules.program import Program, calls_of, line, observed_of, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 
@@ -107,8 +107,9 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         # What an object keeps between calls from elsewhere may be read elsewhere, as a tensor.
         in_view = growth.activation.node is not None
         yield from element_candidates(program, targets, number=in_view, what="store")
-    elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript)):
+    elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         yield from _whole(program, stored.element, stored.value)
+        yield from _handed_over(stored)
     elif isinstance(stored.element, (ast.Tuple, ast.List)) and isinstance(stored.value, Sequence):
         parts = [
             (e, v) for e, v in zip(stored.element.elts, stored.value.items, strict=False) if next(graph_in(v), None)
@@ -142,8 +143,22 @@ def _whole(program: Program, element: ast.expr, value: Value) -> Iterator[Candid
     new = structural("{}", value)
     if new is None and isinstance(value, Mapping) and program.imports_torch(element):
         new = "{k: v.detach() if torch.is_tensor(v) else v for k, v in {}.items()}"
-    if new is not None:
+    if new is not None and (new.count("{}") == 1 or not isinstance(element, ast.Call)):
         yield Candidate(f"store a detached copy of `{text(element)}`", (ReplaceExpression(element, new),))
+
+
+def _handed_over(stored: Stored) -> Iterator[Candidate]:
+    """What a method takes as one of many (`*args`) is detached where it is handed over."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    for site in calls_of(stored.chain):
+        given = [expression for expression, value in site.operands if value is stored.tensor]
+        if given:
+            shown = text(given[0])
+            yield Candidate(
+                f"hand over the value without its graph: `{shown}.detach()`", (AppendMethod(given[0], "detach"),)
+            )
+            return
 
 
 def _operands(value: Value, expression: ast.expr) -> tuple[tuple[ast.expr, object], ...]:
