@@ -212,7 +212,8 @@ def _checked(task: Task, source: Source, mark: Mark) -> Outcome:
     finder = Imports(path, task.cwd, notes=task.notes)
     ground = partial(finder.ground, known_at(mark, digest(source.stored))) if task.notes else None
     options = _options_key(task)
-    may_be_twin = not task.changed and task.wanted is None and task.evidence is None and task.raw is None
+    is_plain = task.raw is None and task.evidence is None and source.file is source
+    may_be_twin = is_plain and not task.changed and task.wanted is None
     twin = twins.recalled(source, options, finder, path) if may_be_twin else None
     if twin is not None:
         return _as_twin(task, source, twin, ground)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,16 @@ def test_a_neighbour_that_is_imported_makes_another_program(tmp_path: Path, chec
     checked.clear()
     outcomes(two, one)
     assert checked == [str(two), str(one)]
+
+
+def test_a_notebook_is_no_twin(tmp_path: Path, checked: list[str]) -> None:
+    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": LEAK}
+    text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    plain, notebook = written(tmp_path / "one/a.py", text), written(tmp_path / "two/a.ipynb", text)
+    first, second = outcomes(plain, notebook)
+    assert checked == [str(plain), str(notebook)]
+    assert not first.findings
+    assert [finding.code for finding in second.findings] == ["AD101"]
 
 
 def test_other_options_ask_for_another_look(tmp_path: Path, checked: list[str]) -> None:
