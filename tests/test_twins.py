@@ -82,7 +82,13 @@ def test_a_neighbour_that_is_imported_makes_another_program(tmp_path: Path, chec
 
 
 def test_a_notebook_is_no_twin(tmp_path: Path, checked: list[str]) -> None:
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": LEAK}
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": LEAK,
+    }
     text = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     plain, notebook = written(tmp_path / "one/a.py", text), written(tmp_path / "two/a.ipynb", text)
     first, second = outcomes(plain, notebook)
