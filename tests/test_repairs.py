@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from autodetach.checker import CheckOptions, fix
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from autodetach.checker import CheckOptions, check, fix
 from autodetach.source import Source
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
 
 STATES_OF_A_ROLL_OUT = """\
 import torch
@@ -40,3 +47,11 @@ def test_a_state_that_is_none_at_first_is_detached_if_there_is_one() -> None:
     fixed = fix(Source.from_bytes(STATES_OF_A_ROLL_OUT.encode(), "program.py"), CheckOptions(), unsafe=True)
     assert "self.cell(x, tuple(s.detach() for s in hx) if hx is not None else None)" in fixed.source.text
     assert not fixed.remaining
+
+
+@pytest.mark.parametrize("method", ["item", "detach"])
+def test_a_running_sum_adds_up_what_the_settings_prefer(method: Literal["item", "detach"]) -> None:
+    text = (FIXTURES / "carried-state" / "running_sum_scaled.before.py").read_bytes()
+    (finding,) = check(Source.from_bytes(text, "a.py"), CheckOptions(prefer_accumulate=method)).findings
+    assert finding.fix is not None
+    assert f"add up `out_loss.{method}()`" in finding.fix.message

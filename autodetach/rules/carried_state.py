@@ -278,7 +278,7 @@ def _candidates(
         yield Candidate(message, codemods, doubt)
     if doubt is None:
         yield from _anew(program, again, moment(same), now.activation, crossed, there)
-    yield from own_terms(d, crossed)
+    yield from own_terms(program, d, crossed)
 
 
 def _anew(

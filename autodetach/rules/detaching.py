@@ -130,6 +130,11 @@ def is_handed_over(program: Program, expression: ast.expr) -> bool:
     return bool(given & program.names_read(expression))
 
 
+def methods(program: Program) -> tuple[str, str]:
+    """What takes the value of a tensor without its graph, as the settings prefer it."""
+    return ("item", "detach") if "item" in program.prefer else ("detach", "item")
+
+
 def element_candidates(
     program: Program, targets: list[tuple[ast.expr, Value]], *, number: bool, what: str
 ) -> Iterator[Candidate]:
@@ -139,8 +144,7 @@ def element_candidates(
 
     shown = " and ".join(f"`{spelled(e)}`" for e, _ in targets)
     doubt = SHARED if any(is_handed_over(program, e) for e, _ in targets) else None
-    orders = ["item", "detach"] if "item" in program.prefer else ["detach", "item"]
-    for method in orders:
+    for method in methods(program):
         if method == "item" and not (number and all(is_scalar(v) for _, v in targets)):
             continue
         kind = "the number" if method == "item" else "the value without its graph"

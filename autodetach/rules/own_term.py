@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Value
-from autodetach.rules.detaching import has_graph
-from autodetach.rules.program import text
+from autodetach.rules.detaching import has_graph, methods
+from autodetach.rules.program import Program, text
+from autodetach.rules.reads import Crossed
 from autodetach.rules.suspect import Candidate
 
 DOUBT = "each pass is trained on its own loss only, which the author may not have meant"
 
 
-def own_terms(d: Differentiation, crossed: Iterable[tuple[Node, Value, Node]]) -> Iterator[Candidate]:
+def own_terms(program: Program, d: Differentiation, crossed: Iterable[Crossed]) -> Iterator[Candidate]:
     """Differentiate `loss` in place of a `total` to which it was added, and add up numbers."""
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
@@ -30,7 +31,7 @@ def own_terms(d: Differentiation, crossed: Iterable[tuple[Node, Value, Node]]) -
         if len(roots) != 1:
             continue
         root = ReplaceExpression(roots[0], spelled(term))
-        for method in ("item", "detach"):
+        for method in methods(program):
             message = f"differentiate `{text(term)}`, and add up `{text(term)}.{method}()`"
             yield Candidate(message, (root, AppendMethod(term, method)), DOUBT, method)
 
