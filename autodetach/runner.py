@@ -210,11 +210,12 @@ def internal_error(error: Exception) -> str:
 def _checked(task: Task, source: Source, mark: Mark) -> Outcome:
     path = task.file.path
     finder = Imports(path, task.cwd, notes=task.notes)
-    ground = partial(finder.ground, known_at(mark, digest(source.stored))) if task.notes else None
-    options = _options_key(task)
     is_plain = task.raw is None and task.evidence is None and source.file is source
     may_be_twin = is_plain and not task.changed and task.wanted is None
-    twin = twins.recalled(source, options, finder, path) if may_be_twin else None
+    found = digest(source.stored) if may_be_twin or task.notes else ""
+    ground = partial(finder.ground, known_at(mark, found)) if task.notes else None
+    key = (found, _options_key(task)) if may_be_twin else None
+    twin = None if key is None else twins.recalled(key, source, finder, path)
     if twin is not None:
         return _as_twin(task, source, twin, ground)
     result = check(
@@ -237,8 +238,8 @@ def _checked(task: Task, source: Source, mark: Mark) -> Outcome:
         known=result.known,
         ground=None if ground is None else ground(),
     )
-    if may_be_twin and not outcome.imported:
-        twins.keep(source, options, _record_of(outcome))
+    if key is not None and not outcome.imported:
+        twins.keep(key, _record_of(outcome))
     return outcome
 
 

@@ -9,28 +9,30 @@ from autodetach.imports import Imports
 from autodetach.record import Record
 from autodetach.relevance import imports_in
 from autodetach.source import Source
-from autodetach.state import digest
 
 MAX_RECORDS = 4096
 
-_known: dict[tuple[str, str], Record] = {}
+Key = tuple[str, str]
+"""The digest of the bytes, and words for what is looked for."""
+
+_known: dict[Key, Record] = {}
 
 
-def recalled(source: Source, options: str, finder: Imports, path: str) -> Record | None:
-    """What was found in a file with these bytes, if nothing else can matter to the one at `path`.
+def recalled(key: Key, source: Source, finder: Imports, path: str) -> Record | None:
+    """What was found in a file with the bytes of this one at `path`, if nothing else can matter to it.
 
-    `options` are words for what is looked for. `finder` has then looked for all that it may import.
+    `finder` has then looked for all that it may import.
     """
-    record = _known.get((digest(source.stored), options))
+    record = _known.get(key)
     if record is None or any(finder.find(name, path) is not None for name in imports_in(source.stored)):
         return None
     return record
 
 
-def keep(source: Source, options: str, record: Record) -> None:
+def keep(key: Key, record: Record) -> None:
     """Remember what was found in a file that has imported nothing."""
     if len(_known) < MAX_RECORDS:
-        _known[digest(source.stored), options] = record
+        _known[key] = record
 
 
 def forget() -> None:

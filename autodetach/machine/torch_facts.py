@@ -5,9 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-
-MAX_KNOWN = 10_000
+from functools import cache, lru_cache
 
 
 class Saved(enum.Enum):
@@ -82,9 +80,6 @@ class Unpacked:
     result: bool = False
 
 
-_KNOWN: dict[tuple[int, tuple[bool, ...], tuple[bool, ...], bool, bool], tuple[Op, Unpacked]] = {}
-
-
 def unpacked(
     op: Op,
     requires_grad: Sequence[bool],
@@ -102,16 +97,10 @@ def unpacked(
     """
     required = tuple(requires_grad)
     masks = tuple(not one for one in required) if discrete is None else tuple(discrete)
-    key = (id(op), required, masks, indexed, only_first)
-    known = _KNOWN.get(key)
-    if known is None:
-        if len(_KNOWN) >= MAX_KNOWN:
-            _KNOWN.clear()
-        # With the operation itself, so that no other one gets its identity.
-        known = _KNOWN[key] = op, _unpacked(op, required, masks, indexed, only_first)
-    return known[1]
+    return _unpacked(op, required, masks, indexed, only_first)
 
 
+@lru_cache(maxsize=4096)
 def _unpacked(
     op: Op, requires_grad: tuple[bool, ...], discrete: tuple[bool, ...], indexed: bool, only_first: bool
 ) -> Unpacked:

@@ -46,8 +46,8 @@ from autodetach.machine.values import Opaque, Tensor, Value
 from autodetach.rules.program import (
     Program,
     assumptions_of,
-    calls_of,
     fault_of,
+    handed,
     is_assumed,
     line,
     observed_of,
@@ -174,8 +174,8 @@ def _expression(node: Node, operand: Value, inner: bool) -> ast.expr | None:
     The `inner` one is that a call further in: of a function to which others hand one fake and another.
     """
     found = [expression_of(node, operand)]
-    for site in calls_of(node.chain):
-        found += (e for e, value in site.operands if value is operand and isinstance(value, (Tensor, Opaque)))
+    if isinstance(operand, (Tensor, Opaque)):
+        found += handed(node.chain, operand)
     return found[-2] if inner and len(found) > 1 else found[-1]
 
 

@@ -257,6 +257,12 @@ def calls_of(chain: Chain) -> Iterator[Site]:
         yield site
 
 
+def handed(chain: Chain, value: object) -> Iterator[ast.expr]:
+    """The expressions by which open calls are given a value, the innermost first."""
+    for site in calls_of(chain):
+        yield from (expression for expression, given in site.operands if given is value)
+
+
 def walkers(event: SecondWalk | StaleSaved) -> list[Differentiation]:
     """All differentiations that walked the node of an event, in order."""
     return list(event.node.walked_by)

@@ -118,11 +118,12 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
         return
     cut = detached(calls)
     if cut is not None:
-        yield cut
         doubt = doubt or "it trains what a log-probability is weighted with, which may be meant to be detached"
-        kept = _retained(calls, doubt)
+    kept = _retained(calls, doubt)
+    if cut is not None:
+        yield cut
         yield replace(cut, message=f"{cut.message}, and {kept.message}", codemods=(*cut.codemods, *kept.codemods))
-    repairs = [_retained(calls, doubt), *_summed(program, run, calls, doubt)]
+    repairs = [kept, *_summed(program, run, calls, doubt)]
     if "sum" in program.prefer:
         repairs.reverse()
     yield from repairs

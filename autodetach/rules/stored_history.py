@@ -46,7 +46,7 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.values import Mapping, Sequence, Value, graph_in
 from autodetach.rules.accumulated_loss import FREED
 from autodetach.rules.detaching import element_candidates, leaves_of_display, narrowed, structural
-from autodetach.rules.program import Program, calls_of, line, observed_of, stable, text
+from autodetach.rules.program import Program, handed, line, observed_of, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 
@@ -151,14 +151,10 @@ def _handed_over(stored: Stored) -> Iterator[Candidate]:
     """What a method takes as one of many (`*args`) is detached where it is handed over."""
     from autodetach.codemods.append_method import AppendMethod
 
-    for site in calls_of(stored.chain):
-        given = [expression for expression, value in site.operands if value is stored.tensor]
-        if given:
-            shown = text(given[0])
-            yield Candidate(
-                f"hand over the value without its graph: `{shown}.detach()`", (AppendMethod(given[0], "detach"),)
-            )
-            return
+    given = next(handed(stored.chain, stored.tensor), None)
+    if given is not None:
+        message = f"hand over the value without its graph: `{text(given)}.detach()`"
+        yield Candidate(message, (AppendMethod(given, "detach"),))
 
 
 def _operands(value: Value, expression: ast.expr) -> tuple[tuple[ast.expr, object], ...]:
