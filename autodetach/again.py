@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from autodetach.follow import Patch, followed
+from autodetach.machine.mentions import mentioned
 from autodetach.machine.project import Module
 from autodetach.machine.python_library import has_yield
-from autodetach.machine.reach import Reach, mentioned
+from autodetach.machine.reach import Reach
 from autodetach.machine.run import CALLED_FROM, Analysis, dissolve
 from autodetach.project import Files, parse
 from autodetach.relevance import in_tree
@@ -111,7 +112,7 @@ class Again:
         function = _outermost(around)
         is_open = function is None and all(isinstance(node, ast.ClassDef) for node in around[1:])
         if _pair(patch.old, patch.fresh, pairs, around if is_open else (), lambda one: _is_run(one, known)):
-            reach = _mattering(self._tree) if pairs.bodies else None
+            reach = _mattering(self._tree, known) if pairs.bodies else None
             patch.make_room()
             for old, new in pairs.nodes:
                 for name in old._attributes:
@@ -120,12 +121,14 @@ class Again:
                 one.body = edited.body
                 _forget(inside)
             patch.put(patch.old)
-            is_same = reach is None or (not known.narrowed and reach == _mattering(self._tree))
+            is_same = reach is None or (not known.narrowed and reach == _mattering(self._tree, known))
         elif function is not None and not _is_run(function, known):
-            shown, reach = _shown_by_body(function), _mattering(self._tree)
+            shown, reach = _shown_by_body(function), _mattering(self._tree, known)
             self._splice(patch)
             # What no path ran may be where a history begins now, and so a reason for paths that were left out.
-            is_same = not known.narrowed and shown == _shown_by_body(function) and reach == _mattering(self._tree)
+            is_same = (
+                not known.narrowed and shown == _shown_by_body(function) and reach == _mattering(self._tree, known)
+            )
         else:
             self._splice(patch)
             is_same = False
@@ -221,11 +224,18 @@ def _shown_by_body(function: _Function) -> tuple[object, ...]:
     return has_yield(function), saves, [ast.dump(one) for one in function.body] if is_seen else None
 
 
-def _mattering(tree: ast.Module) -> set[str]:
-    """The functions of a program that are worth being run as entry points."""
-    reach = Reach([tree])
-    names, loops = mentioned(tree)
-    return {name for name in names.keys() | loops if reach.matters(name)}
+def _mattering(tree: ast.Module, known: Analysis) -> dict[str, tuple[bool, bool, set[str]]]:
+    """Of each function and class, what decides whether it is run as an entry point; see `machine.bystanders`."""
+    reach, mentions = Reach([tree]), mentioned(tree)
+    globals_: set[str] = set()
+    for run in known.distinct:
+        for frame in (run.machine.globals, *(space.frame for space in run.machine.namespaces.values())):
+            globals_ |= frame.names.keys()
+    return {
+        name: (reach.matters(name), reach.begins(name), part.names & globals_)
+        for parts in (mentions.functions, mentions.classes)
+        for name, part in parts.items()
+    }
 
 
 def _children(a: ast.AST, b: ast.AST) -> Iterator[tuple[object, object]]:

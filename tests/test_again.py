@@ -74,7 +74,7 @@ net = torch.nn.Linear(1, 1)
 def train(x):
     total = 0
     for y in x:
-        total += 1.0 * y
+        total += 1.0 * net(y)
 """
 
 
@@ -134,7 +134,7 @@ def test_a_program_of_several_files_is_known_while_all_are_the_same(
     counted: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project, found = Project(), []
-    text = TEXT.replace("1.0 * y", "net(value(y)).sum()").replace("    total = 0\n", "    total = 0  # {}\n")
+    text = TEXT.replace("1.0 * net(y)", "net(value(y)).sum()").replace("    total = 0\n", "    total = 0  # {}\n")
     changed = "def value(x):\n    return x.detach()\n"
     for number, other in enumerate((project.text, project.text, changed, changed, project.text)):
         project.text = other
@@ -149,10 +149,10 @@ def test_a_program_of_several_files_is_known_while_all_are_the_same(
 @pytest.mark.parametrize(
     ("old", "new", "analysed"),
     [
-        ("        total += 1.0 * y", "        # a remark\n        total += 1.0 * y  # another", 1),
-        ("        total += 1.0 * y", "        total += (\n            1.0 * y\n        )", 1),
-        ("        total += 1.0 * y", "        total += 1.0 * y\n        total += 1", 2),
-        ("        total += 1.0 * y\n", "        total += 1.0 * y\n\n\ndef more():\n    return 1\n", 2),
+        ("        total += 1.0 * net(y)", "        # a remark\n        total += 1.0 * net(y)  # another", 1),
+        ("        total += 1.0 * net(y)", "        total += (\n            1.0 * net(y)\n        )", 1),
+        ("        total += 1.0 * net(y)", "        total += 1.0 * net(y)\n        total += 1", 2),
+        ("        total += 1.0 * net(y)\n", "        total += 1.0 * net(y)\n\n\ndef more():\n    return 1\n", 2),
     ],
 )
 def test_within_a_function_that_is_run(
@@ -234,8 +234,11 @@ def train(model, loader):
         ('f"{self.total}"', "str(self.total)", 1),
         ('f"{self.total}"', 'self.total\n\n    # said\n    unit = "s"', 3),  # the class has another attribute
         ('        return f"{self.total}"', '        if self.total:\n            return "some"\n        return ""', 1),
-        ("return rate(x)", "y = rate(x)\n    return y", 3),
-        ("return 0.1 * step", "for k in step:\n        print(k)", 3),  # it becomes an entry point
+        ("return rate(x)", "y = rate(x)\n    return y", 1),
+        ("return 0.1 * step", "for k in step:\n        print(k)", 1),  # what it is given has no history
+        ("return 0.1 * step", "for k in step:\n        print(torch.nn.Linear(k, 1))", 3),  # it becomes an entry point
+        ("return rate(x)", "return train(rate, x)", 3),
+        ("return rate(x)", "return Twice", 3),
         ('return f"{self.total}"', "yield self.total", 3),
         ("        return 2 * x", "        ctx.save_for_backward(x)\n        return 2 * x", 3),
         ("total += loss", "total += loss.item()", 3),

@@ -12,15 +12,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Container, Iterator, Sequence
 
-from autodetach.machine import words
+from autodetach.machine.mentions import CLASSES, SAYING, mentioned
 from autodetach.machine.oracle import TestKey
-from autodetach.machine.reach import mentioned
-from autodetach.machine.torch_modules import MODULES
-from autodetach.machine.words import BY_STRING, DIFFERENTIATIONS, TESTS, words_in
-
-EVIDENCE = frozenset(words.EVIDENCE.split())
-SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "grad", "data"}
-CLASSES = frozenset(MODULES) - {"Module"} | {"Parameter"}
+from autodetach.machine.words import BY_STRING, TESTS, words_in
 
 MODULE = "<module>"
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -41,8 +35,8 @@ class Leads:
                 self._all = True
                 return
             self._names |= left
-            for name, inner in mentioned(tree)[0].items():
-                calls.setdefault(name, set()).update(inner)
+            for name, part in mentioned(tree).functions.items():
+                calls.setdefault(name, set()).update(part.names)
         called = {name for left in self._names for name in calls.get(left, ())}
         waiting = set(self._names)
         while waiting:

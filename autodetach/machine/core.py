@@ -230,7 +230,9 @@ class Core:
         """The tensor that an operation makes of `inputs`, with a node if grad mode and the inputs ask for one."""
         result = Tensor(None, shape, is_float)
         result.born = self.clock
-        result.from_grad = any(t.from_grad for t in inputs if isinstance(t, Tensor))
+        for t in inputs:
+            if type(t) is Tensor and t.from_grad:
+                result.from_grad = True
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
         if shares:
             result.storage = inputs[0].storage

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, python_library, tensors
-from autodetach.machine.core import MISSING, Raised
+from autodetach.machine.core import MISSING, OutOfFuel, Raised
 from autodetach.machine.events import DataRead, IndexedScalar
 from autodetach.machine.graph import Site
 from autodetach.machine.modules import is_module, part_of
@@ -15,6 +15,7 @@ from autodetach.machine.objects import Objects
 from autodetach.machine.observations import begin, bound, finish
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
+    CONSTANT_TYPES,
     Class,
     Deferred,
     External,
@@ -66,6 +67,11 @@ COMPARE: dict[str, Callable[[Value, Value], bool]] = {
 COMPARE_DUNDER = {"Eq": "__eq__", "NotEq": "__ne__", "Lt": "__lt__", "LtE": "__le__", "Gt": "__gt__", "GtE": "__ge__"}
 HUGE = 1 << 64
 LONG = 10_000
+NAME, CONSTANT = ast.Name, ast.Constant
+PLAIN = CONSTANT_TYPES | {Sym, Opaque}
+BEFORE_TENSORS = PLAIN | {Iterable}
+"""What may stand in front of an operator for which a tensor behind it answers."""
+NO_TAGS: frozenset[object] = frozenset()
 
 
 class Expressions(Objects):
@@ -82,12 +88,12 @@ class Expressions(Objects):
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         kind = type(node)
-        if kind is ast.Name:
+        if kind is NAME:
             value = frame.names.get(node.id, MISSING)  # type: ignore[attr-defined]
             if value is MISSING or type(value) is Deferred:
                 return self.load(node.id, frame)  # type: ignore[attr-defined]
             return value
-        if kind is ast.Constant:
+        if kind is CONSTANT:
             return node.value  # type: ignore[attr-defined]
         handler = self._eval.get(kind)
         return handler(node, frame) if handler is not None else self.opaque(kind.__name__)
@@ -147,18 +153,23 @@ class Expressions(Objects):
     def _eval_BinOp(self, node: ast.BinOp, frame: Frame) -> Value:
         left = self.eval(node.left, frame)
         right = self.eval(node.right, frame)
-        self.spend()
+        self.fuel -= 1
+        if self.fuel < 0:
+            raise OutOfFuel
         site = Site(node, frame.qualname, ((node.left, left), (node.right, right)))
         return self.binary(type(node.op).__name__, left, right, site)
 
     def binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
         if op == "MatMult" and (is_number(left) or is_number(right)):
             self.refuse(site, "multiplies a number as a matrix", "TypeError")
-        if isinstance(left, Tensor) or (
-            isinstance(right, Tensor) and (isinstance(left, (Opaque, Sym, Iterable)) or is_constant(left))
-        ):
+        one, other = type(left), type(right)
+        if one is Tensor or (other is Tensor and one in BEFORE_TENSORS):
             return tensors.operator(self, OPERATORS.get(op, "add"), left, right, site)
-        if is_constant(left) and is_constant(right):
+        if one in PLAIN and other in PLAIN:
+            if one is Opaque or other is Opaque:
+                return tensors.opaque_operator(self, OPERATORS.get(op, "add"), left, right, site)
+            if one is Sym or other is Sym:
+                return self._symbolic_binary(op, left, right)
             return self._constant_binary(op, left, right, site)
         if isinstance(left, (Sequence, Mapping)) or isinstance(right, (Sequence, Mapping)):
             found = containers.binary(self, op, left, right, site)
@@ -168,7 +179,7 @@ class Expressions(Objects):
             found = self._instance_binary(op, left, right, site)
             if found is not MISSING:
                 return found
-        if isinstance(left, Opaque) or isinstance(right, Opaque):
+        if one is Opaque or other is Opaque:
             return tensors.opaque_operator(self, OPERATORS.get(op, "add"), left, right, site)
         return self._symbolic_binary(op, left, right)
 
@@ -196,10 +207,9 @@ class Expressions(Objects):
         return result
 
     def _symbolic_binary(self, op: str, left: Value, right: Value) -> Value:
-        tags: frozenset[object] = frozenset()
-        for side in (left, right):
-            if isinstance(side, Sym):
-                tags |= side.tags
+        tags = left.tags if type(left) is Sym else NO_TAGS
+        if type(right) is Sym and right.tags:
+            tags = tags | right.tags
         number = is_number(left) and is_number(right)
         lo = None
         if op == "Add" and number:
@@ -207,7 +217,7 @@ class Expressions(Objects):
             lo = None if a is None or b is None else a + b
         text = isinstance(left, str) and op in ("Mod", "Add")
         kind = "number" if number else "str" if text else ""
-        return self.sym((op, self.key(left), self.key(right)), kind, lo, frozenset() if text else tags)
+        return self.sym((op, self.key(left), self.key(right)), kind, lo, NO_TAGS if text else tags)
 
     def _instance_binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
         name = DUNDER[op]
@@ -252,7 +262,7 @@ class Expressions(Objects):
             value = self.eval(operand, frame)
             if i == len(node.values) - 1:
                 return value
-            if self.truth(value, self.site(operand, frame), default=is_and) != is_and:
+            if self.truth(value, Site(operand, frame.qualname), is_and) != is_and:
                 return value
         return value
 
@@ -263,9 +273,9 @@ class Expressions(Objects):
     def _eval_Compare(self, node: ast.Compare, frame: Frame) -> Value:
         left = self.eval(node.left, frame)
         result: Value = True
+        site = Site(node, frame.qualname)
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             right = self.eval(right_node, frame)
-            site = self.site(node, frame)
             result = self.compare(type(op).__name__, left, right, site)
             if len(node.ops) > 1 and not self.truth(result, site):
                 return False
@@ -359,12 +369,15 @@ class Expressions(Objects):
 
     def known_truth(self, value: Value, site: Site) -> bool | None:
         """The truth of a value where it is known, or follows from a test that was decided before."""
-        if is_constant(value):
+        kind = type(value)
+        if kind in CONSTANT_TYPES:
             return bool(value)
-        if isinstance(value, Sym):
+        if kind is Sym:
             if value.lo is not None and value.lo > 0:
                 return True
             return self.oracle.settled(value.key)
+        if kind is Opaque:
+            return self.oracle.settled(("truth", value.number))
         if isinstance(value, Sequence):
             return bool(value.items) if value.exact else True if value.items else None
         if isinstance(value, Mapping):
@@ -375,16 +388,14 @@ class Expressions(Objects):
                 if raw is not MISSING:
                     return self.known_truth(self.call(self.bind(raw, value, site), [], {}, site), site)
             return True
-        if isinstance(value, Opaque):
-            return self.oracle.settled(("truth", value.number))
-        if isinstance(value, Tensor):
-            return None
-        return True
+        return None if kind is Tensor else True
 
     def truth(self, value: Value, site: Site, default: bool = True, relevant: bool = True) -> bool:
         known = self.known_truth(value, site)
-        if known is not None:
-            return known
+        return known if known is not None else self.decided(value, site, default, relevant)
+
+    def decided(self, value: Value, site: Site, default: bool, relevant: bool) -> bool:
+        """Which way a test goes whose truth is not known."""
         if isinstance(value, Sym):
             key: object = value.key
         elif isinstance(value, Opaque):
@@ -493,6 +504,10 @@ class Expressions(Objects):
 
     def _eval_Attribute(self, node: ast.Attribute, frame: Frame) -> Value:
         this = self.eval(node.value, frame)
+        if type(this) is Opaque:
+            known = this.attrs.get(node.attr, MISSING)
+            if known is not MISSING:
+                return known
         return self.attribute(this, node.attr, Site(node, frame.qualname, ((node.value, this),)))
 
     def _eval_Subscript(self, node: ast.Subscript, frame: Frame) -> Value:

@@ -5,24 +5,26 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from autodetach.machine.mentions import Mentions, Part, mentioned
+
 DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "grad", "detach", "data", "step"})
 CALLED_BY_TRAINERS = "training_step"
-LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Reach:
     """Reachability between the functions of some modules, by name: too much rather than too little."""
 
     def __init__(self, trees: Sequence[ast.Module]) -> None:
-        self._names: dict[str, set[str]] = {}
-        self._loops: set[str] = set()
-        for tree in trees:
-            names, loops = mentioned(tree)
-            self._loops |= loops
-            for function, inner in names.items():
-                self._names.setdefault(function, set()).update(inner)
+        if len(trees) == 1:
+            self._mentions = mentioned(trees[0])
+        else:
+            self._mentions = Mentions()
+            for tree in trees:
+                self._mentions.add(mentioned(tree))
+        self._functions = self._mentions.functions
         self._known: dict[str, bool] = {}
+        self._beginning: set[str] | None = None
+        self._around: dict[str, frozenset[str]] = {}
 
     def differentiates(self, name: str) -> bool:
         """Whether a differentiation, or what belongs to one, is reachable from a function."""
@@ -34,66 +36,60 @@ class Reach:
         if name in seen:
             return False
         seen.add(name)
-        names = self._names.get(name, set())
-        found = bool(names & DIFFERENTIATIONS) or any(n in self._names and self._reaches(n, seen) for n in names)
+        part = self._functions.get(name)
+        names = part.names if part is not None else frozenset()
+        found = not names.isdisjoint(DIFFERENTIATIONS) or any(
+            n in self._functions and self._reaches(n, seen) for n in names
+        )
         if found or len(seen) == 1:
             self._known[name] = found
         return found
 
     def matters(self, name: str) -> bool:
         """Whether an entry point can show a fault on its own: without a loop or a differentiation it cannot."""
-        return name == CALLED_BY_TRAINERS or name in self._loops or self.differentiates(name)
+        part = self._functions.get(name)
+        return name == CALLED_BY_TRAINERS or (part is not None and part.loops) or self.differentiates(name)
 
+    def begins(self, name: str) -> bool:
+        """Whether a place where history begins, or is walked, is reachable from a function or class."""
+        if self._beginning is None:
+            self._beginning = self._all_beginning()
+        return not self._mentions.is_clear or name == CALLED_BY_TRAINERS or name in self._beginning
 
-def mentioned(tree: ast.Module) -> tuple[dict[str, set[str]], set[str]]:
-    """The names that each function of a file mentions, and the functions with loops; kept with the tree."""
-    known: tuple[dict[str, set[str]], set[str]] | None = getattr(tree, "_mentioned", None)
-    if known is None:
-        names: dict[str, set[str]] = {}
-        loops: set[str] = set()
-        for statement in tree.body:
-            own_names, own_loops = _mentioned_in(statement)
-            for function, inner in own_names.items():
-                names.setdefault(function, set()).update(inner)
-            loops |= own_loops
-        known = names, loops
-        setattr(tree, "_mentioned", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    def _all_beginning(self) -> set[str]:
+        matter = self._mentions.names_that_matter()
+        called_by: dict[str, list[str]] = {}
+        found: set[str] = set()
+        for name, part in self._parts():
+            if part.begins or not part.plain.isdisjoint(matter):
+                found.add(name)
+            for inner in part.names & self._keys():
+                called_by.setdefault(inner, []).append(name)
+        pending = list(found)
+        while pending:
+            for name in called_by.get(pending.pop(), ()):
+                if name not in found:
+                    found.add(name)
+                    pending.append(name)
+        return found
 
+    def mentions(self, name: str) -> frozenset[str]:
+        """All names that stand in a function or class, or in those that are reachable from it."""
+        known = self._around.get(name)
+        if known is None:
+            keys, found, pending = self._keys(), {name}, [name]
+            while pending:
+                at = pending.pop()
+                for parts in (self._functions, self._mentions.classes):
+                    part = parts.get(at)
+                    if part is not None:
+                        pending += (part.names & keys) - found
+                        found |= part.names
+            known = self._around[name] = frozenset(found)
+        return known
 
-def _mentioned_in(statement: ast.stmt) -> tuple[dict[str, set[str]], set[str]]:
-    """As `mentioned`, of one statement; kept with it, since an edited program has most of them in common."""
-    known: tuple[dict[str, set[str]], set[str]] | None = getattr(statement, "_mentioned", None)
-    if known is None:
-        names: dict[str, set[str]] = {}
-        loops: set[str] = set()
-        _mention(statement, (), names, loops)
-        known = names, loops
-        setattr(statement, "_mentioned", known)  # noqa: B010 - as above
-    return known
+    def _keys(self) -> set[str]:
+        return self._functions.keys() | self._mentions.classes.keys()
 
-
-def _mention(node: ast.AST, functions: tuple[str, ...], names: dict[str, set[str]], loops: set[str]) -> None:
-    """Walk a node once: what a function mentions, the functions around it mention too."""
-    pending: list[tuple[ast.AST, tuple[str, ...]]] = [(node, functions)]
-    while pending:
-        at, around = pending.pop()
-        kind = type(at)
-        if kind is ast.Name:
-            for function in around:
-                names[function].add(at.id)  # type: ignore[attr-defined]
-            continue
-        if kind in FUNCTIONS:
-            around = (*around, at.name)  # type: ignore[attr-defined]
-            names.setdefault(around[-1], set())
-        elif kind is ast.Attribute:
-            for function in around:
-                names[function].add(at.attr)  # type: ignore[attr-defined]
-        elif kind in LOOPS:
-            loops.update(around)
-        for name in at._fields:
-            value = getattr(at, name, None)
-            if isinstance(value, list):
-                pending += [(item, around) for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST):
-                pending.append((value, around))
+    def _parts(self) -> list[tuple[str, Part]]:
+        return [*self._functions.items(), *self._mentions.classes.items()]

@@ -9,6 +9,7 @@ from functools import partial
 
 from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.beginnings import Leads
+from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
@@ -351,15 +352,15 @@ def reach_of(tree: ast.Module, project: Project | None) -> Reach:
 
 def run_entries(machine: Machine, run: Run, reach: Reach) -> None:
     """Functions and methods that nobody in view calls are called by somebody else: methods again and again."""
-    functions = [f for f in machine.functions if f.owner is None and "." not in f.qualname]
-    single = sum(not f.called and reach.matters(f.name) for f in functions)
+    functions = [f for f in machine.functions if f.owner is None and "." not in f.qualname and reach.matters(f.name)]
+    single = sum(not f.called and reach.begins(f.name) for f in functions)
     if single + sum(bool(open_methods(cls, reach)) for cls in machine.classes) < MIN_ENTRIES:
         run.apart = None
     for function in functions:
-        if not function.called and reach.matters(function.name):
+        if not function.called and not is_bystander(machine, reach, function.name, [function]):
             watched(run, partial(enter_function, machine, function))
     for cls in list(machine.classes):
-        if open_methods(cls, reach):
+        if open_methods(cls, reach) and not is_bystander(machine, reach, cls.name, [cls, find_instance(machine, cls)]):
             watched(run, partial(enter_class, machine, cls, reach))
 
 

@@ -335,7 +335,7 @@ class Statements(Imports):
         if known is not None:
             return known
         leaves = bool(node.body) and isinstance(node.body[-1], LEAVING) and not node.orelse
-        return self.truth(value, site, default=not leaves, relevant=matters(node))
+        return self.decided(value, site, not leaves, matters(node))
 
     def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.If)

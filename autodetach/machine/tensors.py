@@ -399,7 +399,8 @@ def operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Value
 def opaque_operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Opaque:
     """As `operator`, for values that may be tensors."""
     result = m.opaque(name)
-    carriers = [v for v in (left, right) if isinstance(v, (Tensor, Opaque)) and v.node is not None]
+    sides = [v for v in (left, right) if isinstance(v, (Tensor, Opaque))]
+    carriers = [v for v in sides if v.node is not None]
     if carriers and m.grad_enabled:
         saves = lookup(name).saved is not Saved.NOTHING
         parents = tuple(dict.fromkeys(c.node for c in carriers if c.node is not None))
@@ -407,7 +408,7 @@ def opaque_operator(m: Core, name: str, left: Value, right: Value, site: Site) -
             name, site, parents, tuple(carriers), saves=saves, weak=all(p.weak for p in parents),
             assumed=any(isinstance(c, Opaque) for c in carriers),
         )  # fmt: skip
-    scalars = [v for v in (left, right) if isinstance(v, (Tensor, Opaque)) and (v.node is not None or is_scalar(v))]
+    scalars = [v for v in sides if v.node is not None or is_scalar(v)]
     result.scalar = bool(scalars) and all(v.scalar if isinstance(v, Opaque) else v.shape == () for v in scalars)
     return result
 

@@ -1,0 +1,144 @@
+"""Which entry points cannot show a fault: those in which no history can begin, and to which none can come.
+
+Every rule speaks of a value with history, of a differentiation, or of a look at `.data` or `.grad` (see
+`autodetach.relevance`). An entry point is given what nobody knows, which has no history. So if no place where history
+begins can be reached from it by name, all that is left are the values that it finds: those of the global names that it
+mentions, and what can be reached from these. This is asked when its turn comes, since others may have put something
+there before.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from autodetach.machine.core import MISSING
+from autodetach.machine.interpreter import Machine
+from autodetach.machine.mentions import CLASSES
+from autodetach.machine.modules import is_module
+from autodetach.machine.reach import Reach
+from autodetach.machine.values import (
+    CONSTANT_TYPES,
+    Class,
+    ClassMethod,
+    External,
+    Function,
+    GradMode,
+    Instance,
+    Mapping,
+    Method,
+    Opaque,
+    Property,
+    Sequence,
+    Slice,
+    StaticMethod,
+    Super,
+    Sym,
+    Tensor,
+    Value,
+)
+
+MAX_VALUES = 2000
+NO_GRAPH = frozenset({*CONSTANT_TYPES, Sym, GradMode, range, type(MISSING)})
+MARKS = ("#weights", "#held", "#optimizer")
+"""What an unknown value has that is known to be a module, or to keep some."""
+
+
+def is_bystander(machine: Machine, reach: Reach, name: str, values: Iterable[Value] = ()) -> bool:
+    """Whether a function or class cannot have to do with history now, if it finds these `values` too."""
+    return machine.evidence is None and not reach.begins(name) and not _Search(machine, reach).finds(name, values)
+
+
+class _Search:
+    """A search for history in what an entry point may find. When in doubt, there is some."""
+
+    def __init__(self, machine: Machine, reach: Reach) -> None:
+        self._reach = reach
+        self._tops = [machine.globals, *(space.frame for space in machine.namespaces.values())]
+        self._tops = list({id(frame): frame for frame in self._tops}.values())
+        self._pending: list[Value] = []
+        self._names: set[str] = set()
+
+    def finds(self, name: str, values: Iterable[Value]) -> bool:
+        self._pending += values
+        self._mention(name)
+        seen: set[int] = set()
+        pending = self._pending
+        while pending:
+            value = pending.pop()
+            if type(value) in NO_GRAPH or id(value) in seen:
+                continue
+            seen.add(id(value))
+            if len(seen) > MAX_VALUES or self._bears(value):
+                return True
+        return False
+
+    def _mention(self, name: str) -> None:
+        """A function or class of this name may be called: look at the globals that it mentions."""
+        if name in self._names:
+            return
+        names = self._reach.mentions(name)
+        self._names |= names
+        for frame in self._tops:
+            self._pending += (frame.names[one] for one in names & frame.names.keys())
+
+    def _bears(self, value: Value) -> bool:
+        """Whether a value has to do with history, or nobody knows; else, what can be reached from it is looked at."""
+        pending = self._pending
+        if isinstance(value, Opaque):
+            pending += value.attrs.values()
+            return value.node is not None or any(mark in value.attrs for mark in MARKS)
+        if isinstance(value, Sequence):
+            pending += value.items
+            pending += value.attrs.values()
+        elif isinstance(value, Mapping):
+            for pair in value.items.values():
+                pending += pair
+            pending.append(value.default)
+        elif isinstance(value, Instance):
+            pending += value.attrs.values()
+            pending.append(value.cls)
+            return is_module(value)
+        elif isinstance(value, Tensor):
+            pending += (value.grad, value.data_of, value.grad_of, value.view_of)
+            return value.node is not None or value.leaf_node is not None or value.from_grad
+        elif isinstance(value, External):
+            return _is_of_autograd(value.path)
+        elif isinstance(value, Function):
+            return self._is_begun_by(value)
+        elif isinstance(value, Class):
+            self._mention(value.name)
+            pending += value.bases
+            pending += (one for one in value.names.values() if not isinstance(one, Function))
+            return self._reach.begins(value.name)
+        elif isinstance(value, Method):
+            pending += (value.function, value.this)
+        elif isinstance(value, Property):
+            pending += (value.getter, value.setter)
+        elif isinstance(value, (StaticMethod, ClassMethod)):
+            pending.append(value.function)
+        elif isinstance(value, Super):
+            pending += (value.cls, value.this)
+        elif isinstance(value, Slice):
+            pending += (value.lower, value.upper, value.step)
+        else:
+            return True
+        return False
+
+    def _is_begun_by(self, function: Function) -> bool:
+        if isinstance(function.node, ast.Lambda):
+            return True
+        self._mention(function.name)
+        self._pending += (*function.defaults, *function.kwdefaults, *function.attrs.values())
+        frame = function.frame
+        while frame.outer is not None:
+            self._pending += frame.names.values()
+            frame = frame.outer
+        return self._reach.begins(function.name)
+
+
+def _is_of_autograd(path: str) -> bool:
+    """Whether what has a dotted path may begin a history, or walk one; a module by itself does not."""
+    *parts, last = path.split(".")
+    is_class = "nn" in parts and (last in CLASSES or ("functional" not in parts and last[:1].isupper()))
+    return is_class or "autograd" in parts or last in ("Variable", "backward", "grad") or "Module" in last

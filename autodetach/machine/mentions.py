@@ -1,0 +1,243 @@
+"""What the functions and classes of a file mention, found out in one walk, and kept with its statements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from autodetach.machine import words
+from autodetach.machine.torch_modules import MODULES
+from autodetach.machine.words import BY_STRING, DIFFERENTIATIONS, TESTS, words_in
+
+EVIDENCE = frozenset(words.EVIDENCE.split())
+SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "grad", "data"}
+"""Attributes at which history may begin, or be walked."""
+CLASSES = frozenset(MODULES) - {"Module"} | {"Parameter"}
+LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(slots=True, eq=False)
+class Part:
+    """What stands in a function or class, in those inside of it too.
+
+    `plain` are the names that are evaluated, but for those in front of a dot, which are not handed on. `begins`: of the
+    attributes, keywords and strings, one is such that history may begin there.
+    """
+
+    names: set[str] = field(default_factory=set)
+    plain: set[str] = field(default_factory=set)
+    begins: bool = False
+    loops: bool = False
+
+    def and_of(self, other: Part) -> Part:
+        """This one and another one of the same name."""
+        return Part(
+            self.names | other.names, self.plain | other.plain, self.begins or other.begins, self.loops or other.loops
+        )
+
+
+@dataclass(slots=True, eq=False)
+class Mentions:
+    """What a file mentions, or one statement of it.
+
+    `aliases` are other names for what begins history, `bases` the words of the bases of each class. `strings`: names of
+    what matters stand in strings. `is_clear` is false where names are imported that are not told.
+    """
+
+    functions: dict[str, Part] = field(default_factory=dict)
+    classes: dict[str, Part] = field(default_factory=dict)
+    aliases: set[str] = field(default_factory=set)
+    bases: list[tuple[str, frozenset[str]]] = field(default_factory=list)
+    strings: bool = False
+    is_clear: bool = True
+
+    def add(self, other: Mentions) -> None:
+        for mine, its in ((self.functions, other.functions), (self.classes, other.classes)):
+            for name, part in its.items():
+                known = mine.get(name)
+                mine[name] = part if known is None else known.and_of(part)
+        self.aliases |= other.aliases
+        self.bases += other.bases
+        self.strings |= other.strings
+        self.is_clear &= other.is_clear
+
+    def names_that_matter(self) -> set[str]:
+        """The names that stand for a class of modules, or for what differentiates.
+
+        A class of modules whose `forward` is not in view begins a history where an object of it is called.
+        """
+        found = {"Variable", "nn", *CLASSES, *self.aliases}
+        if self.strings:
+            found |= BY_STRING  # somewhere they may be looked up by that name
+        waiting = self.bases
+        while True:
+            left = [(name, base) for name, base in waiting if base.isdisjoint(found) and not _has_module(base)]
+            if len(left) == len(waiting):
+                return found
+            found.update(name for name, base in waiting if (name, base) not in left)
+            waiting = left
+
+
+def mentioned(tree: ast.Module) -> Mentions:
+    """What a file mentions; kept with the tree."""
+    known: Mentions | None = getattr(tree, "_mentioned", None)
+    if known is None:
+        known = Mentions()
+        for statement in tree.body:
+            known.add(_mentioned_in(statement))
+        setattr(tree, "_mentioned", known)  # noqa: B010 - syntax trees have no such field
+    return known
+
+
+def _mentioned_in(statement: ast.stmt) -> Mentions:
+    """As `mentioned`, of one statement; kept with it, since an edited program has most of them in common."""
+    known: Mentions | None = getattr(statement, "_mentioned", None)
+    if known is None:
+        known = _Walk().of(statement)
+        setattr(statement, "_mentioned", known)  # noqa: B010 - as above
+    return known
+
+
+class _Walk:
+    """One walk through a statement; what a function mentions, the functions and classes around it mention too."""
+
+    def __init__(self) -> None:
+        self._found = Mentions()
+        self._pending: list[tuple[ast.AST, tuple[Part, ...], bool]] = []
+
+    def of(self, statement: ast.stmt) -> Mentions:
+        pending = self._pending
+        pending.append((statement, (), True))
+        while pending:
+            at, around, evaluated = pending.pop()
+            kind = type(at)
+            if kind is ast.Name:
+                word = at.id  # type: ignore[attr-defined]
+                for part in around:
+                    part.names.add(word)
+                    if evaluated:
+                        part.plain.add(word)
+                continue
+            special = _SPECIAL.get(kind)
+            if special is not None:
+                around = special(self, at, around, evaluated)
+                if around is _DONE:
+                    continue
+            for name in at._fields:
+                value = getattr(at, name, None)
+                if isinstance(value, list):
+                    pending += [(item, around, evaluated) for item in value if isinstance(item, ast.AST)]
+                elif isinstance(value, ast.AST):
+                    pending.append((value, around, evaluated))
+        return self._found
+
+    def _attribute(self, node: ast.Attribute, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        word, owner = node.attr, node.value
+        says = evaluated and (
+            word in SAYING or word in CLASSES or (word == "requires_grad" and not isinstance(node.ctx, ast.Load))
+        )
+        if says and word == "modules" and isinstance(owner, ast.Name) and owner.id == "sys":
+            says = False
+        for part in around:
+            part.names.add(word)
+            part.begins = part.begins or says
+        while isinstance(owner, ast.Attribute) and owner.attr == "nn":
+            owner = owner.value
+        if isinstance(owner, ast.Name):
+            for part in around:
+                part.names.add(owner.id)
+        else:
+            self._pending.append((owner, around, evaluated))
+        return _DONE
+
+    def _constant(self, node: ast.Constant, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        value = node.value
+        if isinstance(value, str) and len(value) < 40:
+            if value == "requires_grad":
+                for part in around:
+                    part.begins = True
+            elif value in SAYING or value in CLASSES:
+                self._found.strings = True
+        return _DONE
+
+    def _keyword(self, node: ast.keyword, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        is_off = isinstance(node.value, ast.Constant) and node.value.value is False
+        if node.arg == "requires_grad" and not is_off:
+            for part in around:
+                part.begins = True
+        return around
+
+    def _loop(self, node: ast.AST, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        for part in around:
+            part.loops = True
+        return around
+
+    def _call(self, node: ast.Call, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        if not isinstance(node.func, ast.Name) or node.func.id not in TESTS:
+            return around
+        self._pending += ((argument, around, evaluated and n == 0) for n, argument in enumerate(node.args))
+        return _DONE
+
+    def _annotated(self, node: ast.AnnAssign, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        self._pending.append((node.annotation, around, False))
+        self._pending.append((node.target, around, evaluated))
+        if node.value is not None:
+            self._pending.append((node.value, around, evaluated))
+        return _DONE
+
+    def _argument(self, node: ast.arg, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        if node.annotation is not None:
+            self._pending.append((node.annotation, around, False))
+        return _DONE
+
+    def _function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, around: tuple[Part, ...], evaluated: bool
+    ) -> tuple[Part, ...]:
+        around = (*around, self._found.functions.setdefault(node.name, Part()))
+        if node.returns is not None:
+            self._pending.append((node.returns, around, False))
+        self._pending.append((node.args, around, True))
+        self._pending += ((one, around, True) for one in (*node.decorator_list, *node.body))
+        return _DONE
+
+    def _class(self, node: ast.ClassDef, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        base = frozenset(word for one in (*node.bases, *node.keywords) for word in words_in(one))
+        self._found.bases.append((node.name, base))
+        return (*around, self._found.classes.setdefault(node.name, Part()))
+
+    def _import_from(self, node: ast.ImportFrom, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        origin = (node.module or "").split(".")
+        for alias in node.names:
+            if alias.name == "*":
+                self._found.is_clear = self._found.is_clear and "torch" not in origin
+            elif alias.name in ("backward", "grad", "Variable", "nn") or "nn" in origin or "Module" in alias.name:
+                self._found.aliases.add(alias.asname or alias.name)
+        return _DONE
+
+    def _import(self, node: ast.Import, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        self._found.aliases.update(a.asname for a in node.names if a.asname is not None and "nn" in a.name.split("."))
+        return _DONE
+
+
+_DONE: tuple[Part, ...] = (Part(),)
+"""Says that all of a node has been looked at."""
+_SPECIAL: dict[type[ast.AST], Callable[..., tuple[Part, ...]]] = {
+    ast.Attribute: _Walk._attribute,
+    ast.Constant: _Walk._constant,
+    ast.keyword: _Walk._keyword,
+    ast.Call: _Walk._call,
+    ast.AnnAssign: _Walk._annotated,
+    ast.arg: _Walk._argument,
+    ast.FunctionDef: _Walk._function,
+    ast.AsyncFunctionDef: _Walk._function,
+    ast.ClassDef: _Walk._class,
+    ast.ImportFrom: _Walk._import_from,
+    ast.Import: _Walk._import,
+    **dict.fromkeys(LOOPS, _Walk._loop),
+}
+
+
+def _has_module(base: Iterable[str]) -> bool:
+    return any("Module" in word for word in base)

@@ -1,0 +1,147 @@
+"""Which entry points are not run: none that would show anything."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from autodetach.machine import run
+from autodetach.machine.bystanders import is_bystander
+from autodetach.machine.oracle import Policy
+from autodetach.machine.run import analyse
+from autodetach.rules import RULES
+from autodetach.rules.program import Program
+
+ROOT = Path(__file__).parent.parent.parent
+PROGRAMS = sorted({*(ROOT / "fixtures").rglob("*.py"), *sorted((ROOT / "autodetach").glob("*.py"))[::6]})
+HEAD = "import torch\nimport torch.nn as nn\nimport functools\n\n"
+LOOP = "    kept = []\n    for x in xs:\n        kept.append(net(x))\n    print(len(kept))\n"
+GLOBAL = "def f(xs):\n" + LOOP
+WITH_HISTORY = {
+    "global": "net = nn.Linear(1, 1)\n" + GLOBAL,
+    "class": (
+        "class Net(nn.Module):\n    def forward(self, x):\n        return w * x\n"
+        "w = nn.Parameter(1)\nnet = Net()\n" + GLOBAL
+    ),
+    "alias": "net = nn.Linear(1, 1)\nmodel = net\ndel net\ndef f(xs):\n    net = model\n" + LOOP,
+    "list": "nets = [nn.Linear(1, 1)]\ndef f(xs):\n    net = nets[0]\n" + LOOP,
+    "dict": "nets = {'a': nn.Linear(1, 1)}\ndef f(xs):\n    net = nets['a']\n" + LOOP,
+    "object": ("class Box:\n    pass\nbox = Box()\nbox.net = nn.Linear(1, 1)\ndef f(xs):\n    net = box.net\n" + LOOP),
+    "class attribute": "class Box:\n    net = nn.Linear(1, 1)\ndef f(xs):\n    net = Box.net\n" + LOOP,
+    "default": "def f(xs, net=nn.Linear(1, 1)):\n" + LOOP,
+    "default elsewhere": "one = nn.Linear(1, 1)\ndef make(net=one):\n    return net\ndef f(xs):\n    net = make()\n"
+    + LOOP,
+    "method": "one = nn.Linear(1, 1)\ncall = one.forward\ndef f(xs):\n    net = call\n" + LOOP,
+    "partial": "call = functools.partial(nn.Linear(1, 1))\ndef f(xs):\n    net = call\n" + LOOP,
+    "lambda": "one = nn.Linear(1, 1)\ncall = lambda x: one(x)\ndef f(xs):\n    net = call\n" + LOOP,
+    "closure": (
+        "def make(inner):\n    def call(x):\n        return inner(x)\n    return call\n"
+        "call = make(nn.Linear(1, 1))\ndef f(xs):\n    net = call\n" + LOOP
+    ),
+    "helper": "def make():\n    return nn.Linear(1, 1)\ndef f(xs):\n    net = make()\n" + LOOP,
+    "helper of a helper": (
+        "def make():\n    return nn.Linear(1, 1)\ndef other():\n    return make()\ndef f(xs):\n    net = other()\n"
+        + LOOP
+    ),
+    "constructor": (
+        "class Box:\n    def __init__(self):\n        self.net = nn.Linear(1, 1)\ndef f(xs):\n    net = Box().net\n"
+        + LOOP
+    ),
+    "base": (
+        "class Base:\n    def __init__(self):\n        self.net = nn.Linear(1, 1)\nclass Box(Base):\n    pass\n"
+        "def f(xs):\n    net = Box().net\n" + LOOP
+    ),
+    "own object": (
+        "class Box:\n    def __init__(self):\n        self.net = nn.Linear(1, 1)\n        self.kept = []\n"
+        "    def f(self, xs):\n        for x in xs:\n            self.kept.append(self.net(x))\n"
+        "    def size(self):\n        return len(self.kept)\n"
+    ),
+    "object of the file": (
+        "class Box:\n    def __init__(self, net):\n        self.net = net\n        self.kept = []\n"
+        "    def f(self, xs):\n        for x in xs:\n            self.kept.append(self.net(x))\n"
+        "    def size(self):\n        return len(self.kept)\n"
+        "one = nn.Linear(1, 1)\nbox = Box(one)\n"
+    ),
+    "property": (
+        "class Box:\n    @property\n    def net(self):\n        return nn.Linear(1, 1)\nbox = Box()\n"
+        "def f(xs):\n    net = box.net\n" + LOOP
+    ),
+    "called object": (
+        "class Box:\n    def __call__(self, x):\n        return nn.Linear(1, 1)(x)\nnet = Box()\ndef f(xs):\n" + LOOP
+    ),
+    "tensor": "w = torch.zeros(1)\nw.requires_grad = True\ndef f(xs):\n    net = lambda x: w * x\n" + LOOP,
+    "stored by another": (
+        "nets = []\ndef fill(xs):\n    for x in xs:\n        nets.append(nn.Linear(1, 1))\n"
+        "def f(xs):\n    net = nets[0]\n" + LOOP
+    ),
+    "string": "def f(xs):\n    net = getattr(nn, 'Linear')(1, 1)\n" + LOOP,
+    "known by what it is asked": "net.eval()\n" + GLOBAL,
+    "differentiated": (
+        "def f(loss, xs):\n    total = 0\n    for x in xs:\n        y = loss(x)\n        y.backward()\n"
+        "        total += y\n    print(total)\n"
+    ),
+}
+WITHOUT = {
+    "loop": "def f(xs):\n    kept = []\n    for x in xs:\n        kept.append(x.y)\n    return kept\n",
+    "step": "def f(step, base, warmup):\n    return base * step / max(1, warmup) if step < warmup else base\n",
+    "annotation": "def f(net: nn.Module, xs: list) -> nn.Linear:\n    for x in xs:\n        print(x)\n    return net\n",
+    "test of a type": "def f(nets):\n    return [net for net in nets if isinstance(net, nn.Linear)]\n",
+    "functional": "import torch.nn.functional as F\ndef f(xs):\n    return [F.relu(x) for x in xs]\n",
+    "files": "import sys\ndef f(names):\n    for name in names:\n        print(sys.modules[name])\n",
+    "class": (
+        "class Table:\n    def __init__(self, limit):\n        self.limit = limit\n        self.rows = {}\n"
+        "    def put(self, name, row):\n        self.rows.setdefault(name, []).append(row)\n"
+        "        while len(self.rows[name]) > self.limit:\n            self.rows[name].pop(0)\n"
+    ),
+}
+
+
+def never(*_: object) -> bool:
+    return False
+
+
+def codes(text: str) -> list[str]:
+    program = Program(analyse(ast.parse(text)))
+    return sorted({suspect.code for rule in RULES for suspect in rule.find(program)})
+
+
+@pytest.mark.parametrize("name", WITH_HISTORY)
+def test_what_finds_history_is_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = HEAD + WITH_HISTORY[name]
+    found = codes(text)
+    monkeypatch.setattr(run, "is_bystander", never)
+    assert found == codes(text)
+    assert found
+
+
+@pytest.mark.parametrize("name", WITHOUT)
+def test_what_finds_none_is_not_run(name: str) -> None:
+    only = analyse(ast.parse(HEAD + "model = nn.Linear(1, 1)\n" + WITHOUT[name])).runs
+    assert [one.entries for one in only] == [[]]
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_history_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry point that is not run would begin no history, differentiate nothing and show no fault."""
+    left = 0
+
+    def run_all_the_same(*args: object) -> bool:
+        nonlocal left
+        left += is_bystander(*args)  # type: ignore[arg-type]
+        return False
+
+    def run_and_look(one: run.Run, entry: object) -> None:
+        nonlocal left
+        machine, is_left, left = one.machine, left, 0
+        before = len(machine.nodes), len(machine.differentiations), len(machine.facts), len(machine.leaf_tensors)
+        watched(one, entry)  # type: ignore[arg-type]
+        if is_left:
+            assert [node for node in machine.nodes[before[0] :] if not node.weak] == []
+            assert (len(machine.differentiations), len(machine.facts), len(machine.leaf_tensors)) == before[1:]
+
+    watched = run.watched
+    monkeypatch.setattr(run, "is_bystander", run_all_the_same)
+    monkeypatch.setattr(run, "watched", run_and_look)
+    run.run_once(ast.parse(path.read_bytes()), Policy(), run.FUEL_PER_RUN)
