@@ -22,7 +22,7 @@ from autodetach.report import Located
 from autodetach.runner import Outcome, Task
 from autodetach.source import Source, SourceError
 
-WAIT = 0.01
+WAIT = 0.002
 """Seconds for which the text has to stay as it is."""
 WAIT_OF_OTHERS = 0.2
 """Seconds before what imports an edited text is looked at again."""
