@@ -67,7 +67,7 @@ COMPARE: dict[str, Callable[[Value, Value], bool]] = {
 COMPARE_DUNDER = {"Eq": "__eq__", "NotEq": "__ne__", "Lt": "__lt__", "LtE": "__le__", "Gt": "__gt__", "GtE": "__ge__"}
 HUGE = 1 << 64
 LONG = 10_000
-NAME, CONSTANT = ast.Name, ast.Constant
+NAME, CONSTANT, ATTRIBUTE, STARRED = ast.Name, ast.Constant, ast.Attribute, ast.Starred
 PLAIN = CONSTANT_TYPES | {Sym, Opaque}
 BEFORE_TENSORS = PLAIN | {Iterable}
 """What may stand in front of an operator for which a tensor behind it answers."""
@@ -557,7 +557,7 @@ class Expressions(Objects):
         kwargs: dict[str, Value] = {}
         operands: list[tuple[ast.expr, object]] = []
         for a in node.args:
-            if isinstance(a, ast.Starred):
+            if type(a) is STARRED:
                 whole = self.eval(a.value, frame)
                 more, _ = self.collect(whole, self.site(a, frame))
                 args.extend(more)
@@ -583,7 +583,7 @@ class Expressions(Objects):
 
     def _eval_Call(self, node: ast.Call, frame: Frame) -> Value:
         func = node.func
-        if isinstance(func, ast.Attribute):
+        if type(func) is ATTRIBUTE:
             this = self.eval(func.value, frame)
             args, kwargs, operands = self._arguments(node, frame)
             site = Site(node, frame.qualname, ((func.value, this), *operands))
@@ -591,14 +591,11 @@ class Expressions(Objects):
             result = self.call_method(this, func.attr, args, kwargs, site)
             return result if begun is None else finish(self, begun, result)
         callee = self.eval(func, frame)
-        if isinstance(callee, External) and callee.path == "builtins.super":
+        path = callee.path if type(callee) is External else ""
+        if path == "builtins.super":
             return self._super(node, frame)
         args, kwargs, operands = self._arguments(node, frame)
-        if (
-            isinstance(callee, External)
-            and callee.path in ("builtins.locals", "builtins.globals", "builtins.vars")
-            and not args
-        ):
+        if path in ("builtins.locals", "builtins.globals", "builtins.vars") and not args:
             return Mapping(self.clock, exact=False)
         site = Site(node, frame.qualname, tuple(operands))
         begun = None if self.evidence is None else begin(self, node, frame, callee, "", args, kwargs, site)

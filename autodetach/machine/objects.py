@@ -43,6 +43,7 @@ from autodetach.machine.values import (
     is_number,
 )
 
+CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
 NOT_OF_NUMBERS = TENSOR_ATTRIBUTES - set(dir(float)) - set(dir(int))
 
 
@@ -73,7 +74,7 @@ class Objects(Core):
         """The raw entry for `name` in the order of look-up (behind `after`), or MISSING."""
         if isinstance(cls, External):
             return MISSING
-        order = linear_order(cls)
+        order = cls.order or linear_order(cls)
         if after is not None and after in order:
             order = order[order.index(after) + 1 :]
         for c in order:
@@ -93,18 +94,19 @@ class Objects(Core):
         return raw
 
     def lookup(self, value: Value, name: str, site: Site) -> Value:
-        if isinstance(value, Instance):
+        kind = type(value)
+        if kind is Instance:
             return self._instance_attribute(value, name, site)
-        if isinstance(value, Super):
-            return self._super_attribute(value, name, site)
-        if isinstance(value, Class):
-            return self._class_lookup(value, name, site)
-        if isinstance(value, Tensor):
-            return tensors.attribute(self, value, name, site)
-        if isinstance(value, External):
-            return torch_library.constant(value.path + "." + name)
-        if isinstance(value, Opaque):
+        if kind is Opaque:
             return self._opaque_attribute(value, name, site)
+        if kind is External:
+            return torch_library.constant(value.path + "." + name)
+        if kind is Tensor:
+            return tensors.attribute(self, value, name, site)
+        if kind is Class:
+            return self._class_lookup(value, name, site)
+        if kind is Super:
+            return self._super_attribute(value, name, site)
         if isinstance(value, Namespace):
             return self.module_attribute(value, name)
         if isinstance(value, (Function, Native, Method)):
@@ -304,13 +306,14 @@ class Objects(Core):
         return self.call_unknown("", args, kwargs, site)
 
     def call_method(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-        if isinstance(this, Tensor):
+        kind = type(this)
+        if kind is Tensor:
             self.spend()
             return tensors.method(self, this, name, args, kwargs, site)
-        if isinstance(this, (Sequence, Mapping, str, bytes)):
+        if kind in CONTAINERS:
             self.spend()
             return containers.method(self, this, name, args, kwargs, site)
-        if isinstance(this, Opaque) and name not in this.attrs:
+        if kind is Opaque and name not in this.attrs:
             self.spend()
             return unknown.opaque_method(self, this, name, args, kwargs, site)
         return self.call(self.attribute(this, name, site), args, kwargs, site)

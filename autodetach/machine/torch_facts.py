@@ -27,6 +27,8 @@ class Saved(enum.Enum):
     OTHER = "masks, indices and class labels, not the operands that could require grad"
     OPAQUE = "buffers of its own: a second backward raises, but no in-place change of operands or result is noticed"
 
+    __hash__ = object.__hash__  # that of `Enum` is Python, and looks the name up
+
 
 class Shape(enum.Enum):
     """What is known of the shape of the first result."""
@@ -37,6 +39,8 @@ class Shape(enum.Enum):
     REDUCE = "0-dim when no dim is given (or None), else unknown"
     LOSS = "0-dim unless reduction='none' (or reduce=False), for inputs with a batch dimension"
     UNKNOWN = "not known"
+
+    __hash__ = object.__hash__
 
 
 @dataclass(frozen=True, slots=True)
