@@ -464,7 +464,8 @@ def _write_through(m: Core, t: Tensor, node: Node | None, site: Site) -> None:
         return
     parents = tuple(dict.fromkeys(n for n in (root.node, node) if n is not None))
     # The node that stands for the copy cannot be walked twice, whatever was written.
-    copied = m.new_node("copy_slices", site, parents, tuple(chain), saves=True) if parents else None
+    is_weak = all(p.weak for p in parents)
+    copied = m.new_node("copy_slices", site, parents, tuple(chain), saves=True, weak=is_weak) if parents else None
     for view in chain:
         view.node = copied
 
