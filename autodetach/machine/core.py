@@ -264,7 +264,7 @@ class Core:
             [t.node is not None for t in tensors],
             [isinstance(t, Tensor) and t.is_float is False for t in tensors],
             indexed=indexed,
-            only_first=len(tensors) == 1 and len(inputs) > 1,
+            only_first=len(inputs) > 1 and _may_be_a_number(inputs[-1]),
         )
         saved = [
             (t.storage, t.storage.version)
@@ -605,6 +605,11 @@ class Core:
 def is_known(node: Node) -> bool:
     """Whether all of a graph is known, so that what it does not lead to it certainly does not need."""
     return not any(n.assumed or n.weak for n in ancestors([node]))
+
+
+def _may_be_a_number(value: Value) -> bool:
+    """Whether the last operand is no tensor, as far as is known: then less is saved."""
+    return not isinstance(value, Tensor) and not (isinstance(value, Opaque) and value.node is not None)
 
 
 def strengthen(node: Node) -> None:

@@ -3122,6 +3122,30 @@ for _ in range(3):
 
 IN_PLACE: list[tuple[str, str]] = [
     (
+        "lerp-by-a-number-saves-nothing",
+        """\
+import torch
+
+w = torch.rand(3, requires_grad=True)
+mean = torch.zeros(())
+new = mean.lerp((w * w).mean(), 0.1)
+mean.copy_(new.detach())
+((w - new) ** 2).sum().backward()
+""",
+    ),
+    (
+        "lerp-by-a-tensor-saves-operands",
+        """\
+import torch
+
+w = torch.rand(3, requires_grad=True)
+mean = torch.zeros(())
+new = mean.lerp((w * w).mean(), torch.tensor(0.1, requires_grad=True))
+mean.copy_(new.detach())
+((w - new) ** 2).sum().backward()
+""",
+    ),
+    (
         "result-of-exp-changed",
         """\
 import torch
