@@ -57,6 +57,7 @@ ORDER = (
     "machine.bystanders",
     "machine.apart",
     "machine.run",
+    "machine.unseen",
     "machine.growth",
     # How text is changed.
     "codemods",

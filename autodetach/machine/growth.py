@@ -12,6 +12,7 @@ from autodetach.machine.graph import Activation, Chain, Differentiation, Node, P
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
+from autodetach.machine.unseen import is_used_unseen
 from autodetach.machine.torch_semantics import OPS
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value
 
@@ -77,11 +78,16 @@ def growths(analysis: Analysis) -> list[Growth]:
             key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)
             if not (run.whole or growth.dead):
                 continue  # what comes later may differentiate it
-            if growth.used or (not growth.dead and _escapes(run, growth)):
+            if growth.used or (not growth.dead and _escapes(run, growth)) or _is_used_unseen(analysis, growth):
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
     return [g for k, g in found.items() if k not in legitimate and (g.dead or not _trains_elsewhere(analysis, g))]
+
+
+def _is_used_unseen(analysis: Analysis, growth: Growth) -> bool:
+    site = growth.stored.site if growth.stored is not None else growth.node.site
+    return is_used_unseen(analysis.trees, analysis.distinct, site.node)
 
 
 def _trains_elsewhere(analysis: Analysis, growth: Growth) -> bool:
