@@ -12,8 +12,8 @@ from autodetach.machine.graph import Activation, Chain, Differentiation, Node, P
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
-from autodetach.machine.unseen import is_used_unseen
 from autodetach.machine.torch_semantics import OPS
+from autodetach.machine.unseen import is_used_unseen
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value
 
 LINEAR = frozenset(

@@ -1,7 +1,7 @@
 """Whether something that grows is also used where no path came by, so that nobody can say what is done with it there.
 
-The budget ends the search for paths, and a loop over many items ends after a few: a flag that one of the others sets may
-lead to a statement which differentiates what was kept.
+The budget ends the search for paths, and a loop over many items ends after a few: a flag that one of the others sets
+may lead to a statement which differentiates what was kept.
 """
 
 from __future__ import annotations
