@@ -26,7 +26,8 @@ Safe: no number changes; memory is freed earlier.
 
 ## When it stays silent
 When any path walks the graph again, when `create_graph` is set, when the flag is not the literal `True`, when a part
-of the graph is handed to code that is not in view afterwards, and in `torch.autograd.grad`.
+of the graph is handed to code that is not in view afterwards, when another loss of the same pass comes from where
+nobody knows, as this one does, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -39,7 +40,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, Node
+from autodetach.machine.graph import Differentiation, Node, within
 from autodetach.machine.run import Run
 from autodetach.rules.program import Program, line, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
@@ -56,7 +57,7 @@ def find(program: Program) -> Iterator[Suspect]:
             if _is_literal(d):
                 if run.whole:
                     retained.setdefault(d.call, d)
-                if _walked_again(d) or _handed_on(run, d):
+                if _walked_again(d) or _handed_on(run, d) or _may_share(run, d):
                     needed.add(d.call)
     for call, d in retained.items():
         if call not in needed and call not in faulty:
@@ -76,7 +77,19 @@ def _is_literal(d: Differentiation) -> bool:
 
 
 def _walked_again(d: Differentiation) -> bool:
-    return any(other.number > d.number for n in d.walked if not (n.leaf or n.weak) for other in n.walked_by)
+    return any(other.number > d.number for n in d.walked if not n.leaf for other in n.walked_by)
+
+
+def _may_share(run: Run, d: Differentiation) -> bool:
+    """Whether a later differentiation of the same pass begins, as this one, at something of which nothing is known."""
+    return _is_of_unknown(d) and any(
+        other.number > d.number and within(other.loops, d.loops) and _is_of_unknown(other)
+        for other in run.machine.differentiations
+    )
+
+
+def _is_of_unknown(d: Differentiation) -> bool:
+    return any(n.assumed and not n.leaf and not n.parents for n in d.walked)
 
 
 def _handed_on(run: Run, d: Differentiation) -> bool:
