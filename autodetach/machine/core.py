@@ -311,6 +311,14 @@ class Core:
 
     # ---- differentiation
 
+    def may_have_reached(self) -> bool:
+        """Whether this entry point differentiated something of which nothing is known: any leaf may be behind it."""
+        return any(
+            root.assumed and not root.parents and d.number // STRIDE == self.clock // STRIDE
+            for d in self.differentiations
+            for root in d.roots
+        )
+
     def differentiate(
         self,
         roots: list[Value],

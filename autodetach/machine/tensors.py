@@ -90,7 +90,7 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
             m.facts.append(NonLeafGrad(site, t))
         return t.grad
     if not t.node.grads:
-        return t.grad
+        return m.opaque("grad") if t.grad is None and m.may_have_reached() else t.grad
     if t.grad is None:
         t.grad = plain(t.shape, True)
         t.grad.grad_of = t
