@@ -6,7 +6,7 @@ import ast
 from collections.abc import Hashable, Iterable
 from typing import NoReturn
 
-from autodetach.machine.events import Crossing, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
+from autodetach.machine.events import Crossing, Drawn, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
 from autodetach.machine.evidence import Evidence, Place
 from autodetach.machine.graph import (
     Activation,
@@ -91,6 +91,7 @@ class Core:
         self.stale: list[StaleSaved] = []
         self.crossings: list[Crossing] = []
         self.stored: list[Stored] = []
+        self.drawn: list[Drawn] = []
         self.steps: list[Step] = []
         self.escapes: list[Escape] = []
         self.type_faults: list[TypeFault] = []
@@ -490,6 +491,16 @@ class Core:
                 self.stored.append(
                     Stored(container, t, t.node, site, element, value, self.loops, self.tick(), how, chain=self.chain)
                 )
+
+    def draw(self, taken: Value, items: Iterable[Value]) -> Value:
+        """One element stands for any of the items, since nobody knows which is read; what was taken."""
+        nodes = tuple(t.node for t in graph_in(taken, 3) if t.node is not None and not t.node.leaf)
+        if nodes:
+            others = {t.node for item in items if item is not taken for t in graph_in(item, 3) if t.node is not None}
+            others = {node for node in others if not node.leaf}
+            if others:
+                self.drawn.append(Drawn(nodes, frozenset(others), self.clock))
+        return taken
 
     # ---- what the layers above provide
 

@@ -68,6 +68,19 @@ class Stored:
     chain: Chain = None
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Drawn:
+    """An element of a container was read whose place is not known: `taken` stands for it, `others` may be meant."""
+
+    taken: tuple[Node, ...]
+    others: frozenset[Node]
+    clock: int
+
+    def walked_since(self, clock: int) -> bool:
+        """Whether what was taken is differentiated after it was, and after `clock`: then any other may be so."""
+        return any(d.number > max(clock, self.clock) for n in self.taken for d in n.walked_by)
+
+
 @dataclass(eq=False, slots=True)
 class Crossing:
     """A node made in one pass has an operand that was made in an earlier pass of the same loop."""

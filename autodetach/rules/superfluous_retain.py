@@ -56,7 +56,7 @@ def find(program: Program) -> Iterator[Suspect]:
             if _is_literal(d):
                 if run.whole:
                     retained.setdefault(d.call, d)
-                if _walked_again(d) or _handed_on(run, d):
+                if _walked_again(d) or _may_be_drawn(run, d) or _handed_on(run, d):
                     needed.add(d.call)
     for call, d in retained.items():
         if call not in needed and call not in faulty:
@@ -77,6 +77,12 @@ def _is_literal(d: Differentiation) -> bool:
 
 def _walked_again(d: Differentiation) -> bool:
     return any(other.number > d.number for n in d.walked if not (n.leaf or n.weak) for other in n.walked_by)
+
+
+def _may_be_drawn(run: Run, d: Differentiation) -> bool:
+    """Whether a later differentiation of one of several, nobody knows of which, may be of a part of this graph."""
+    draws = [draw for draw in run.machine.drawn if draw.walked_since(d.number)]
+    return bool(draws) and any(n in draw.others for n in d.walked for draw in draws)
 
 
 def _handed_on(run: Run, d: Differentiation) -> bool:
