@@ -55,3 +55,26 @@ def test_a_running_sum_adds_up_what_the_settings_prefer(method: Literal["item", 
     (finding,) = check(Source.from_bytes(text, "a.py"), CheckOptions(prefer_accumulate=method)).findings
     assert finding.fix is not None
     assert f"add up `out_loss.{method}()`" in finding.fix.message
+
+
+SAMPLES = FIXTURES / "graph-outside-loop" / "samples_of_several_steps.before.py"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("            opt_painter.zero_grad()\n", "            opt_painter.zero_grad()\n            z = real[:, :3]\n"),
+        ("        # the painter catches up\n", "        z = real[:, :3]\n"),
+        ("            opt_judge.step()\n", "            opt_judge.step()\n            z = torch.randn(len(real), 3)\n"),
+        ("            painted = painter(z)\n", "            if len(real) > 2:\n                painted = painter(z)\n"),
+    ],
+    ids=["bound in the loop", "bound before it", "bound where it is built", "built in a branch"],
+)
+def test_what_would_become_something_else_is_not_built_again(old: str, new: str) -> None:
+    """The values of the generator's samples are those of the inputs that they were made of."""
+    text = SAMPLES.read_text()
+    assert text.count(old) == 1
+    source = Source.from_bytes(text.replace(old, new).encode(), "a.py")
+    fixed = fix(source, CheckOptions(), unsafe=True)
+    assert fixed.source.text == source.text
+    assert [finding.code for finding in fixed.remaining] == ["AD301"]

@@ -27,7 +27,8 @@ for x, y in loader:
 ## Fix safety
 If the leaves are trained, the statements that build the graph move into the loop: safe when the program could only
 raise before and the moved statements draw no random numbers. If they are not trained, the value is detached where it
-is built: safe. Unsafe when the program runs today (the silent kind).
+is built: safe. Unsafe when the program runs today (the silent kind). What is needed before the loop too is built once
+more inside of it: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -41,6 +42,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, diverge
@@ -62,6 +64,7 @@ from autodetach.rules.program import (
     text,
 )
 from autodetach.rules.reads import at_read, is_part_of_what_is_read
+from autodetach.rules.repeated import repeated_inside
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 Entry = tuple[Node | None, Value, Node]
@@ -224,7 +227,7 @@ def _candidates(
             yield replace(candidate, cuts=True)
         return
     if moves:
-        yield from moved
+        yield from moved or repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run))
     yield from _detached(program, entries, doubt)
     yield from _read(program, entries, doubt)
 
@@ -238,15 +241,27 @@ def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator
 
 
 def _computed_again(run: Run, d: Differentiation, activation: Activation, outer: list[Node]) -> bool:
-    """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy."""
-    modules = {spelled(n.site.node.func) for n in outer if isinstance(n.site.node, ast.Call) and n.op[:1].isupper()}
+    """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy.
+
+    Two classes may each have a `self.head`: what has the same name has the same weights too, where these are known.
+    """
+    before = [n for n in outer if _is_of_module(n)]
+    names = {_callee(n) for n in before}
+    weights = {leaf for n in before for leaf in n.parents if leaf.leaf}
     return any(
-        isinstance(n.site.node, ast.Call)
-        and n.op[:1].isupper()
-        and pass_of(n.loops, activation) is not None
-        and spelled(n.site.node.func) in modules
+        _callee(n) in names and (not weights or not weights.isdisjoint(n.parents))
         for n in d.walked
+        if _is_of_module(n) and pass_of(n.loops, activation) is not None
     )
+
+
+def _is_of_module(node: Node) -> bool:
+    return isinstance(node.site.node, ast.Call) and node.op[:1].isupper()
+
+
+def _callee(node: Node) -> str:
+    assert isinstance(node.site.node, ast.Call)
+    return spelled(node.site.node.func)
 
 
 def _outside(nodes: list[Node], activation: Activation) -> list[Node]:
