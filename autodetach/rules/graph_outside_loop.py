@@ -45,16 +45,18 @@ from dataclasses import replace
 from functools import partial
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Activation, Differentiation, Node, Site, diverge
+from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge
 from autodetach.machine.growth import expression_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Value
+from autodetach.rules.detaching import leaves_of_display
 from autodetach.rules.program import (
     Program,
     assumptions_of,
     calls_of,
     fault_of,
+    handed,
     is_assumed,
     line,
     observed_of,
@@ -223,13 +225,35 @@ def _candidates(
             moved = _moved(program, run, next(iter(readers.values())), "function", outer, doubt)
     if _computed_again(run, d, activation, outer):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
-        for candidate in (*_detached(program, entries, meant), *_read(program, entries, meant)):
+        stored = _stored(run, outer, meant)
+        for candidate in (*stored, *_detached(program, entries, meant), *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
         return
     if moves:
         yield from moved or repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run))
     yield from _detached(program, entries, doubt)
     yield from _read(program, entries, doubt)
+
+
+def _stored(run: Run, outer: list[Node], doubt: str) -> Iterator[Candidate]:
+    """Where a container takes what the loop computes anew: else it keeps its graph while the loop runs."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    made = set(outer)
+    events = [event for event in run.machine.stored if event.node in made]
+    stored = {event.node for event in events}
+    places: dict[ast.expr, None] = {}
+    for event in events:
+        if stored.isdisjoint(ancestors(event.node.parents)):
+            element = event.element
+            elements = leaves_of_display(element, event.value) if element is not None else []
+            given = [*(e for e, value in elements if value is event.tensor), *handed(event.chain, event.tensor)]
+            if not given:
+                return
+            places[given[-1]] = None
+    if places:
+        shown = ", ".join(f"`{text(e)}`" for e in places)
+        yield Candidate(f"detach {shown} where it is stored", tuple(AppendMethod(e, "detach") for e in places), doubt)
 
 
 def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:
