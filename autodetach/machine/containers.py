@@ -443,7 +443,7 @@ def items(m: Core, this: Value) -> Iterable:
             i += 1
         if not exact and not this.exact:
             while this.items and i < MAX_PASSES + MAX_SKIPPED:
-                yield m.draw(this.items[-1], this.items)
+                yield m.draw(this.items[-1], this.items, in_order=True)
                 i += 1
 
     return Iterable(walk, len(this.items) if this.exact else None, short=this.exact)

@@ -492,15 +492,19 @@ class Core:
                     Stored(container, t, t.node, site, element, value, self.loops, self.tick(), how, chain=self.chain)
                 )
 
-    def draw(self, taken: Value, items: Iterable[Value]) -> Value:
+    def draw(self, taken: Value, items: list[Value], *, in_order: bool = False) -> Value:
         """One element stands for any of the items, since nobody knows which is read; what was taken."""
-        nodes = tuple(t.node for t in graph_in(taken, 3) if t.node is not None and not t.node.leaf)
-        if nodes:
-            others = {t.node for item in items if item is not taken for t in graph_in(item, 3) if t.node is not None}
-            others = {node for node in others if not node.leaf}
-            if others:
-                self.drawn.append(Drawn(nodes, frozenset(others), self.clock))
+        self.note_drawn([taken], [item for item in items if item is not taken], in_order=in_order)
         return taken
+
+    def note_drawn(self, taken: list[Value], others: list[Value], *, in_order: bool = False) -> None:
+        """Some elements of a container are read, and nobody knows which: for what is taken, others may be meant."""
+        own, rest = (
+            {t.node: None for v in values for t in graph_in(v, 3) if t.node is not None and not t.node.leaf}
+            for values in (taken, others)
+        )
+        if own and rest:
+            self.drawn.append(Drawn(tuple(own), frozenset(rest), self.clock, in_order))
 
     # ---- what the layers above provide
 

@@ -70,11 +70,15 @@ class Stored:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Drawn:
-    """An element of a container was read whose place is not known: `taken` stands for it, `others` may be meant."""
+    """Elements of a container were read whose places are not known: `taken` stand for them, `others` may be meant.
+
+    `in_order`: all of them are read, one after the other, and these stand for those of which nothing is known.
+    """
 
     taken: tuple[Node, ...]
     others: frozenset[Node]
     clock: int
+    in_order: bool
 
     def walked_since(self, clock: int) -> bool:
         """Whether what was taken is differentiated after it was, and after `clock`: then any other may be so."""

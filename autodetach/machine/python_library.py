@@ -714,6 +714,7 @@ def _sample(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
     population = args[0] if args else kwargs.get("population")
     if not isinstance(population, Sequence):
         return m.opaque("sample")
+    m.note_drawn(population.items, population.items)
     return Sequence("list", list(population.items), m.clock, exact=False)
 
 
