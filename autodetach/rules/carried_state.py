@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.finding import Severity, StoryStep
@@ -70,6 +71,7 @@ from autodetach.rules.program import (
     Program,
     assumptions_of,
     fault_of,
+    handed,
     is_assumed,
     line,
     observed_of,
@@ -82,6 +84,8 @@ from autodetach.rules.suspect import Candidate, Suspect, rule
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
+
+DRAWN = "what is drawn from a memory is taken for data; whether its makers learn through it, only its author knows"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -279,7 +283,9 @@ def _candidates(
     removals = tuple({f.call: f for f in flags}.values())
     stored = list(_stored(run, crossed))
     appended = [e for e, _ in stored if e.how == "append"]
-    if any(maker in draw.taken for draw in run.machine.drawn if not draw.in_order for _, _, maker in crossed):
+    draws = [draw for draw in run.machine.drawn if not draw.in_order]
+    is_drawn = any(maker in draw.taken for draw in draws for _, _, maker in crossed)
+    if is_drawn:
         appended = []  # what is drawn from a memory is meant to last
     emptied = list(_emptied(program, again, moment(same), now.activation, there, appended))
     found = [*_at_store(stored), *emptied]
@@ -290,6 +296,8 @@ def _candidates(
         if removals:
             yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt)
         yield Candidate(message, codemods, doubt)
+    for message, codemods in _at_store(stored) if is_drawn else ():
+        yield Candidate(message, codemods, doubt or DRAWN, cuts=True)
     if doubt is None:
         yield from _anew(program, again, moment(same), now.activation, crossed, there)
     yield from own_terms(program, d, crossed)
@@ -330,9 +338,10 @@ def _stored(run: Run, crossed: list[Crossed]) -> Iterator[tuple[Stored, ast.expr
     for event in run.machine.stored:
         if event.how not in ("append", "key", "new key") or event.element is None or event.node not in makers:
             continue
-        for element, value in leaves_of_display(event.element, event.value):
-            if value is event.tensor:
-                yield event, element
+        leaves = leaves_of_display(event.element, event.value)
+        found = [e for e, value in leaves if value is event.tensor and not isinstance(e, ast.Starred)]
+        for element in found or islice(handed(event.chain, event.tensor), 1):
+            yield event, element
 
 
 def _at_store(stored: list[tuple[Stored, ast.expr]]) -> Iterator[Repair]:
