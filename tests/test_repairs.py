@@ -125,3 +125,21 @@ def test_lists_that_are_read_later_are_not_emptied(old: str, new: str) -> None:
     fixed = fix(source, CheckOptions(), unsafe=True)
     assert fixed.source.text == source.text
     assert [finding.code for finding in fixed.remaining] == ["AD302"]
+
+
+@pytest.mark.parametrize(
+    "differentiation",
+    ["    if i % 2:\n        continue\n    so_far.backward()\n", "    if i % 2 == 0:\n        so_far.backward()\n"],
+    ids=["behind continue", "in a branch"],
+)
+def test_a_sum_that_not_every_pass_differentiates_keeps_its_terms(differentiation: str) -> None:
+    """Else the passes that differentiate nothing would train nothing."""
+    text = (FIXTURES / "carried-state" / "running_sum_of_expressions.before.py").read_text()
+    old = "    so_far.backward()\n"
+    assert text.count(old) == 1
+    source = Source.from_bytes(text.replace(old, differentiation).encode(), "a.py")
+    fixed = fix(source, CheckOptions(), unsafe=True)
+    assert "so_far = so_far.detach()" in fixed.source.text
+    assert "mse_loss(net(x), y) / every  # one quarter each" in fixed.source.text
+    assert "_term" not in fixed.source.text
+    assert not fixed.remaining
