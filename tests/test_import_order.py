@@ -71,7 +71,7 @@ ORDER = (
     "rules.holders rules.detaching",
     "rules.reads rules.weighted",
     "rules.own_term",
-    "rules.anew",
+    "rules.anew rules.repeated",
     "rules.*",
     "rules.step_between rules.stored_history",
     "rules",

@@ -55,3 +55,91 @@ def test_a_running_sum_adds_up_what_the_settings_prefer(method: Literal["item", 
     (finding,) = check(Source.from_bytes(text, "a.py"), CheckOptions(prefer_accumulate=method)).findings
     assert finding.fix is not None
     assert f"add up `out_loss.{method}()`" in finding.fix.message
+
+
+SAMPLES = FIXTURES / "graph-outside-loop" / "samples_of_several_steps.before.py"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("            opt_painter.zero_grad()\n", "            opt_painter.zero_grad()\n            z = real[:, :3]\n"),
+        ("        # the painter catches up\n", "        z = real[:, :3]\n"),
+        ("            opt_judge.step()\n", "            opt_judge.step()\n            z = torch.randn(len(real), 3)\n"),
+        ("            painted = painter(z)\n", "            if len(real) > 2:\n                painted = painter(z)\n"),
+    ],
+    ids=["bound in the loop", "bound before it", "bound where it is built", "built in a branch"],
+)
+def test_what_would_become_something_else_is_not_built_again(old: str, new: str) -> None:
+    """The values of the generator's samples are those of the inputs that they were made of."""
+    text = SAMPLES.read_text()
+    assert text.count(old) == 1
+    source = Source.from_bytes(text.replace(old, new).encode(), "a.py")
+    fixed = fix(source, CheckOptions(), unsafe=True)
+    assert fixed.source.text == source.text
+    assert [finding.code for finding in fixed.remaining] == ["AD301"]
+
+
+MEMORY = """\
+import random
+import torch
+from torch import nn
+
+encoder, value = nn.Linear(3, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*encoder.parameters(), *value.parameters()], lr=0.05)
+rows = []
+for step in range(12):
+    x = torch.randn(3)
+    rows.append((encoder(x), x.sum()))
+    batch = rows
+    loss = sum((value(code) - reward).pow(2).mean() for code, reward in batch)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("batch", "is_emptied"), [("rows", True), ("random.sample(rows, min(4, len(rows)))", False)], ids=["all", "sampled"]
+)
+def test_a_memory_that_is_drawn_from_is_not_emptied(batch: str, is_emptied: bool) -> None:
+    source = Source.from_bytes(MEMORY.replace("batch = rows", f"batch = {batch}").encode(), "a.py")
+    (finding,) = check(source, CheckOptions()).findings
+    assert finding.code == "AD302"
+    assert (finding.fix is not None and "when it has been used" in finding.fix.message) is is_emptied
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("    return loss.item()\n", "    return loss.item() / len(gambler.gains)\n"),
+        ("round(learn(gambler, optimizer), 4))", "round(learn(gambler, optimizer) / len(gambler.gains), 4))"),
+        ("round(learn(gambler, optimizer), 4))", "learn(gambler, optimizer))\n        print(sum(gambler.gains))"),
+    ],
+    ids=["where it is returned", "in the call's statement", "behind the call"],
+)
+def test_lists_that_are_read_later_are_not_emptied(old: str, new: str) -> None:
+    text = (FIXTURES / "carried-state" / "steps_never_cleared.before.py").read_text()
+    assert text.count(old) == 1
+    source = Source.from_bytes(text.replace(old, new).encode(), "a.py")
+    fixed = fix(source, CheckOptions(), unsafe=True)
+    assert fixed.source.text == source.text
+    assert [finding.code for finding in fixed.remaining] == ["AD302"]
+
+
+@pytest.mark.parametrize(
+    "differentiation",
+    ["    if i % 2:\n        continue\n    so_far.backward()\n", "    if i % 2 == 0:\n        so_far.backward()\n"],
+    ids=["behind continue", "in a branch"],
+)
+def test_a_sum_that_not_every_pass_differentiates_keeps_its_terms(differentiation: str) -> None:
+    """Else the passes that differentiate nothing would train nothing."""
+    text = (FIXTURES / "carried-state" / "running_sum_of_expressions.before.py").read_text()
+    old = "    so_far.backward()\n"
+    assert text.count(old) == 1
+    source = Source.from_bytes(text.replace(old, differentiation).encode(), "a.py")
+    fixed = fix(source, CheckOptions(), unsafe=True)
+    assert "so_far = so_far.detach()" in fixed.source.text
+    assert "mse_loss(net(x), y) / every  # one quarter each" in fixed.source.text
+    assert "_term" not in fixed.source.text
+    assert not fixed.remaining

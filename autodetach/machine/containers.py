@@ -289,7 +289,7 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         return this.items[min(max(index.lo, 0), len(this.items) - 1)]  # a counter: each pass another element
     if this.items:
         # An unknown index: the youngest element stands for any of them.
-        return this.items[-1] if not all(is_constant(i) for i in this.items) else m.fresh()
+        return m.draw(this.items[-1], this.items) if not all(is_constant(i) for i in this.items) else m.fresh()
     return m.opaque("item")
 
 
@@ -301,7 +301,9 @@ def _sliced(m: Core, this: Sequence, index: Slice) -> Value:
         except ValueError:
             items = list(this.items)
         return Sequence(this.kind, items, m.clock, this.exact)
-    return Sequence(this.kind, list(this.items), m.clock, False)
+    # Of those that are known, the later ones stand for what is behind the first few.
+    behind = this.items[index.lower :] if isinstance(index.lower, int) and parts[1:] == (None, None) else []
+    return Sequence(this.kind, behind or list(this.items), m.clock, False)
 
 
 def _text_slice(m: Core, this: str | bytes, index: Value) -> Value:
@@ -441,7 +443,7 @@ def items(m: Core, this: Value) -> Iterable:
             i += 1
         if not exact and not this.exact:
             while this.items and i < MAX_PASSES + MAX_SKIPPED:
-                yield this.items[-1]
+                yield m.draw(this.items[-1], this.items, in_order=True)
                 i += 1
 
     return Iterable(walk, len(this.items) if this.exact else None, short=this.exact)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Hashable, Iterable
 from typing import NoReturn
 
-from autodetach.machine.events import Crossing, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
+from autodetach.machine.events import Crossing, Drawn, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
 from autodetach.machine.evidence import Evidence, Place
 from autodetach.machine.graph import (
     Activation,
@@ -91,6 +91,7 @@ class Core:
         self.stale: list[StaleSaved] = []
         self.crossings: list[Crossing] = []
         self.stored: list[Stored] = []
+        self.drawn: list[Drawn] = []
         self.steps: list[Step] = []
         self.escapes: list[Escape] = []
         self.type_faults: list[TypeFault] = []
@@ -498,6 +499,20 @@ class Core:
                 self.stored.append(
                     Stored(container, t, t.node, site, element, value, self.loops, self.tick(), how, chain=self.chain)
                 )
+
+    def draw(self, taken: Value, items: list[Value], *, in_order: bool = False) -> Value:
+        """One element stands for any of the items, since nobody knows which is read; what was taken."""
+        self.note_drawn([taken], [item for item in items if item is not taken], in_order=in_order)
+        return taken
+
+    def note_drawn(self, taken: list[Value], others: list[Value], *, in_order: bool = False) -> None:
+        """Some elements of a container are read, and nobody knows which: for what is taken, others may be meant."""
+        own, rest = (
+            {t.node: None for v in values for t in graph_in(v, 3) if t.node is not None and not t.node.leaf}
+            for values in (taken, others)
+        )
+        if own and rest:
+            self.drawn.append(Drawn(tuple(own), frozenset(rest), self.clock, in_order))
 
     # ---- what the layers above provide
 

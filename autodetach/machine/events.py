@@ -68,6 +68,23 @@ class Stored:
     chain: Chain = None
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Drawn:
+    """Elements of a container were read whose places are not known: `taken` stand for them, `others` may be meant.
+
+    `in_order`: all of them are read, one after the other, and these stand for those of which nothing is known.
+    """
+
+    taken: tuple[Node, ...]
+    others: frozenset[Node]
+    clock: int
+    in_order: bool
+
+    def walked_since(self, clock: int) -> bool:
+        """Whether what was taken is differentiated after it was, and after `clock`: then any other may be so."""
+        return any(d.number > max(clock, self.clock) for n in self.taken for d in n.walked_by)
+
+
 @dataclass(eq=False, slots=True)
 class Crossing:
     """A node made in one pass has an operand that was made in an earlier pass of the same loop."""

@@ -353,7 +353,11 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         if not _proven(event.node):
             continue
         freeing = _freed_within((Element(event.element, event.value, event.node),), within_pass)
-        used = _used_later(growing, activation) or (freeing is None and _is_released(run, event, activation))
+        used = (
+            _used_later(growing, activation)
+            or _may_be_drawn(run, growing)
+            or (freeing is None and _is_released(run, event, activation))
+        )
         is_small = (activation.bounded and not _is_much(event)) or activation.inner
         if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
             continue
@@ -450,6 +454,12 @@ def _used_later(events: list[Stored], activation: Activation) -> bool:
             ):
                 return True  # one differentiation over elements of several passes
     return False
+
+
+def _may_be_drawn(run: Run, events: list[Stored]) -> bool:
+    """Whether what is stored may be differentiated by its place in the container, which is not known."""
+    nodes = {event.node for event in events}
+    return any(not draw.others.isdisjoint(nodes) and draw.walked_since(0) for draw in run.machine.drawn)
 
 
 def _origin_of(run: Run, event: Stored) -> Stored:

@@ -397,6 +397,8 @@ def _sequence(kind: str) -> Callable[[Core, list[Value], dict[str, Value], Site]
     def make(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if not args:
             return Sequence(kind, [], m.clock)
+        if isinstance(args[0], Sequence) and kind != "set":
+            return Sequence(kind, list(args[0].items), m.clock, args[0].exact)
         items, exact = m.collect(args[0], site, 64)
         return Sequence(kind, items, m.clock, exact)
 
@@ -712,6 +714,7 @@ def _sample(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
     population = args[0] if args else kwargs.get("population")
     if not isinstance(population, Sequence):
         return m.opaque("sample")
+    m.note_drawn(population.items, population.items)
     return Sequence("list", list(population.items), m.clock, exact=False)
 
 

@@ -41,7 +41,8 @@ When the state is detached, made anew, or under `no_grad`; in an unrolled loop w
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.finding import Severity, StoryStep
@@ -52,12 +53,25 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.rules.detaching import leaves_of_display, structural
-from autodetach.rules.holders import Holder, Moment, Replay, behind_step, inside, moment, placed, replay, rooted, twin
+from autodetach.rules.holders import (
+    Holder,
+    Moment,
+    Replay,
+    behind_step,
+    inside,
+    moment,
+    of_list,
+    placed,
+    replay,
+    rooted,
+    twin,
+)
 from autodetach.rules.own_term import own_terms
 from autodetach.rules.program import (
     Program,
     assumptions_of,
     fault_of,
+    handed,
     is_assumed,
     line,
     observed_of,
@@ -70,6 +84,8 @@ from autodetach.rules.suspect import Candidate, Suspect, rule
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
+
+DRAWN = "what is drawn from a memory is taken for data; whether its makers learn through it, only its author knows"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -266,7 +282,11 @@ def _candidates(
     ]
     removals = tuple({f.call: f for f in flags}.values())
     stored = list(_stored(run, crossed))
-    appended = [e for e, _ in stored if e.how == "append" and e.value is e.tensor]
+    appended = [e for e, _ in stored if e.how == "append"]
+    draws = [draw for draw in run.machine.drawn if not draw.in_order]
+    is_drawn = any(maker in draw.taken for draw in draws for _, _, maker in crossed)
+    if is_drawn:
+        appended = []  # what is drawn from a memory is meant to last
     emptied = list(_emptied(program, again, moment(same), now.activation, there, appended))
     found = [*_at_store(stored), *emptied]
     for message, codemods in (*found, *repairs(program, again, moment(same), now.activation, there)):
@@ -276,6 +296,8 @@ def _candidates(
         if removals:
             yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt)
         yield Candidate(message, codemods, doubt)
+    for message, codemods in _at_store(stored) if is_drawn else ():
+        yield Candidate(message, codemods, doubt or DRAWN, cuts=True)
     if doubt is None:
         yield from _anew(program, again, moment(same), now.activation, crossed, there)
     yield from own_terms(program, d, crossed)
@@ -316,9 +338,10 @@ def _stored(run: Run, crossed: list[Crossed]) -> Iterator[tuple[Stored, ast.expr
     for event in run.machine.stored:
         if event.how not in ("append", "key", "new key") or event.element is None or event.node not in makers:
             continue
-        for element, value in leaves_of_display(event.element, event.value):
-            if value is event.tensor:
-                yield event, element
+        leaves = leaves_of_display(event.element, event.value)
+        found = [e for e, value in leaves if value is event.tensor and not isinstance(e, ast.Starred)]
+        for element in found or islice(handed(event.chain, event.tensor), 1):
+            yield event, element
 
 
 def _at_store(stored: list[tuple[Stored, ast.expr]]) -> Iterator[Repair]:
@@ -339,14 +362,17 @@ def _emptied(
 
     if not stored:
         return
-    lists = _cover(program, again, d, activation, [operand for _, operand, _ in crossed])
+    operands = [operand for _, operand, _ in crossed]
+    lists = _cover(program, again, d, activation, operands, lambda o: [of_list(h) for h in again.of(o)])
     if not lists or not all(_is_list(h.value) for h in lists.values()):
         return
     frame = max(lists.values(), key=lambda h: _inwardness(d, h)).frame
     statement = placed(program, d, frame, activation.node)
     if statement is not None:
-        anchor = behind_step(program, again.machine, d, statement, frame)
         texts = list(dict.fromkeys(t for h in lists.values() for t in (h.text, *_grown_alike(program, h))))
+        anchor = _last_mention(program, behind_step(program, again.machine, d, statement, frame), texts)
+        if _is_read_later(program, d, anchor, activation.node, texts):
+            return
         shown = ", ".join(f"`{t}`" for t in texts)
         yield (
             f"empty {shown} when it has been used",
@@ -354,8 +380,32 @@ def _emptied(
         )
 
 
+def _is_read_later(program: Program, d: Moment, anchor: ast.stmt, loop: ast.AST | None, texts: list[str]) -> bool:
+    """Whether anything behind a statement, or behind the calls that led to it, says the names of lists in this pass."""
+    names = {t.rpartition(".")[2] for t in texts}
+    begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), -1)
+    block = program.block(anchor)
+    for statement, _ in d.trail[begun + 1 :]:
+        own = program.block(statement)
+        later = block[block.index(anchor) + 1 :] if own is block else own[own.index(statement) + 1 :]
+        if own is not block and not hasattr(statement, "body"):
+            later = [statement, *later]
+        if not names.isdisjoint(_names_in(later)):
+            return True
+    return False
+
+
+def _names_in(statements: list[ast.stmt]) -> Iterator[str]:
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name):
+                yield node.id
+            elif isinstance(node, ast.Attribute):
+                yield node.attr
+
+
 def _is_list(value: Value) -> TypeGuard[Sequence]:
-    return isinstance(value, Sequence) and value.kind in ("list", "deque")
+    return isinstance(value, Sequence) and value.kind in ("list", "deque") and value.maxlen is None
 
 
 def _grown_alike(program: Program, holder: Holder) -> Iterator[str]:
@@ -434,15 +484,21 @@ def _last_mention(program: Program, anchor: ast.stmt, texts: list[str]) -> ast.s
 
 
 def _cover(
-    program: Program, again: Replay, d: Moment, activation: Activation, operands: list[Value]
+    program: Program,
+    again: Replay,
+    d: Moment,
+    activation: Activation,
+    operands: list[Value],
+    holders_of: Callable[[Value], list[Holder]] | None = None,
 ) -> dict[str, Holder]:
     """The fewest bindings that hold all of the operands, nearest first; none if one operand has no name."""
+    holders_of = holders_of or again.of
     left = {id(o): o for o in operands}
     chosen: dict[str, Holder] = {}
     while left:
         options: dict[str, tuple[set[int], Holder]] = {}
         for key, operand in left.items():
-            for holder in again.of(operand):
+            for holder in holders_of(operand):
                 holder = rooted(d, holder)
                 if not _placeable(program, d, holder, activation):
                     holder = inside(d, holder, activation.node)

@@ -27,7 +27,8 @@ for x, y in loader:
 ## Fix safety
 If the leaves are trained, the statements that build the graph move into the loop: safe when the program could only
 raise before and the moved statements draw no random numbers. If they are not trained, the value is detached where it
-is built: safe. Unsafe when the program runs today (the silent kind).
+is built: safe. Unsafe when the program runs today (the silent kind). What is needed before the loop too is built once
+more inside of it: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -41,18 +42,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Activation, Differentiation, Node, Site, diverge
+from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge
 from autodetach.machine.growth import expression_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Value
+from autodetach.rules.detaching import leaves_of_display
 from autodetach.rules.program import (
     Program,
     assumptions_of,
     calls_of,
     fault_of,
+    handed,
     is_assumed,
     line,
     observed_of,
@@ -62,6 +66,7 @@ from autodetach.rules.program import (
     text,
 )
 from autodetach.rules.reads import at_read, is_part_of_what_is_read
+from autodetach.rules.repeated import repeated_inside
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 Entry = tuple[Node | None, Value, Node]
@@ -220,13 +225,35 @@ def _candidates(
             moved = _moved(program, run, next(iter(readers.values())), "function", outer, doubt)
     if _computed_again(run, d, activation, outer):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
-        for candidate in (*_detached(program, entries, meant), *_read(program, entries, meant)):
+        stored = _stored(run, outer, meant)
+        for candidate in (*stored, *_detached(program, entries, meant), *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
         return
     if moves:
-        yield from moved
+        yield from moved or repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run))
     yield from _detached(program, entries, doubt)
     yield from _read(program, entries, doubt)
+
+
+def _stored(run: Run, outer: list[Node], doubt: str) -> Iterator[Candidate]:
+    """Where a container takes what the loop computes anew: else it keeps its graph while the loop runs."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    made = set(outer)
+    events = [event for event in run.machine.stored if event.node in made]
+    stored = {event.node for event in events}
+    places: dict[ast.expr, None] = {}
+    for event in events:
+        if stored.isdisjoint(ancestors(event.node.parents)):
+            element = event.element
+            elements = leaves_of_display(element, event.value) if element is not None else []
+            given = [*(e for e, value in elements if value is event.tensor), *handed(event.chain, event.tensor)]
+            if not given:
+                return
+            places[given[-1]] = None
+    if places:
+        shown = ", ".join(f"`{text(e)}`" for e in places)
+        yield Candidate(f"detach {shown} where it is stored", tuple(AppendMethod(e, "detach") for e in places), doubt)
 
 
 def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:
@@ -238,15 +265,27 @@ def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator
 
 
 def _computed_again(run: Run, d: Differentiation, activation: Activation, outer: list[Node]) -> bool:
-    """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy."""
-    modules = {spelled(n.site.node.func) for n in outer if isinstance(n.site.node, ast.Call) and n.op[:1].isupper()}
+    """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy.
+
+    Two classes may each have a `self.head`: what has the same name has the same weights too, where these are known.
+    """
+    before = [n for n in outer if _is_of_module(n)]
+    names = {_callee(n) for n in before}
+    weights = {leaf for n in before for leaf in n.parents if leaf.leaf}
     return any(
-        isinstance(n.site.node, ast.Call)
-        and n.op[:1].isupper()
-        and pass_of(n.loops, activation) is not None
-        and spelled(n.site.node.func) in modules
+        _callee(n) in names and (not weights or not weights.isdisjoint(n.parents))
         for n in d.walked
+        if _is_of_module(n) and pass_of(n.loops, activation) is not None
     )
+
+
+def _is_of_module(node: Node) -> bool:
+    return isinstance(node.site.node, ast.Call) and node.op[:1].isupper()
+
+
+def _callee(node: Node) -> str:
+    assert isinstance(node.site.node, ast.Call)
+    return spelled(node.site.node.func)
 
 
 def _outside(nodes: list[Node], activation: Activation) -> list[Node]:

@@ -178,6 +178,18 @@ def rooted(d: Moment, holder: Holder) -> Holder:
     return holder
 
 
+def of_list(holder: Holder) -> Holder:
+    """Of the record `memory.rows[2]`, the list in which it stands; any other binding as it is."""
+    whole, bracket, _ = holder.text.rpartition("[")
+    if not bracket or not holder.text.endswith("]"):
+        return holder
+    rest = holder.rest.rpartition("[")[0]
+    found = holder.frame.names.get(whole) if holder.owner is None else holder.owner.attrs.get(rest.removeprefix("."))
+    if isinstance(found, Sequence) and any(item is holder.value for item in found.items):
+        return replace(holder, text=whole, rest=rest, value=found)
+    return holder
+
+
 def inside(d: Moment, holder: Holder, loop: ast.AST | None) -> Holder:
     """A binding of a module as the innermost function that runs inside of `loop` can write it."""
     if holder.frame.outer is not None:

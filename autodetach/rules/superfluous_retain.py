@@ -57,7 +57,7 @@ def find(program: Program) -> Iterator[Suspect]:
             if _is_literal(d):
                 if run.whole:
                     retained.setdefault(d.call, d)
-                if _walked_again(d) or _handed_on(run, d) or _may_share(run, d):
+                if _walked_again(d) or _may_be_drawn(run, d) or _handed_on(run, d) or _may_share(run, d):
                     needed.add(d.call)
     for call, d in retained.items():
         if call not in needed and call not in faulty:
@@ -90,6 +90,12 @@ def _may_share(run: Run, d: Differentiation) -> bool:
 
 def _is_of_unknown(d: Differentiation) -> bool:
     return any(n.assumed and not n.leaf and not n.parents for n in d.walked)
+
+
+def _may_be_drawn(run: Run, d: Differentiation) -> bool:
+    """Whether a later differentiation of one of several, nobody knows of which, may be of a part of this graph."""
+    draws = [draw for draw in run.machine.drawn if draw.walked_since(d.number)]
+    return bool(draws) and any(n in draw.others for n in d.walked for draw in draws)
 
 
 def _handed_on(run: Run, d: Differentiation) -> bool:
