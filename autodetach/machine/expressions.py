@@ -642,7 +642,7 @@ class Expressions(Objects):
         generator = generators[depth]
         items = self.items_of(self.eval(generator.iter, frame), self.site(generator.iter, frame))
         exact = items.length is not None and items.length <= 16
-        activation = self.activate(node, frame, exact)
+        activation = self.activate_over(items, node, frame, exact)
         outer = self.loops
         try:
             limit = 16 if exact else 3
@@ -650,7 +650,7 @@ class Expressions(Objects):
                 if activation.passes >= (8 if items.whole else limit):
                     break
                 self.spend(5)
-                self.enter_pass(activation, outer)
+                self.enter_pass_with(item, activation, outer)
                 self.assign(generator.target, item, frame)
                 if all(
                     self.truth(self.eval(test, frame), self.site(test, frame), relevant=False) for test in generator.ifs
@@ -661,6 +661,7 @@ class Expressions(Objects):
                 activation.exact = exact or items.whole
         finally:
             self.loops = outer
+            self.finish(activation)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
         raise NotImplementedError
