@@ -126,9 +126,7 @@ def _chains(run: Run) -> Iterator[Growth]:
         freeing = _freed_within(elements, before)
         walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
         linear = all(n.op in LINEAR or n.op == "part" for n in cycle)
-        if not walked and not _outermost(child, activation) and not (
-            linear and elements and _is_long(run, activation)
-        ):
+        if not walked and not _outermost(child, activation) and not (linear and elements and _is_long(run, activation)):
             continue
         if not walked and any(n.walked_by for n in cycle):
             continue

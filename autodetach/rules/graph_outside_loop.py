@@ -341,6 +341,8 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
     """Whether nothing that stays behind reads what the statements bind before they will have run."""
     bound = {name for s in statements for name in program.names_bound(s)}
     home, goal = program.scope(statements[0]), program.scope(anchor)
+    if home is not goal and _read_by_others(program, statements, goal):
+        return False
     first = min(line(s) for s in statements)
     moved = set(statements)
     for node in ast.walk(program.file_of(anchor)):
@@ -357,6 +359,14 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
         elif goal in around and isinstance(node.ctx, ast.Store):
             return False
     return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in targets_of(s))
+
+
+def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
+    """Whether an attribute that a constructor sets is mentioned outside of the function which would set it instead."""
+    kept = {t.attr for s in statements for t in targets_of(s) if isinstance(t, ast.Attribute)}
+    nodes = ast.walk(program.file_of(goal)) if kept else ()
+    mentions = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in kept)
+    return any({goal, *statements}.isdisjoint(program.enclosing(n)) for n in mentions)
 
 
 def _binds(scope: ast.AST, name: str) -> bool:
