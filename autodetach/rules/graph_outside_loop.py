@@ -343,6 +343,8 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
     home, goal = program.scope(statements[0]), program.scope(anchor)
     if home is not goal and _read_by_others(program, statements, goal):
         return False
+    if _is_bound_anew(program, statements, goal):
+        return False
     first = min(line(s) for s in statements)
     moved = set(statements)
     for node in ast.walk(program.file_of(anchor)):
@@ -359,6 +361,31 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
         elif goal in around and isinstance(node.ctx, ast.Store):
             return False
     return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in targets_of(s))
+
+
+def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
+    """Whether what the statements read may be something else by then: `x` of `out = net(x)`, in a loop over `x`."""
+    read = {name for s in statements for name in program.names_read(s)}
+    read -= {name for s in statements for name in program.names_bound(s)}
+    home, after = program.scope(statements[0]), min(line(s) for s in statements)
+    if home is not goal and isinstance(goal, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        this = goal.args.args[:1] if isinstance(program.parents.get(goal), ast.ClassDef) else []
+        if read & {a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg) and a not in this}:
+            return True
+    return any(
+        n.id in read and not isinstance(n.ctx, ast.Load) and not _is_updated(program, n)
+        for scope in {home, goal}
+        for n in ast.walk(scope)
+        if isinstance(n, ast.Name) and program.scope(n) is scope and (scope is not home or n.lineno > after)
+    )
+
+
+def _is_updated(program: Program, name: ast.Name) -> bool:
+    """Whether a name is bound by `w -= step` or `w = w - step`."""
+    statement = program.statement(name)
+    return isinstance(statement, ast.AugAssign) or (
+        isinstance(statement, ast.Assign) and name.id in program.names_read(statement.value)
+    )
 
 
 def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
