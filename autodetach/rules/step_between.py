@@ -25,9 +25,9 @@ opt_b.step()
 ```
 
 ## Fix safety
-Offered only if every step still consumes gradient of the same losses; unsafe where several optimizers share the
-gradient, since one loss may be meant to be detached. Otherwise there is no fix, only the report: whether to compute
-the second loss anew after the step, or to detach, is the author's decision.
+A step is moved only if every step still consumes gradient of the same losses; unsafe where several optimizers share
+the gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step: there
+only, if nothing reads it before, else once more. That is unsafe: to detach may be what was meant.
 
 ## When it stays silent
 When the forward is run again after the step, and when no changed tensor was saved.
