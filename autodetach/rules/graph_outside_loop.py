@@ -48,6 +48,7 @@ from autodetach.machine.growth import expression_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Value
+from autodetach.rules.one_element import where_read
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -292,7 +293,8 @@ def _moved(
     if doubt is None and keeps_state(program, run, ordered):
         doubt = "a moved statement calls what keeps a state, which it will change in every pass"
     names = ", ".join(f"`{text(t)}`" for s in ordered for t in targets_of(s))
-    return [Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
+    alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
+    return [*alone, Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
 
 
 def _body(activation: Activation) -> list[ast.stmt]:
