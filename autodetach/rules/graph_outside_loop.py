@@ -26,8 +26,10 @@ for x, y in loader:
 
 ## Fix safety
 If the leaves are trained, the statements that build the graph move into the loop: safe when the program could only
-raise before and the moved statements draw no random numbers. If they are not trained, the value is detached where it
-is built: safe. Unsafe when the program runs today (the silent kind).
+raise before and the moved statements draw no random numbers. Of a table that is read in one place, one element at a
+time, that element is computed there instead. Nothing moves past what gives another meaning to a name that it reads. If
+they are not trained, the value is detached where it is built: safe. Unsafe when the program runs today (the silent
+kind).
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
