@@ -610,6 +610,18 @@ class Core:
         self.on_pass(current)
         return current
 
+    def activate_over(self, items: Iterable_, node: ast.AST, frame: Frame, exact: bool) -> Activation:
+        """Begin a loop over `items`."""
+        raise NotImplementedError
+
+    def enter_pass_with(self, item: Value, activation: Activation, outer: Loops) -> None:
+        """Begin the pass of an item; what it is tells of the loop."""
+        raise NotImplementedError
+
+    def finish(self, activation: Activation) -> None:
+        """End a loop."""
+        raise NotImplementedError
+
     def on_pass(self, current: Pass) -> None:
         """Called when a pass begins; a probe looks at the bindings here."""
 

@@ -639,7 +639,7 @@ class Expressions(Objects):
         generator = generators[depth]
         items = self.items_of(self.eval(generator.iter, frame), self.site(generator.iter, frame))
         exact = items.length is not None and items.length <= 16
-        activation = self.activate(node, frame, exact)
+        activation = self.activate_over(items, node, frame, exact)
         outer = self.loops
         try:
             limit = 16 if exact else 3
@@ -647,7 +647,7 @@ class Expressions(Objects):
                 if activation.passes >= (8 if items.whole else limit):
                     break
                 self.spend(5)
-                self.enter_pass(activation, outer)
+                self.enter_pass_with(item, activation, outer)
                 self.assign(generator.target, item, frame)
                 if all(
                     self.truth(self.eval(test, frame), self.site(test, frame), relevant=False) for test in generator.ifs
@@ -658,6 +658,7 @@ class Expressions(Objects):
                 activation.exact = exact or items.whole
         finally:
             self.loops = outer
+            self.finish(activation)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
         raise NotImplementedError

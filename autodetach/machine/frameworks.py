@@ -54,6 +54,11 @@ def thread_method(m: Core, this: Instance, name: str) -> Value:
     return Native(name, run, this)
 
 
+def _local(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    """`threading.local()`: an object that has what was set, and nothing else. All threads are taken for one."""
+    return Instance(External("threading.local"), m.serial(), m.clock)
+
+
 def _futures(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     """`as_completed(futures)`: in the order in which they were submitted."""
     value = args[0] if args else kwargs.get("fs")
@@ -125,6 +130,7 @@ def toggle(m: Core, this: Instance, optimizer: Value, on: bool, site: Site) -> N
 
 FUNCTIONS: dict[str, Handler] = {
     "threading.Thread": _thread,
+    "threading.local": _local,
     "concurrent.futures.as_completed": _futures,
     "deepspeed.initialize": _engine,
     "apex.amp.initialize": _initialize_apex,

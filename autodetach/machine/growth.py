@@ -132,7 +132,7 @@ def _chains(run: Run) -> Iterator[Growth]:
         freeing = _freed_within(elements, before)
         walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
         linear = all(n.op in LINEAR or n.op == "part" for n in cycle)
-        if not walked and not _outermost(child, activation) and not (linear and elements and _is_long(activation)):
+        if not walked and not _outermost(child, activation) and not (linear and elements and _is_long(run, activation)):
             continue
         if not walked and any(n.walked_by for n in cycle):
             continue
@@ -158,9 +158,16 @@ def _outermost(child: Node, activation: Activation) -> bool:
     return bool(child.loops) and child.loops[0].activation is activation and activation.node is not None
 
 
-def _is_long(activation: Activation) -> bool:
-    """Whether a loop in view goes on for long enough that a sum over it fills the memory, even if it begins anew."""
-    return activation.node is not None and not activation.bounded and not activation.short
+def _is_long(run: Run, activation: Activation) -> bool:
+    """Whether a loop in view goes on for long enough that a sum over it fills the memory, even if it begins anew.
+
+    One that steps parameters trains: it unrolls nothing, however few passes an example makes.
+    """
+    if activation.node is None or activation.bounded:
+        return False
+    return not activation.short or any(
+        s.what == "step" and s.consumed and pass_of(s.loops, activation) is not None for s in run.machine.steps
+    )
 
 
 def _unrolled(run: Run, crossing: Crossing) -> bool:

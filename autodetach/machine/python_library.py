@@ -722,11 +722,20 @@ def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
     return m.opaque("suppress")
 
 
+def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """An object with the attributes that it is given."""
+    made = Instance(External("types.SimpleNamespace"), m.serial(), m.clock)
+    made.attrs.update((name, value) for name, value in kwargs.items() if name != "**")
+    made.open = bool(args) or "**" in kwargs
+    return made
+
+
 FUNCTIONS: dict[str, Handler] = {
     "collections.OrderedDict": _ordered_dict, "collections.defaultdict": _default_dict,
     "collections.Counter": _counter, "collections.deque": _deque, "collections.namedtuple": _named_tuple,
     "functools.partial": _partial, "functools.wraps": _wraps, "functools.lru_cache": _lru_cache,
     "functools.cache": _lru_cache, "dataclasses.field": _field, "dataclasses.dataclass": _dataclass,
+    "types.SimpleNamespace": _simple_namespace,
     "dataclasses.replace": _dataclass_replace, "copy.copy": _copy, "copy.deepcopy": deepcopy,
     "itertools.chain": _chain, "itertools.chain.from_iterable": _chain_from, "itertools.count": _count,
     "itertools.cycle": _cycle, "itertools.product": _product, "numpy.array": _array_of_tensors,

@@ -11,7 +11,7 @@ from autodetach.machine.classes import decorate, linear_order
 from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.expressions import handlers
-from autodetach.machine.graph import Activation, Site
+from autodetach.machine.graph import Activation, Loops, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.modules import is_module
 from autodetach.machine.objects import annotated_fields, is_named_tuple
@@ -360,27 +360,34 @@ class Statements(Imports):
         items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
         limit = MAX_EXACT if items.name in ("range", "enumerate") else MAX_EXACT_ITEMS
         exact = items.length is not None and items.length <= limit
+        activation = self.activate_over(items, node, frame, exact)
+        outer = self.loops
+        try:
+            for item in items.start(exact):
+                if not exact and (activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation)):
+                    break
+                self.enter_pass_with(item, activation, outer)
+                yield item
+                self.loops = outer
+        finally:
+            self.loops = outer
+            self.finish(activation)
+
+    def activate_over(self, items: Iterable, node: ast.AST, frame: Frame, exact: bool) -> Activation:
         activation = self.activate(node, frame, exact)
         activation.length = items.length
         activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
         unrolled = items.name == "range" and frame.outer is not None and (items.length or 0) <= UNROLLED
         activation.short = activation.bounded or items.short or unrolled
         activation.inner = self.in_module and activation.short
-        outer = self.loops
-        try:
-            for item in items.start(exact):
-                if not exact and (activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation)):
-                    break
-                if isinstance(item, Instance) and is_module(item):
-                    activation.bounded = True
-                elif is_batch(item):
-                    activation.bounded = activation.short = False  # a few in an example stand for the many of a loader
-                self.enter_pass(activation, outer)
-                yield item
-                self.loops = outer
-        finally:
-            self.loops = outer
-            self.finish(activation)
+        return activation
+
+    def enter_pass_with(self, item: Value, activation: Activation, outer: Loops) -> None:
+        if isinstance(item, Instance) and is_module(item):
+            activation.bounded = True
+        elif is_batch(item):
+            activation.bounded = activation.short = False  # a few in an example stand for the many of a loader
+        self.enter_pass(activation, outer)
 
     def finish(self, activation: Activation) -> None:
         """A loop has ended: note what was stored during it in what is older than it, and is still there."""

@@ -201,8 +201,19 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
             return count
         return m.fresh("number", lo=1)
     if name == "tolist":
-        return m.opaque("list")
+        return _numbers(m, t)
     return m.fresh("number" if name in ("element_size", "data_ptr", "storage_offset") else "")
+
+
+def _numbers(m: Core, t: Tensor) -> Value:
+    """What `tolist()` gives: numbers in a list, if there is one dimension."""
+    if t.shape is None or len(t.shape) != 1:
+        return m.opaque("list")
+    size = t.shape[0]
+    exact = size is not None and size <= 16
+    return Sequence(
+        "list", [m.fresh("number") for _ in range(size if exact and size is not None else 3)], m.clock, exact
+    )
 
 
 def _backward(m: Core, t: Tensor, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:

@@ -45,7 +45,7 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.rules.detaching import element_candidates, is_handed_over, narrowed
 from autodetach.rules.program import Program, calls_of, is_update, line, observed_of, stable, text
-from autodetach.rules.suspect import Candidate, Suspect, rule
+from autodetach.rules.suspect import OF_UPDATES, Candidate, Suspect, rule
 
 FREED = "backward frees what it saved; its nodes live as long as it is referred to"
 
@@ -143,12 +143,11 @@ def _leaf_again(program: Program, growth: Growth) -> Iterator[Candidate]:
     }
     if calls and isinstance(place, ast.BinOp) and isinstance(place.op, (ast.Add, ast.Sub)):
         new = ReplaceExpression(place, "({}).detach().requires_grad_()")
-        doubt = "gradient of the updates themselves, as in meta-learning, may be what was meant"
         shown = text(place)
         yield Candidate(
-            f"make `{shown}` a leaf again, and build no graph of its gradient", (new, *calls.values()), doubt
+            f"make `{shown}` a leaf again, and build no graph of its gradient", (new, *calls.values()), OF_UPDATES
         )
-        yield Candidate(f"make `{shown}` a leaf again", (new,), doubt)
+        yield Candidate(f"make `{shown}` a leaf again", (new,), OF_UPDATES)
 
 
 def _given(growth: Growth) -> list[tuple[ast.expr, object]]:

@@ -80,7 +80,7 @@ from autodetach.rules.program import (
     text,
 )
 from autodetach.rules.reads import Crossed, Repair, at_read
-from autodetach.rules.suspect import Candidate, Suspect, rule
+from autodetach.rules.suspect import OF_UPDATES, Candidate, Suspect, rule
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -542,6 +542,30 @@ def _growth_candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         found = iter([*at_read(program, crossed), *found])
     for message, codemods in found:
         yield Candidate(message, codemods)
+    yield from _leaf_again(program, growth, crossed)
+
+
+def _leaf_again(program: Program, growth: Growth, crossed: list[Crossed]) -> Iterator[Candidate]:
+    """What `torch.autograd.grad` is asked about in every pass has to require grad when it is cut off."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    asked = [
+        d
+        for d in growth.run.machine.differentiations
+        if d.kind == "grad" and pass_of(d.loops, growth.activation) is not None
+    ]
+    made: dict[ast.expr, None] = {}
+    for _, _, maker in crossed:
+        place = maker.site.node
+        statement = program.statement(place)
+        if not isinstance(place, ast.expr) or not isinstance(statement, ast.Assign) or statement.value is not place:
+            return
+        made[place] = None
+    if asked and made:
+        shown = ", ".join(f"`{text(e)}`" for e in made)
+        doubt = OF_UPDATES if any(d.create_graph for d in asked) else None
+        again = tuple(AppendMethod(e, "detach().requires_grad_") for e in made)
+        yield Candidate(f"make {shown} a leaf again", again, doubt)
 
 
 RULE = rule(__doc__, "AD302", "carried-state", find)

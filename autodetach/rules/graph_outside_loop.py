@@ -26,9 +26,10 @@ for x, y in loader:
 
 ## Fix safety
 If the leaves are trained, the statements that build the graph move into the loop: safe when the program could only
-raise before and the moved statements draw no random numbers. If they are not trained, the value is detached where it
-is built: safe. Unsafe when the program runs today (the silent kind). What is needed before the loop too is built once
-more inside of it: unsafe.
+raise before and the moved statements draw no random numbers. Of a table that is read in one place, one element at a
+time, that element is computed there instead. Nothing moves past what gives another meaning to a name that it reads. If
+they are not trained, the value is detached where it is built: safe. Unsafe when the program runs today (the silent
+kind). What is needed before the loop too is built once more inside of it: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -51,6 +52,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Value
 from autodetach.rules.detaching import leaves_of_display
+from autodetach.rules.one_element import where_read
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -331,7 +333,8 @@ def _moved(
     if doubt is None and keeps_state(program, run, ordered):
         doubt = "a moved statement calls what keeps a state, which it will change in every pass"
     names = ", ".join(f"`{text(t)}`" for s in ordered for t in targets_of(s))
-    return [Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
+    alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
+    return [*alone, Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
 
 
 def _body(activation: Activation) -> list[ast.stmt]:
@@ -380,6 +383,10 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
     """Whether nothing that stays behind reads what the statements bind before they will have run."""
     bound = {name for s in statements for name in program.names_bound(s)}
     home, goal = program.scope(statements[0]), program.scope(anchor)
+    if home is not goal and _read_by_others(program, statements, goal):
+        return False
+    if _is_bound_anew(program, statements, goal):
+        return False
     first = min(line(s) for s in statements)
     moved = set(statements)
     for node in ast.walk(program.file_of(anchor)):
@@ -396,6 +403,39 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
         elif goal in around and isinstance(node.ctx, ast.Store):
             return False
     return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in targets_of(s))
+
+
+def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
+    """Whether what the statements read may be something else by then: `x` of `out = net(x)`, in a loop over `x`."""
+    read = {name for s in statements for name in program.names_read(s)}
+    read -= {name for s in statements for name in program.names_bound(s)}
+    home, after = program.scope(statements[0]), min(line(s) for s in statements)
+    if home is not goal and isinstance(goal, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        this = goal.args.args[:1] if isinstance(program.parents.get(goal), ast.ClassDef) else []
+        if read & {a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg) and a not in this}:
+            return True
+    return any(
+        n.id in read and not isinstance(n.ctx, ast.Load) and not _is_updated(program, n)
+        for scope in {home, goal}
+        for n in ast.walk(scope)
+        if isinstance(n, ast.Name) and program.scope(n) is scope and (scope is not home or n.lineno > after)
+    )
+
+
+def _is_updated(program: Program, name: ast.Name) -> bool:
+    """Whether a name is bound by `w -= step` or `w = w - step`."""
+    statement = program.statement(name)
+    return isinstance(statement, ast.AugAssign) or (
+        isinstance(statement, ast.Assign) and name.id in program.names_read(statement.value)
+    )
+
+
+def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
+    """Whether an attribute that a constructor sets is mentioned outside of the function which would set it instead."""
+    kept = {t.attr for s in statements for t in targets_of(s) if isinstance(t, ast.Attribute)}
+    nodes = ast.walk(program.file_of(goal)) if kept else ()
+    mentions = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in kept)
+    return any({goal, *statements}.isdisjoint(program.enclosing(n)) for n in mentions)
 
 
 def _binds(scope: ast.AST, name: str) -> bool:

@@ -16,6 +16,7 @@ from autodetach.machine.spelling import spelled
 
 Block = list[ast.stmt]
 BLOCKS = ("body", "orelse", "finalbody")
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Program:
@@ -107,10 +108,12 @@ class Program:
         return self.tree
 
     def names_read(self, node: ast.AST) -> set[str]:
-        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        """The names that are read, without those that a comprehension binds for itself."""
+        return {n.id for n in _names(node) if isinstance(n.ctx, ast.Load)}
 
     def names_bound(self, node: ast.AST) -> set[str]:
-        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Store, ast.Del))}
+        """The names that are bound or deleted, without those that a comprehension binds for itself."""
+        return {n.id for n in _names(node) if not isinstance(n.ctx, ast.Load)}
 
     def imports_torch(self, node: ast.AST) -> bool:
         """Whether `torch` has that name in the file of a node."""
@@ -118,6 +121,22 @@ class Program:
             isinstance(s, ast.Import) and any(a.name == "torch" and a.asname is None for a in s.names)
             for s in ast.walk(self.file_of(node))
         )
+
+
+def _names(node: ast.AST) -> Iterator[ast.Name]:
+    """The names in a node that mean something outside of the comprehensions in it."""
+    if isinstance(node, ast.Name):
+        yield node
+    elif isinstance(node, COMPREHENSIONS):
+        own = {n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        first, *_ = node.generators
+        yield from _names(first.iter)
+        for child in ast.iter_child_nodes(node):
+            inside = (c for c in ast.iter_child_nodes(child) if c is not first.iter) if child is first else (child,)
+            yield from (n for part in inside for n in _names(part) if n.id not in own)
+    else:
+        for child in ast.iter_child_nodes(node):
+            yield from _names(child)
 
 
 def parents_in(statement: ast.stmt) -> dict[ast.AST, ast.AST]:

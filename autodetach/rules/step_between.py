@@ -25,9 +25,9 @@ opt_b.step()
 ```
 
 ## Fix safety
-Offered only if every step still consumes gradient of the same losses; unsafe where several optimizers share the
-gradient, since one loss may be meant to be detached. Otherwise there is no fix, only the report: whether to compute
-the second loss anew after the step, or to detach, is the author's decision.
+A step is moved only if every step still consumes gradient of the same losses; unsafe where several optimizers share
+the gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step: there
+only, if nothing reads it before, else once more. That is unsafe: to detach may be what was meant.
 
 ## When it stays silent
 When the forward is run again after the step, and when no changed tensor was saved.
@@ -188,6 +188,7 @@ def _copied(program: Program, event: StaleSaved) -> Iterator[Candidate]:
 def _again(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:
     """Run the forward again for the second differentiation, with the parameters as they are by then."""
     from autodetach.codemods.copy_statements import CopyStatements
+    from autodetach.codemods.move_statements import MoveStatements
     from autodetach.codemods.set_keyword import SetKeyword
 
     step = max(
@@ -219,13 +220,43 @@ def _again(program: Program, run: Run, by: Differentiation) -> Iterator[Candidat
     }
     shown = ", ".join(f"`{text(t)}`" for s in statements for t in targets_of(s))
     doubt = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
+    goal = first or anchor
+    if _is_free(program, block, statements, goal):
+        yield Candidate(
+            f"compute {shown} right before `{text(goal)}`",
+            (MoveStatements(tuple(statements), goal), *flags.values()),
+            doubt,
+        )
     if draws_random_numbers(run, statements):
         doubt += ", and random numbers are drawn again"
     yield Candidate(
         f"compute {shown} again before `{text(by.call)}`",
-        (CopyStatements(tuple(statements), first or anchor), *flags.values()),
+        (CopyStatements(tuple(statements), goal), *flags.values()),
         doubt,
     )
+
+
+def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt], goal: ast.stmt) -> bool:
+    """Whether nothing up to `goal` reads what the statements bind, or binds what they read: they may as well run there.
+
+    What they bind are names of their own function, which no other one reads.
+    """
+    if goal not in block or not all(s in block for s in statements):
+        return False
+    over = [s for s in block[block.index(statements[0]) : block.index(goal)] if s not in statements]
+    if not over or not all(isinstance(n, ast.Name) for s in statements for t in targets_of(s) for n in _parts(t)):
+        return False
+    bound = {name for s in statements for name in program.names_bound(s)}
+    read = {name for s in statements for name in program.names_read(s)}
+    if any(bound & (program.names_read(s) | program.names_bound(s)) or read & program.names_bound(s) for s in over):
+        return False
+    scope = program.scope(goal)
+    elsewhere = (n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id in bound)
+    return all(program.scope(n) is scope for n in elsewhere)
+
+
+def _parts(target: ast.expr) -> list[ast.expr]:
+    return target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
 
 
 def _statement_in(node: Node, frame: object) -> ast.stmt | None:

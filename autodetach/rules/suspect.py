@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from autodetach.rules.program import Program
 
 
+OF_UPDATES = "gradient of the updates themselves, as in meta-learning, may be what was meant"
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Candidate:
     """A repair to be tried. `doubt` says why it is unsafe whatever the proof says; None leaves that to the proof.

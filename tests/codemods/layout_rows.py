@@ -13,6 +13,7 @@ from autodetach.codemods.assign_result import AssignResult
 from autodetach.codemods.copy_statements import CopyStatements
 from autodetach.codemods.drop_decorator import DropDecorator
 from autodetach.codemods.drop_guard import DropGuard
+from autodetach.codemods.inline_element import InlineElement
 from autodetach.codemods.insert_statement import InsertStatement
 from autodetach.codemods.move_statements import MoveStatements
 from autodetach.codemods.rename_keyword import RenameKeyword
@@ -103,6 +104,16 @@ def tail(text: str = "loss.data[0]", head: str = "loss") -> Make:
     def make(tree: ast.Module) -> Codemod:
         whole = expression(tree, text)
         return ReplaceTail(whole, expression(whole, head), ".item()")
+
+    return make
+
+
+def inlined(text: str = "t[i]") -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        read = expression(tree, text)
+        made = next(n for n in ast.walk(tree) if isinstance(n, ast.ListComp))
+        assert isinstance(read, ast.Subscript)
+        return InlineElement(read, made)
 
     return make
 

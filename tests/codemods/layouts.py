@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layout_rows import Row
 from layouts_of_blocks import REWRITTEN, UNDECORATED, UNGUARDED
-from layouts_of_expressions import APPENDED, KEYWORDS, RENAMED, REPLACED, TAILS
+from layouts_of_expressions import APPENDED, INLINED, KEYWORDS, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED
 from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED
 
@@ -18,6 +18,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "assign_result": BOUND,
     "drop_decorator": UNDECORATED,
     "drop_guard": UNGUARDED,
+    "inline_element": INLINED,
     "replace_expression": REPLACED,
     "replace_statement": REWRITTEN,
     "replace_tail": TAILS,

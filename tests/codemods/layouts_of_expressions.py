@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, KOREAN, LATIN, Row, item, keyword, renamed, replaced, tail
+from layout_rows import BOM, KOREAN, LATIN, Row, inlined, item, keyword, renamed, replaced, tail
 
 APPENDED: dict[str, Row] = {
     "plain": (item(), "total += loss\n", "total += loss.item()\n"),
@@ -253,4 +253,40 @@ RENAMED: dict[str, Row] = {
         "if b:\r\n\ta.backward(retain_variables=True)\r\n",
         "if b:\r\n\ta.backward(retain_graph=True)\r\n",
     ),
+}
+
+INLINED: dict[str, Row] = {
+    "call": (inlined(), "t = [f(k) for k in r]\nx = t[i]\n", "t = [f(k) for k in r]\nx = f(i)\n"),
+    "twice": (
+        inlined(),
+        "t = [f(k, g(*k)) for k in r]\nx = t[i].y\n",
+        "t = [f(k, g(*k)) for k in r]\nx = f(i, g(*i)).y\n",
+    ),
+    "sum": (inlined(), "t = [w + k for k in r]\nx = 2 * t[i]\n", "t = [w + k for k in r]\nx = 2 * (w + i)\n"),
+    "sum in parentheses": (
+        inlined(),
+        "t = [(w + k) for k in r]\nx = -t[i]\n",
+        "t = [(w + k) for k in r]\nx = -(w + i)\n",
+    ),
+    "pair": (inlined(), "t = [(k, w[k]) for k in r]\na, b = t[i]\n", "t = [(k, w[k]) for k in r]\na, b = (i, w[i])\n"),
+    "wide characters": (
+        inlined(),
+        "t = [f('größe', k) for k in r]\nx = t[i]  # größe\n",
+        "t = [f('größe', k) for k in r]\nx = f('größe', i)  # größe\n",
+    ),
+    "keyword of the same name": (
+        inlined(),
+        "t = [f(k=k) for k in r]\nx = t[i]\n",
+        "t = [f(k=k) for k in r]\nx = f(k=i)\n",
+    ),
+    "condition": (
+        inlined(),
+        "t = [a if k else b for k in r]\nx = t[i]\n",
+        "t = [a if k else b for k in r]\nx = (a if i else b)\n",
+    ),
+    "comment in the element": (inlined(), "t = [\n    f(k,  # why\n    2) for k in r\n]\nx = t[i]\n", None),
+    "element over lines": (inlined(), "t = [f(\n    k) for k in r]\nx = t[i]\n", None),
+    "scope in the element": (inlined(), "t = [[i * k for i in s] for k in r]\nx = t[i]\n", None),
+    "computed index": (inlined("t[i + 1]"), "t = [2 * k for k in r]\nx = t[i + 1]\n", None),
+    "pairs run through": (inlined(), "t = [f(k, v) for k, v in r]\nx = t[i]\n", None),
 }
