@@ -17,6 +17,8 @@ Value: TypeAlias = Any
 
 CONSTANTS = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis))
 CONSTANT_TYPES = frozenset(CONSTANTS)
+MAX_NESTING = 12
+"""Levels of tuples in a key; beyond that, an operand stands for itself, and is equal to no other."""
 NUMBER_TYPES = frozenset({bool, int, float, complex})
 """Constants have these types themselves, none that derives from them."""
 
@@ -24,14 +26,18 @@ Shape: TypeAlias = "tuple[int | None, ...] | None"
 
 
 class Sym:
-    """A plain value that is not known: a number, a text, the outcome of a test. Equal keys mean equal values."""
+    """A plain value that is not known: a number, a text, the outcome of a test. Equal keys mean equal values.
 
-    __slots__ = ("key", "kind", "lo", "tags")
+    `nesting` is how deep tuples stand in the key.
+    """
+
+    __slots__ = ("key", "kind", "lo", "nesting", "tags")
 
     def __init__(
         self, key: Hashable, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()
     ) -> None:
         self.key = key
+        self.nesting = nesting_of(key)
         self.kind = kind
         self.lo = lo
         self.tags = tags
@@ -421,11 +427,17 @@ def is_number(value: Value) -> bool:
     return kind in NUMBER_TYPES or (kind is Sym and value.kind == "number")
 
 
+def nesting_of(key: Hashable) -> int:
+    """How deep tuples stand in tuples."""
+    return 1 + max(map(nesting_of, key), default=0) if type(key) is tuple else 0
+
+
 def key_of(value: Value) -> Hashable:
     """A hashable form of a value: equal for equal constants, identity otherwise."""
     kind = type(value)
     if kind is Sym:
-        return ("s", value.key)
+        # A key that has its operands' keys in it, in each twice (`x + k * (m - x)`), doubles with every pass of a loop.
+        return ("s", value.key if value.nesting < MAX_NESTING else value)
     if kind is Opaque:
         return ("o", value.number)
     if kind in CONSTANT_TYPES:

@@ -24,6 +24,7 @@ from autodetach.machine.core import FUEL_FOR_IMPORTS
 from autodetach.machine.oracle import Policy
 from autodetach.machine.project import Project
 from autodetach.machine.run import FUEL_PER_FILE, FUEL_PER_RUN, MAX_PATHS, Run, analyse
+from autodetach.machine.values import MAX_NESTING
 from autodetach.source import Source
 
 SECONDS = 20.0
@@ -313,3 +314,14 @@ def test_little_is_left_for_the_collector(name: str) -> None:
     gc.collect()
     assert check(source, CheckOptions()).findings
     assert gc.collect() < 1000, "see machine.run.dissolve"
+
+
+def test_what_is_made_of_itself_twice_does_not_double() -> None:
+    """`x + k * (m - x)`, the noise of many a policy: what it is told apart by would be twice as large in every pass."""
+    text = (
+        "import random\n\nx, k, m = random.random(), random.random(), random.random()\n"
+        "for epoch in open('a'):\n    for step in open('b'):\n        for part in range(2):\n"
+        "            x = x + k * (m - x)\n"
+    )
+    machine = run.run_once(ast.parse(text), Policy(), FUEL_PER_RUN).machine
+    assert max(sym.nesting for sym in machine._syms.values()) < 2 * MAX_NESTING
