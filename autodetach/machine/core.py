@@ -19,6 +19,7 @@ from autodetach.machine.graph import (
     Storage,
     ancestors,
     diverge,
+    take_turns,
 )
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
 from autodetach.machine.project import Project
@@ -414,7 +415,7 @@ class Core:
             path.append(above)
             above = came[above]
         path.reverse()
-        if any(n.weak for n in path):
+        if any(n.weak for n in path) or take_turns(node, d):
             return
         d.raised = True
         if expected:

@@ -241,3 +241,16 @@ def with_leaves(nodes: Iterable[Node]) -> set[Node]:
         if node.leaf or any(p in found for p in node.parents):
             found.add(node)
     return found
+
+
+def take_turns(node: Node, d: Differentiation) -> bool:
+    """Whether one method made what another one walks, and somebody else calls both: perhaps in turn, for each batch.
+
+    If the first frees it itself, the second comes too late whatever their turns.
+    """
+    if not node.loops or not d.loops:
+        return False
+    maker, walker = node.loops[0].activation, d.loops[0].activation
+    if maker is walker or maker.node is not None or walker.node is not None:
+        return False
+    return node.freed_by is None or not node.freed_by.loops or node.freed_by.loops[0].activation is not maker

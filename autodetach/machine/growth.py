@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from autodetach.machine.events import Crossing, Stored
-from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, ancestors
+from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, Site, ancestors
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
 from autodetach.machine.torch_semantics import OPS
-from autodetach.machine.unseen import is_used_unseen
+from autodetach.machine.unseen import Unseen
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value
 
 LINEAR = frozenset(
@@ -69,6 +69,7 @@ def growths(analysis: Analysis) -> list[Growth]:
     """The growths of all paths, one for each place; none that any path differentiates later."""
     legitimate: set[tuple[str, ast.AST | None]] = set()
     found: dict[tuple[str, ast.AST | None], Growth] = {}
+    unseen = Unseen(analysis.trees, analysis.distinct)
     for run in analysis.distinct:
         for crossing in run.machine.crossings:
             if crossing.child.walked_by:
@@ -78,16 +79,15 @@ def growths(analysis: Analysis) -> list[Growth]:
             key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)
             if not (run.whole or growth.dead):
                 continue  # what comes later may differentiate it
-            if growth.used or (not growth.dead and _escapes(run, growth)) or _is_used_unseen(analysis, growth):
+            if growth.used or (not growth.dead and _escapes(run, growth)) or unseen.uses(_place_of(growth).node):
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
     return [g for k, g in found.items() if k not in legitimate and (g.dead or not _trains_elsewhere(analysis, g))]
 
 
-def _is_used_unseen(analysis: Analysis, growth: Growth) -> bool:
-    site = growth.stored.site if growth.stored is not None else growth.node.site
-    return is_used_unseen(analysis.trees, analysis.distinct, site.node)
+def _place_of(growth: Growth) -> Site:
+    return growth.stored.site if growth.stored is not None else growth.node.site
 
 
 def _trains_elsewhere(analysis: Analysis, growth: Growth) -> bool:
@@ -95,7 +95,7 @@ def _trains_elsewhere(analysis: Analysis, growth: Growth) -> bool:
 
     Such a file is a program of its own: what this one only looks at, that one may differentiate.
     """
-    place = (growth.stored.site if growth.stored is not None else growth.node.site).line
+    place = _place_of(growth).line
     modules = analysis.project.modules if analysis.project is not None else []
     home = next((m for m in modules if m.first < place <= m.last), None)
     if home is None or home.tree is analysis.tree:

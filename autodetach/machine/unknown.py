@@ -63,6 +63,9 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         result.scalar = this.scalar
         m.let_go(this.node, site)
         return result
+    if name == "detach_":
+        this.node = None
+        return this
     if name == "enter_context" and args and isinstance(args[0], GradMode):
         if isinstance(args[0].enabled, bool):
             m.grad_enabled = args[0].enabled

@@ -16,20 +16,45 @@ OF_NUMBERS = frozenset({"len", "float", "str", "print", "type", "isinstance"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def is_used_unseen(trees: Sequence[ast.Module], runs: Sequence[Run], site: ast.AST) -> bool:
-    """Whether what a statement or call at `site` puts something into is handed on by a statement that no run executed.
+class Unseen:
+    """What the statements that no run executed hand on: names by their function, attributes wherever they stand.
 
-    A name is looked for in its function, an attribute in all files.
+    Functions that none has called are left out.
     """
-    kept = _kept_by(site)
-    name = kept.id if isinstance(kept, ast.Name) else kept.attr if isinstance(kept, ast.Attribute) else ""
-    if not name:
-        return False
-    for tree in trees:
-        around = tree if isinstance(kept, ast.Attribute) else _home(tree, site)
-        if around is not None and any(_hands_on(one, type(kept), name) for one in _not_executed(around, runs)):
-            return True
-    return False
+
+    def __init__(self, trees: Sequence[ast.Module], runs: Sequence[Run]) -> None:
+        self._trees = trees
+        self._executed = [run.machine.executed for run in runs]
+        self._homes: dict[int, ast.AST] = {}
+        self._names: set[tuple[ast.AST | None, str]] = set()
+        self._is_built = False
+
+    def uses(self, site: ast.AST) -> bool:
+        """Whether what a statement or call at `site` puts something into is handed on by a statement not executed."""
+        if not self._is_built:
+            self._is_built = True
+            for tree in self._trees:
+                self._walk(tree)
+        kept = _kept_by(site)
+        if isinstance(kept, ast.Attribute):
+            return (None, kept.attr) in self._names
+        return isinstance(kept, ast.Name) and (self._homes.get(id(site)), kept.id) in self._names
+
+    def _walk(self, tree: ast.Module) -> None:
+        pending: list[tuple[ast.AST, ast.AST]] = [(child, tree) for child in tree.body]
+        while pending:
+            node, home = pending.pop()
+            self._homes[id(node)] = home
+            if isinstance(node, ast.stmt) and not self._is_executed(node):
+                self._names.update(_handed_on(node, home))
+            elif isinstance(node, FUNCTIONS):
+                if self._is_executed(node.body[0]):
+                    pending += ((child, node) for child in ast.iter_child_nodes(node))
+            else:
+                pending += ((child, home) for child in ast.iter_child_nodes(node))
+
+    def _is_executed(self, statement: ast.stmt) -> bool:
+        return any(statement in executed for executed in self._executed)
 
 
 def _kept_by(site: ast.AST) -> ast.expr | None:
@@ -47,34 +72,8 @@ def _kept_by(site: ast.AST) -> ast.expr | None:
     return found
 
 
-def _home(tree: ast.Module, site: ast.AST) -> ast.AST | None:
-    """The innermost function around a node of a file, or the file."""
-    home: ast.AST | None = None
-    pending: list[tuple[ast.AST, ast.AST]] = [(tree, tree)]
-    while pending:
-        node, around = pending.pop()
-        if node is site:
-            return around
-        inner = node if isinstance(node, FUNCTIONS) else around
-        pending += ((child, inner) for child in ast.iter_child_nodes(node))
-    return home
-
-
-def _not_executed(around: ast.AST, runs: Sequence[Run]) -> Iterator[ast.stmt]:
-    """The statements of a function that no run came by, but for what stands in functions that none has called."""
-    pending: list[ast.AST] = list(ast.iter_child_nodes(around))
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.stmt) and not any(node in run.machine.executed for run in runs):
-            yield node
-        elif isinstance(node, FUNCTIONS) and not any(node.body[0] in run.machine.executed for run in runs):
-            continue
-        else:
-            pending += ast.iter_child_nodes(node)
-
-
-def _hands_on(statement: ast.stmt, kind: type[object], name: str) -> bool:
-    """Whether a name or attribute is an argument somewhere in a statement, but for those that only report it."""
+def _handed_on(statement: ast.stmt, home: ast.AST) -> Iterator[tuple[ast.AST | None, str]]:
+    """The names and attributes that are arguments somewhere in a statement, but for those that are only reported."""
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
@@ -82,7 +81,8 @@ def _hands_on(statement: ast.stmt, kind: type[object], name: str) -> bool:
             continue
         if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in OF_NUMBERS):
             for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-                if isinstance(argument, kind) and name in (getattr(argument, "id", ""), getattr(argument, "attr", "")):
-                    return True
+                if isinstance(argument, ast.Name):
+                    yield home, argument.id
+                elif isinstance(argument, ast.Attribute):
+                    yield None, argument.attr
         pending += ast.iter_child_nodes(node)
-    return False

@@ -46,7 +46,7 @@ from dataclasses import replace
 from functools import partial
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge
+from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, take_turns
 from autodetach.machine.growth import expression_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -116,6 +116,8 @@ def _stale(program: Program, run: Run) -> Iterator[Suspect]:
             first = next((o for o in node.walked_by if o.number < d.number and o.kind != "grad"), None)
             apart = diverge(first.loops, d.loops) if first is not None else None
             if first is None or apart is None or pass_of(node.loops, apart[0].activation) is not None:
+                continue
+            if take_turns(node, d):
                 continue
             if _own_leaf_stepped(run, node, first, d):
                 yield _suspect(program, run, first, d, node, (node,), apart[1].activation, silent=True)
