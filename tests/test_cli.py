@@ -205,10 +205,17 @@ def test_a_reader_that_goes_away_stops_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name, to know when the program is at work")
+def hear_interrupts() -> None:
+    """What a shell starts in the background ignores them, and so would all that it starts itself."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupt_ends_quietly(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.py")
     arguments = [sys.executable, str(FAKE), "check", "pipe.py"]
-    with subprocess.Popen(arguments, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE) as reading:
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, preexec_fn=hear_interrupts
+    ) as reading:
         with open(tmp_path / "pipe.py", "wb"):
             reading.send_signal(signal.SIGINT)
             assert reading.wait(10) == 130

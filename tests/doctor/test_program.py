@@ -141,8 +141,9 @@ def test_a_signal_ends_it(number: int, code: int, tmp_path: Path) -> None:
     write(tmp_path, "it.py", "import time\nprint('ready', flush=True)\ntime.sleep(60)")
     argv = [sys.executable, *TOOL, "it.py"]
     with subprocess.Popen(
-        argv, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+        argv, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # what runs in the background ignores interrupts
+    ) as process:  # fmt: skip
         assert process.stdout is not None and process.stderr is not None
         assert process.stdout.readline() == "ready\n"
         time.sleep(0.1)
