@@ -227,10 +227,7 @@ def _shown_by_body(function: _Function) -> tuple[object, ...]:
 def _mattering(tree: ast.Module, known: Analysis) -> dict[str, tuple[bool, bool, set[str]]]:
     """Of each function and class, what decides whether it is run as an entry point; see `machine.bystanders`."""
     reach, mentions = Reach([tree]), mentioned(tree)
-    globals_: set[str] = set()
-    for run in known.distinct:
-        for frame in (run.machine.globals, *(space.frame for space in run.machine.namespaces.values())):
-            globals_ |= frame.names.keys()
+    globals_ = {name for run in known.distinct for frame in run.machine.tops for name in frame.names}
     return {
         name: (reach.matters(name), reach.begins(name), part.names & globals_)
         for parts in (mentions.functions, mentions.classes)

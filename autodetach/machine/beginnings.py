@@ -14,7 +14,7 @@ from collections.abc import Collection, Container, Iterator, Sequence
 
 from autodetach.machine.mentions import CLASSES, SAYING, mentioned
 from autodetach.machine.oracle import TestKey
-from autodetach.machine.words import BY_STRING, TESTS, words_in
+from autodetach.machine.words import TESTS
 
 MODULE = "<module>"
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -60,9 +60,10 @@ def not_passed(tree: ast.Module, executed: Container[ast.stmt]) -> set[str] | No
 
     What stands in none is called MODULE. None where nothing is clear.
     """
-    names = _names_that_matter(tree)
-    if names is None:
+    mentions = mentioned(tree)
+    if not mentions.is_clear:
         return None
+    names = mentions.names_that_matter()
     found: set[str] = set()
     pending: list[tuple[ast.AST, tuple[str, ...]]] = [(statement, ()) for statement in tree.body]
     while pending:
@@ -75,33 +76,6 @@ def not_passed(tree: ast.Module, executed: Container[ast.stmt]) -> set[str] | No
             around = (*around, node.name)
         pending += ((inner, around) for inner in ast.iter_child_nodes(node) if not isinstance(inner, ast.expr))
     return found
-
-
-def _names_that_matter(tree: ast.Module) -> set[str] | None:
-    """The names in a file that stand for a class of modules, or for what differentiates; None where that is not clear.
-
-    A class of modules whose `forward` is not in view begins a history where an object of it is called.
-    """
-    names = {"Variable", "nn", *CLASSES}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            origin = (node.module or "").split(".")
-            for alias in node.names:
-                if alias.name == "*":
-                    if "torch" in origin:
-                        return None
-                elif alias.name in ("backward", "grad", "Variable", "nn") or "nn" in origin or "Module" in alias.name:
-                    names.add(alias.asname or alias.name)
-        elif isinstance(node, ast.Import):
-            names.update(a.asname for a in node.names if a.asname is not None and "nn" in a.name.split("."))
-        elif isinstance(node, ast.ClassDef):
-            words = {word for base in (*node.bases, *node.keywords) for word in words_in(base)}
-            if not words.isdisjoint(names) or any("Module" in word for word in words):
-                names.add(node.name)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in SAYING | CLASSES:
-            # Somewhere it may be looked up by that name.
-            names |= BY_STRING
-    return names
 
 
 def _evaluated_by(statement: ast.AST) -> Iterator[ast.expr]:

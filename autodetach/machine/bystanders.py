@@ -54,8 +54,7 @@ class _Search:
 
     def __init__(self, machine: Machine, reach: Reach) -> None:
         self._reach = reach
-        self._tops = [machine.globals, *(space.frame for space in machine.namespaces.values())]
-        self._tops = list({id(frame): frame for frame in self._tops}.values())
+        self._tops = machine.tops
         self._pending: list[Value] = []
         self._names: set[str] = set()
 

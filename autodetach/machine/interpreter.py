@@ -28,6 +28,12 @@ Leave = Callable[[Raised | None], bool]
 class Machine(Statements):
     """A whole run: feed it a module, then its entry points."""
 
+    @property
+    def tops(self) -> list[Frame]:
+        """The names of all files that were run, by file."""
+        frames = (self.globals, *(space.frame for space in self.namespaces.values()))
+        return list({id(frame): frame for frame in frames}.values())
+
     def generate(self, function: Function, frame: Frame) -> Iterator[Value]:
         mode = function.grad_mode
         if isinstance(function.node, ast.Lambda):

@@ -22,6 +22,7 @@ class Reach:
             for tree in trees:
                 self._mentions.add(mentioned(tree))
         self._functions = self._mentions.functions
+        self._keys = self._functions.keys() | self._mentions.classes.keys()
         self._known: dict[str, bool] = {}
         self._beginning: set[str] | None = None
         self._around: dict[str, frozenset[str]] = {}
@@ -63,7 +64,7 @@ class Reach:
         for name, part in self._parts():
             if part.begins or not part.plain.isdisjoint(matter):
                 found.add(name)
-            for inner in part.names & self._keys():
+            for inner in part.names & self._keys:
                 called_by.setdefault(inner, []).append(name)
         pending = list(found)
         while pending:
@@ -77,19 +78,16 @@ class Reach:
         """All names that stand in a function or class, or in those that are reachable from it."""
         known = self._around.get(name)
         if known is None:
-            keys, found, pending = self._keys(), {name}, [name]
+            found, pending = {name}, [name]
             while pending:
                 at = pending.pop()
                 for parts in (self._functions, self._mentions.classes):
                     part = parts.get(at)
                     if part is not None:
-                        pending += (part.names & keys) - found
+                        pending += (part.names & self._keys) - found
                         found |= part.names
             known = self._around[name] = frozenset(found)
         return known
-
-    def _keys(self) -> set[str]:
-        return self._functions.keys() | self._mentions.classes.keys()
 
     def _parts(self) -> list[tuple[str, Part]]:
         return [*self._functions.items(), *self._mentions.classes.items()]

@@ -54,6 +54,7 @@ from autodetach.rules.program import (
     stable,
     stepped_between,
     text,
+    without_retain,
 )
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -183,7 +184,6 @@ def _candidates(
     program: Program, run: Run, event: SecondWalk | StaleSaved, cuts: list[tuple[Differentiation, ...]]
 ) -> Iterator[Candidate]:
     from autodetach.codemods.append_method import AppendMethod
-    from autodetach.codemods.set_keyword import SetKeyword
 
     tried = []
     stepped = stepped_between(run, event.node.walked_by[0], _second(event))
@@ -195,15 +195,8 @@ def _candidates(
         tried.append(expressions)
         codemods = tuple(AppendMethod(e, "detach") for e in expressions)
         shown = ", ".join(f"`{text(e)}`" for e in expressions)
-        retained = {
-            o.call: o
-            for d in group
-            for n in d.walked
-            for o in n.walked_by
-            if o.retain and o.kind != "grad" and isinstance(o.retain_written, ast.keyword)
-        }
-        if retained:
-            removals = tuple(SetKeyword(call, "retain_graph", None) for call in retained)
+        removals = without_retain(n for d in group for n in d.walked)
+        if removals:
             yield Candidate(f"detach {shown}, and retain no graph", (*codemods, *removals), doubt)
         yield Candidate(f"detach {shown}", codemods, doubt, last_resort=inner)
         alike = [e for one in expressions for e in _alike(program, one)]

@@ -6,13 +6,16 @@ import ast
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge
 from autodetach.machine.growth import Growth, growths, pass_of
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.spelling import spelled
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
 
 Block = list[ast.stmt]
 BLOCKS = ("body", "orelse", "finalbody")
@@ -274,6 +277,19 @@ def calls_of(chain: Chain) -> Iterator[Site]:
     while chain is not None:
         site, _, chain = chain
         yield site
+
+
+def without_retain(nodes: Iterable[Node]) -> tuple[Codemod, ...]:
+    """What takes `retain_graph` off the walks over some nodes where it is written as a keyword."""
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    calls = {
+        d.call: None
+        for node in nodes
+        for d in node.walked_by
+        if d.retain and d.kind != "grad" and isinstance(d.retain_written, ast.keyword)
+    }
+    return tuple(SetKeyword(call, "retain_graph", None) for call in calls)
 
 
 def handed(chain: Chain, value: object) -> Iterator[ast.expr]:

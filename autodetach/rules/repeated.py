@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from autodetach.machine.graph import Node, trail_of
-from autodetach.rules.program import Block, Program, line, targets_of, text
+from autodetach.rules.program import Block, Program, line, targets_of, text, without_retain
 from autodetach.rules.suspect import Candidate
 
 MEANT = "the first pass computes the same values twice; only its author knows what should be computed anew"
@@ -22,7 +22,6 @@ def repeated_inside(
     Flags that have kept the old graph for the next pass go. `draws` says whether statements draw random numbers.
     """
     from autodetach.codemods.copy_statements import CopyStatements
-    from autodetach.codemods.set_keyword import SetKeyword
 
     if not isinstance(loop, LOOPS):
         return
@@ -36,17 +35,12 @@ def repeated_inside(
     reader = _reader(program, loop.body, ordered)
     if reader is None or not _would_make_the_same(program, ordered, loop):
         return
-    flags = {
-        d.call: SetKeyword(d.call, "retain_graph", None)
-        for node in outer
-        for d in node.walked_by
-        if d.retain and d.kind != "grad" and isinstance(d.retain_written, ast.keyword)
-    }
+    flags = without_retain(outer)
     copy = CopyStatements(tuple(ordered), reader)
     doubt = f"{MEANT}, and random numbers are drawn again" if draws(ordered) else MEANT
     shown = f"compute {', '.join(f'`{text(t)}`' for s in ordered for t in targets_of(s))} again inside the loop"
     if flags:
-        yield Candidate(f"{shown}, without `retain_graph=True`", (copy, *flags.values()), doubt)
+        yield Candidate(f"{shown}, without `retain_graph=True`", (copy, *flags), doubt)
     yield Candidate(shown, (copy,), doubt)
 
 

@@ -58,6 +58,7 @@ from autodetach.rules.program import (
     stepped_between,
     targets_of,
     text,
+    without_retain,
 )
 from autodetach.rules.shared_graph import doubt_of, repeated_behind_step
 from autodetach.rules.suspect import Candidate, Suspect, rule
@@ -189,7 +190,6 @@ def _again(program: Program, run: Run, by: Differentiation) -> Iterator[Candidat
     """Run the forward again for the second differentiation, with the parameters as they are by then."""
     from autodetach.codemods.copy_statements import CopyStatements
     from autodetach.codemods.move_statements import MoveStatements
-    from autodetach.codemods.set_keyword import SetKeyword
 
     step = max(
         (s.clock for s in run.machine.steps if s.clock < by.number and s.consumed and s.what != "grad"), default=0
@@ -212,26 +212,21 @@ def _again(program: Program, run: Run, by: Differentiation) -> Iterator[Candidat
         return
     later = [s for s in block[: block.index(anchor) + 1] if line(s) > line(statements[-1])]
     first = _first_reader(program, later, statements, run, step)
-    flags = {
-        d.call: SetKeyword(d.call, "retain_graph", None)
-        for n in old
-        for d in n.walked_by
-        if d.retain and d.kind != "grad" and isinstance(d.retain_written, ast.keyword)
-    }
+    flags = without_retain(old)
     shown = ", ".join(f"`{text(t)}`" for s in statements for t in targets_of(s))
     doubt = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
     goal = first or anchor
     if _is_free(program, block, statements, goal):
         yield Candidate(
             f"compute {shown} right before `{text(goal)}`",
-            (MoveStatements(tuple(statements), goal), *flags.values()),
+            (MoveStatements(tuple(statements), goal), *flags),
             doubt,
         )
     if draws_random_numbers(run, statements):
         doubt += ", and random numbers are drawn again"
     yield Candidate(
         f"compute {shown} again before `{text(by.call)}`",
-        (CopyStatements(tuple(statements), goal), *flags.values()),
+        (CopyStatements(tuple(statements), goal), *flags),
         doubt,
     )
 
