@@ -224,13 +224,13 @@ def _shown_by_body(function: _Function) -> tuple[object, ...]:
     return has_yield(function), saves, [ast.dump(one) for one in function.body] if is_seen else None
 
 
-def _mattering(tree: ast.Module, known: Analysis) -> dict[str, tuple[bool, bool, set[str]]]:
+def _mattering(tree: ast.Module, known: Analysis) -> dict[tuple[int, str], tuple[bool, bool, set[str]]]:
     """Of each function and class, what decides whether it is run as an entry point; see `machine.bystanders`."""
     reach, mentions = Reach([tree]), mentioned(tree)
     globals_ = {name for run in known.distinct for frame in run.machine.tops for name in frame.names}
     return {
-        name: (reach.matters(name), reach.begins(name), part.names & globals_)
-        for parts in (mentions.functions, mentions.classes)
+        (kind, name): (reach.matters(name), reach.begins(name), part.names & globals_)
+        for kind, parts in enumerate(mentions.parts)
         for name, part in parts.items()
     }
 

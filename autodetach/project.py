@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from autodetach.machine.project import Module
-from autodetach.relevance import imports_in
+from autodetach.relevance import imports_in, says
 from autodetach.reparse import reparsed
 from autodetach.source import Source
 
@@ -55,14 +55,33 @@ class Files:
         self._taken: set[int] = set()
         self.sources = {path: source}
         self._by_path = {path: self.root}
+        self._idle: dict[str, bool] = {}
 
     def load(self, name: str, importer: Module) -> Module | None:
         """See `Project.load`."""
         key = (importer.path, name)
         if key not in self._found:
-            path = None if self._finder is None else self._finder.find(name, importer.path)
+            path = self.find(name, importer)
             self._found[key] = None if path is None else self._module(path)
         return self._found[key]
+
+    def find(self, name: str, importer: Module) -> str | None:
+        """See `Project.find`."""
+        key = (importer.path, name)
+        known = self._found.get(key)
+        if known is not None:
+            return known.path
+        path = None if self._finder is None else self._finder.find(name, importer.path)
+        if path is None:
+            self._found[key] = None
+        return path
+
+    def is_idle(self, path: str) -> bool:
+        """See `Project.is_idle`."""
+        if path not in self._idle:
+            changed = {at: source.raw for at, source in self._changed.items()}
+            self._idle[path] = self._finder is None or not says([path], self._finder, changed)
+        return self._idle[path]
 
     def is_whole(self) -> bool:
         """See `Project.is_whole`."""
@@ -160,6 +179,14 @@ class Edited:
         """See `Project.load`."""
         found = self._base.load(name, importer)
         return None if found is None else self._now(found)
+
+    def find(self, name: str, importer: Module) -> str | None:
+        """See `Project.find`."""
+        return self._base.find(name, importer)
+
+    def is_idle(self, path: str) -> bool:
+        """See `Project.is_idle`."""
+        return self._base.is_idle(path)
 
     def _now(self, module: Module) -> Module:
         return self._replaced.get(module.path, module)

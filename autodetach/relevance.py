@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol, TypeGuard
 
 from autodetach.machine.words import BY_STRING, DIFFERENTIATIONS, EVIDENCE, TESTS, words_in
@@ -91,20 +91,24 @@ def is_idle(
         return False
     if finder is None:
         return True
-    seen = {path}
-    pending = [(path, raw)]
+    imported = (finder.find(name, path) for name in imports_in(raw))
+    return not says((found for found in imported if found is not None), finder, changed, seen={path})
+
+
+def says(paths: Iterable[str], finder: Finder, changed: Mapping[str, bytes], *, seen: Iterable[str] = ()) -> bool:
+    """Whether any of the words stands in some files, or in what they import, directly or not; none in those `seen`."""
+    known = set(seen)
+    pending = list(paths)
     while pending:
-        importer, text = pending.pop()
-        for name in imports_in(text):
-            found = finder.find(name, importer)
-            if found is None or found in seen:
-                continue
-            seen.add(found)
-            inner = changed[found] if found in changed else finder.peek(found)
-            if inner is None or len(seen) > MAX_FILES or in_bytes(inner):
-                return False
-            pending.append((found, inner))
-    return True
+        path = pending.pop()
+        if path in known:
+            continue
+        known.add(path)
+        raw = changed[path] if path in changed else finder.peek(path)
+        if raw is None or len(known) > MAX_FILES or in_bytes(raw):
+            return True
+        pending += (found for name in imports_in(raw) if (found := finder.find(name, path)) is not None)
+    return False
 
 
 def in_tree(tree: ast.Module, *, imports: bool = False) -> bool:

@@ -35,8 +35,10 @@ class Leads:
                 self._all = True
                 return
             self._names |= left
-            for name, part in mentioned(tree).functions.items():
-                calls.setdefault(name, set()).update(part.names)
+            mentions = mentioned(tree)
+            for parts in (mentions.functions, mentions.methods):
+                for name, part in parts.items():
+                    calls.setdefault(name, set()).update(part.names)
         called = {name for left in self._names for name in calls.get(left, ())}
         waiting = set(self._names)
         while waiting:

@@ -21,12 +21,14 @@ from autodetach.machine.values import (
     CONSTANT_TYPES,
     Class,
     ClassMethod,
+    Deferred,
     External,
     Function,
     GradMode,
     Instance,
     Mapping,
     Method,
+    Namespace,
     Opaque,
     Property,
     Sequence,
@@ -42,6 +44,8 @@ MAX_VALUES = 2000
 NO_GRAPH = frozenset({*CONSTANT_TYPES, Sym, GradMode, range, type(MISSING)})
 MARKS = ("#weights", "#held", "#optimizer")
 """What an unknown value has that is known to be a module, or to keep some."""
+LOOKED_UP = frozenset({"getattr", "attrgetter", "methodcaller", "globals", "vars"})
+"""By which the names of a module may be had that are not written out."""
 
 
 def is_bystander(machine: Machine, reach: Reach, name: str, values: Iterable[Value] = ()) -> bool:
@@ -53,6 +57,7 @@ class _Search:
     """A search for history in what an entry point may find. When in doubt, there is some."""
 
     def __init__(self, machine: Machine, reach: Reach) -> None:
+        self._machine = machine
         self._reach = reach
         self._tops = machine.tops
         self._pending: list[Value] = []
@@ -120,20 +125,44 @@ class _Search:
             pending += (value.cls, value.this)
         elif isinstance(value, Slice):
             pending += (value.lower, value.upper, value.step)
+        elif isinstance(value, Namespace):
+            # What is mentioned of it is looked at as what all files have, but not what is looked up by other names.
+            if not LOOKED_UP.isdisjoint(self._names):
+                pending += value.frame.names.values()
+            return not value.begun
+        elif isinstance(value, Deferred):
+            return self._is_waiting_for_history(value)
         else:
             return True
+        return False
+
+    def _is_waiting_for_history(self, value: Deferred) -> bool:
+        """Whether a name may have to do with history that an imported file imports, and that nobody has asked for."""
+        project, importer = self._machine.project, value.importer.top.module
+        if project is None or importer is None:
+            return True
+        path = project.find(value.dotted, importer)
+        if path is None:
+            return _is_of_autograd(f"{value.dotted}.{value.name}")
+        space = self._machine.namespaces.get(path)
+        if space is None:
+            return not project.is_idle(path)
+        if not space.begun or value.name not in space.frame.names:
+            return True
+        self._pending.append(space.frame.names[value.name])
         return False
 
     def _is_begun_by(self, function: Function) -> bool:
         if isinstance(function.node, ast.Lambda):
             return True
-        self._mention(function.name)
+        name = function.name if function.owner is None else function.owner.name
+        self._mention(name)
         self._pending += (*function.defaults, *function.kwdefaults, *function.attrs.values())
         frame = function.frame
         while frame.outer is not None:
             self._pending += frame.names.values()
             frame = frame.outer
-        return self._reach.begins(function.name)
+        return self._reach.begins(name)
 
 
 def _is_of_autograd(path: str) -> bool:

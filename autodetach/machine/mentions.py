@@ -30,11 +30,16 @@ class Part:
     plain: set[str] = field(default_factory=set)
     begins: bool = False
     loops: bool = False
+    is_class: bool = False
 
     def and_of(self, other: Part) -> Part:
         """This one and another one of the same name."""
         return Part(
-            self.names | other.names, self.plain | other.plain, self.begins or other.begins, self.loops or other.loops
+            self.names | other.names,
+            self.plain | other.plain,
+            self.begins or other.begins,
+            self.loops or other.loops,
+            self.is_class,
         )
 
 
@@ -42,22 +47,31 @@ class Part:
 class Mentions:
     """What a file mentions, or one statement of it.
 
+    `methods` are the functions that stand in a class, `tops` the names of functions and classes that stand in no other.
     `aliases` are other names for what begins history, `bases` the words of the bases of each class. `strings`: names of
     what matters stand in strings. `is_clear` is false where names are imported that are not told.
     """
 
     functions: dict[str, Part] = field(default_factory=dict)
+    methods: dict[str, Part] = field(default_factory=dict)
+    tops: set[str] = field(default_factory=set)
     classes: dict[str, Part] = field(default_factory=dict)
     aliases: set[str] = field(default_factory=set)
     bases: list[tuple[str, frozenset[str]]] = field(default_factory=list)
     strings: bool = False
     is_clear: bool = True
 
+    @property
+    def parts(self) -> tuple[dict[str, Part], ...]:
+        """All functions, methods and classes, by name."""
+        return self.functions, self.methods, self.classes
+
     def add(self, other: Mentions) -> None:
-        for mine, its in ((self.functions, other.functions), (self.classes, other.classes)):
+        for mine, its in zip(self.parts, other.parts, strict=True):
             for name, part in its.items():
                 known = mine.get(name)
                 mine[name] = part if known is None else known.and_of(part)
+        self.tops |= other.tops
         self.aliases |= other.aliases
         self.bases += other.bases
         self.strings |= other.strings
@@ -138,7 +152,7 @@ class _Walk:
         says = evaluated and (
             word in SAYING or word in CLASSES or (word == "requires_grad" and not isinstance(node.ctx, ast.Load))
         )
-        if says and word == "modules" and isinstance(owner, ast.Name) and owner.id == "sys":
+        if says and ((word == "modules" and _is(owner, "sys")) or (word in EVIDENCE and _is_super(owner))):
             says = False
         for part in around:
             part.names.add(word)
@@ -175,6 +189,12 @@ class _Walk:
         return around
 
     def _call(self, node: ast.Call, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        word = _looked_up(node)
+        if word is not None and word not in SAYING and word not in CLASSES and word != "requires_grad":
+            for part in around:
+                part.names.add(word)
+            self._pending += ((argument, around, evaluated) for argument in node.args)
+            return _DONE
         if not isinstance(node.func, ast.Name) or node.func.id not in TESTS:
             return around
         self._pending += ((argument, around, evaluated and n == 0) for n, argument in enumerate(node.args))
@@ -195,17 +215,25 @@ class _Walk:
     def _function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, around: tuple[Part, ...], evaluated: bool
     ) -> tuple[Part, ...]:
-        around = (*around, self._found.functions.setdefault(node.name, Part()))
+        self._name(node, around)
+        is_method = bool(around) and around[-1].is_class
+        parts = self._found.methods if is_method else self._found.functions
+        around = (*around, parts.setdefault(node.name, Part()))
         if node.returns is not None:
             self._pending.append((node.returns, around, False))
         self._pending.append((node.args, around, True))
         self._pending += ((one, around, True) for one in (*node.decorator_list, *node.body))
         return _DONE
 
+    def _name(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, around: tuple[Part, ...]) -> None:
+        if not around:
+            self._found.tops.add(node.name)
+
     def _class(self, node: ast.ClassDef, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        self._name(node, around)
         base = frozenset(word for one in (*node.bases, *node.keywords) for word in words_in(one))
         self._found.bases.append((node.name, base))
-        return (*around, self._found.classes.setdefault(node.name, Part()))
+        return (*around, self._found.classes.setdefault(node.name, Part(is_class=True)))
 
     def _import_from(self, node: ast.ImportFrom, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
         origin = (node.module or "").split(".")
@@ -214,6 +242,8 @@ class _Walk:
                 self._found.is_clear = self._found.is_clear and "torch" not in origin
             elif alias.name in ("backward", "grad", "Variable", "nn") or "nn" in origin or "Module" in alias.name:
                 self._found.aliases.add(alias.asname or alias.name)
+            for part in around:
+                part.names.add(alias.name)
         return _DONE
 
     def _import(self, node: ast.Import, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
@@ -237,6 +267,28 @@ _SPECIAL: dict[type[ast.AST], Callable[..., tuple[Part, ...]]] = {
     ast.Import: _Walk._import,
     **dict.fromkeys(LOOPS, _Walk._loop),
 }
+
+
+def _is(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_super(node: ast.expr) -> bool:
+    """Whether it is `super()`, which is known to be a module, or not, by the bases of its class."""
+    return isinstance(node, ast.Call) and _is(node.func, "super")
+
+
+def _looked_up(call: ast.Call) -> str | None:
+    """The attribute that `getattr` or `setattr` is asked for, if it is written there.
+
+    Of an object of its own class, a method asks for what that class mentions.
+    """
+    if len(call.args) < 2 or not (_is(call.func, "getattr") or _is(call.func, "setattr")):
+        return None
+    if _is(call.args[0], "self") or _is(call.args[0], "cls"):
+        return ""
+    asked = call.args[1]
+    return asked.value if isinstance(asked, ast.Constant) and isinstance(asked.value, str) else None
 
 
 def _has_module(base: Iterable[str]) -> bool:

@@ -42,6 +42,14 @@ class Project(Protocol):
         """The file that `import name` means in `importer` (leading dots: relative), or None if it is none of these."""
         ...
 
+    def find(self, name: str, importer: Module) -> str | None:
+        """The absolute path of what `load` would give, which need not be loaded for that."""
+        ...
+
+    def is_idle(self, path: str) -> bool:
+        """Whether neither a file nor anything that it imports has a word at which history begins."""
+        ...
+
     def is_whole(self) -> bool:
         """Whether no file imports another one that could be loaded and is not."""
         ...

@@ -5,14 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from autodetach.machine.mentions import Mentions, Part, mentioned
+from autodetach.machine.mentions import Mentions, mentioned
 
 DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "grad", "detach", "data", "step"})
 CALLED_BY_TRAINERS = "training_step"
+METHOD = "."
+"""Stands in front of the name of a method."""
 
 
 class Reach:
-    """Reachability between the functions of some modules, by name: too much rather than too little."""
+    """Reachability between the functions of some modules, by name: too much rather than too little.
+
+    What stands in a function or class counts as a part of it. So of what is called by name, only that need be followed
+    which stands in no other: who calls a method has an object of its class, and so has found one, or names the class.
+    """
 
     def __init__(self, trees: Sequence[ast.Module]) -> None:
         if len(trees) == 1:
@@ -21,8 +27,6 @@ class Reach:
             self._mentions = Mentions()
             for tree in trees:
                 self._mentions.add(mentioned(tree))
-        self._functions = self._mentions.functions
-        self._keys = self._functions.keys() | self._mentions.classes.keys()
         self._known: dict[str, bool] = {}
         self._beginning: set[str] | None = None
         self._around: dict[str, frozenset[str]] = {}
@@ -37,10 +41,12 @@ class Reach:
         if name in seen:
             return False
         seen.add(name)
-        part = self._functions.get(name)
-        names = part.names if part is not None else frozenset()
-        found = not names.isdisjoint(DIFFERENTIATIONS) or any(
-            n in self._functions and self._reaches(n, seen) for n in names
+        functions, methods = self._mentions.functions, self._mentions.methods
+        found = any(
+            not part.names.isdisjoint(DIFFERENTIATIONS)
+            or any((n in functions or n in methods) and self._reaches(n, seen) for n in part.names)
+            for part in (functions.get(name), methods.get(name))
+            if part is not None
         )
         if found or len(seen) == 1:
             self._known[name] = found
@@ -48,24 +54,29 @@ class Reach:
 
     def matters(self, name: str) -> bool:
         """Whether an entry point can show a fault on its own: without a loop or a differentiation it cannot."""
-        part = self._functions.get(name)
-        return name == CALLED_BY_TRAINERS or (part is not None and part.loops) or self.differentiates(name)
+        parts = (self._mentions.functions.get(name), self._mentions.methods.get(name))
+        loops = any(part is not None and part.loops for part in parts)
+        return name == CALLED_BY_TRAINERS or loops or self.differentiates(name)
 
     def begins(self, name: str) -> bool:
         """Whether a place where history begins, or is walked, is reachable from a function or class."""
         if self._beginning is None:
             self._beginning = self._all_beginning()
-        return not self._mentions.is_clear or name == CALLED_BY_TRAINERS or name in self._beginning
+        is_found = name in self._beginning or METHOD + name in self._beginning
+        return is_found or not self._mentions.is_clear or name == CALLED_BY_TRAINERS
 
     def _all_beginning(self) -> set[str]:
+        """The functions, methods and classes from which a beginning is reachable."""
         matter = self._mentions.names_that_matter()
         called_by: dict[str, list[str]] = {}
         found: set[str] = set()
-        for name, part in self._parts():
-            if part.begins or not part.plain.isdisjoint(matter):
-                found.add(name)
-            for inner in part.names & self._keys:
-                called_by.setdefault(inner, []).append(name)
+        for parts in self._mentions.parts:
+            dot = METHOD if parts is self._mentions.methods else ""
+            for name, part in parts.items():
+                if part.begins or not part.plain.isdisjoint(matter):
+                    found.add(dot + name)
+                for inner in part.names & self._mentions.tops:
+                    called_by.setdefault(inner, []).append(dot + name)
         pending = list(found)
         while pending:
             for name in called_by.get(pending.pop(), ()):
@@ -75,19 +86,19 @@ class Reach:
         return found
 
     def mentions(self, name: str) -> frozenset[str]:
-        """All names that stand in a function or class, or in those that are reachable from it."""
+        """All names that stand in a function, method or class, or in those that are reachable from it."""
         known = self._around.get(name)
         if known is None:
-            found, pending = {name}, [name]
+            found, seen, pending = {name}, {name}, [name]
+            parts = self._mentions.parts
             while pending:
                 at = pending.pop()
-                for parts in (self._functions, self._mentions.classes):
-                    part = parts.get(at)
-                    if part is not None:
-                        pending += (part.names & self._keys) - found
+                for kind in parts:
+                    part = kind.get(at)
+                    if part is not None and (kind is not self._mentions.methods or at == name):
+                        further = (part.names & self._mentions.tops) - seen
+                        pending += further
+                        seen |= further
                         found |= part.names
             known = self._around[name] = frozenset(found)
         return known
-
-    def _parts(self) -> list[tuple[str, Part]]:
-        return [*self._functions.items(), *self._mentions.classes.items()]

@@ -194,7 +194,7 @@ def _analyse(
     on_others = 0
     while queue:
         policy = queue.pop(0)
-        if suspected is not None and on_others > _for_others(analysis):
+        if suspected is not None and _is_enough(analysis, on_others):
             if not suspected(analysis):
                 break
             suspected = None
@@ -230,9 +230,14 @@ def _analyse(
     return analysis
 
 
-def _for_others(analysis: Analysis) -> int:
-    is_training = any(run.machine.differentiations for run in analysis.runs)
-    return FUEL_WHERE_TRAINING if is_training else FUEL_WHERE_QUIET
+def _is_enough(analysis: Analysis, on_others: int) -> bool:
+    """Whether paths beyond the first have cost what they may while nothing is suspected."""
+    if not analysis.runs:
+        return False
+    if any(run.machine.differentiations for run in analysis.runs):
+        return on_others > FUEL_WHERE_TRAINING
+    # Another path costs about what the first one did.
+    return on_others + analysis.runs[0].cost > FUEL_WHERE_QUIET
 
 
 def _new(policies: list[Policy], seen: set[Policy]) -> list[Policy]:

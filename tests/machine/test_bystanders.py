@@ -11,8 +11,10 @@ from autodetach.machine import run
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.oracle import Policy
 from autodetach.machine.run import analyse
+from autodetach.project import Files
 from autodetach.rules import RULES
 from autodetach.rules.program import Program
+from autodetach.source import Source
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = sorted({*(ROOT / "fixtures").rglob("*.py"), *sorted((ROOT / "autodetach").glob("*.py"))[::6]})
@@ -77,6 +79,19 @@ WITH_HISTORY = {
         "def f(xs):\n    net = nets[0]\n" + LOOP
     ),
     "string": "def f(xs):\n    net = getattr(nn, 'Linear')(1, 1)\n" + LOOP,
+    "string in a variable": "WORD = 'Linear'\ndef f(xs):\n    net = getattr(nn, WORD)(1, 1)\n" + LOOP,
+    "method by a string": (
+        "class Box:\n    def make_net(self):\n        return nn.Linear(1, 1)\n    def f(self, xs):\n"
+        "        net = getattr(self, 'make' + '_net')()\n        kept = []\n        for x in xs:\n"
+        "            kept.append(net(x))\n        print(len(kept))\n"
+    ),
+    "function in a function": (
+        "def f(xs):\n    def make():\n        return nn.Linear(1, 1)\n    net = make()\n" + LOOP
+    ),
+    "function in a function elsewhere": (
+        "def outer():\n    def make():\n        return nn.Linear(1, 1)\n    def other():\n        return make()\n"
+        "    return other\nother = outer()\ndef f(xs):\n    net = other()\n" + LOOP
+    ),
     "known by what it is asked": "net.eval()\n" + GLOBAL,
     "differentiated": (
         "def f(loss, xs):\n    total = 0\n    for x in xs:\n        y = loss(x)\n        y.backward()\n"
@@ -84,6 +99,21 @@ WITH_HISTORY = {
     ),
 }
 WITHOUT = {
+    "method of another class with the same name": (
+        "class Net:\n    def update(self, x):\n        self.net = nn.Linear(1, 1)(x)\n"
+        "def f(meter, xs):\n    for x in xs:\n        meter.update(x)\n"
+    ),
+    "function in another function with the same name": (
+        "def make(x):\n    def update(x):\n        return nn.Linear(1, 1)(x)\n    return update(x)\n"
+        "def f(meter, xs):\n    for x in xs:\n        meter.update(x)\n"
+    ),
+    "attribute by its name": (
+        "KIND = 'train'\ndef f(meters):\n    for meter in meters:\n        print(getattr(meter, 'mean', None), KIND)\n"
+    ),
+    "super": (
+        "class Base:\n    def load_state_dict(self, state):\n        self.state = state\nclass Meter(Base):\n"
+        "    def load_state_dict(self, state):\n        for one in state:\n            super().load_state_dict(one)\n"
+    ),
     "loop": "def f(xs):\n    kept = []\n    for x in xs:\n        kept.append(x.y)\n    return kept\n",
     "step": "def f(step, base, warmup):\n    return base * step / max(1, warmup) if step < warmup else base\n",
     "annotation": "def f(net: nn.Module, xs: list) -> nn.Linear:\n    for x in xs:\n        print(x)\n    return net\n",
@@ -145,3 +175,46 @@ def test_no_history_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(run, "is_bystander", run_all_the_same)
     monkeypatch.setattr(run, "watched", run_and_look)
     run.run_once(ast.parse(path.read_bytes()), Policy(), run.FUEL_PER_RUN)
+
+
+METER = "from c import scaled\n\n\nclass Meter:\n    def put(self, x):\n        self.last = scaled(x)\n"
+USES = (
+    "import torch\nfrom b import Meter\n\n\ndef f(xs):\n    meter = Meter()\n    for x in xs:\n        meter.put(x)\n"
+)
+MAKES = "from torch import nn\n\n\ndef scaled(x):\n    return nn.Linear(1, 1)(x)\n"
+
+
+class Finder:
+    """Files that stand side by side, by their names."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        self.texts = texts
+
+    def find(self, name: str, importer: str) -> str | None:
+        return f"/{name}.py" if name in self.texts else None
+
+    def read(self, path: str) -> Source | None:
+        return Source.from_text(self.texts[path[1:-3]], path)
+
+    def peek(self, path: str) -> bytes | None:
+        return self.texts[path[1:-3]].encode()
+
+
+@pytest.mark.parametrize(
+    ("others", "entered"),
+    [
+        ({}, []),
+        ({"c": "def scaled(x):\n    return 2 * x\n"}, []),
+        ({"c": "from d import scaled\n", "d": "def scaled(x):\n    return 2 * x\n"}, []),
+        ({"c": MAKES}, ["f"]),
+        ({"c": "from d import scaled\n", "d": MAKES}, ["f"]),
+    ],
+)
+def test_what_an_imported_file_imports_is_asked_for_its_words(others: dict[str, str], entered: list[str]) -> None:
+    finder, tree = Finder({"b": METER, **others}), ast.parse(USES)
+    files = Files("/a.py", Source.from_text(USES, "/a.py"), tree, finder)
+    assert analyse(tree, files).runs[0].entries == entered
+    assert [module.path for module in files.modules[1:]] == [
+        "/b.py",
+        *(["/c.py", "/d.py"][: len(others)] if entered else []),
+    ]
