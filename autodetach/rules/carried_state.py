@@ -44,8 +44,8 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Differentiation, Node, Pass, diverge
-from autodetach.machine.growth import expression_of, pass_of
+from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_of
+from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.rules.anew import made_anew
 from autodetach.rules.crossings import Crossed, crossings

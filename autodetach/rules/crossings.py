@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine.graph import Activation, Differentiation, Node, Pass
-from autodetach.machine.growth import pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, Pass, pass_of
 from autodetach.machine.values import Opaque, Tensor, Value
 
 Crossed = tuple[Node, Value, Node]

@@ -46,8 +46,8 @@ from dataclasses import replace
 from functools import partial
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, take_turns
-from autodetach.machine.growth import expression_of, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
+from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.rules.crossings import Entry, entered

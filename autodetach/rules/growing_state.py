@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.growth import Growth, expression_of, pass_of
+from autodetach.machine.graph import pass_of
+from autodetach.machine.growth import Growth
+from autodetach.machine.operands import expression_of
 from autodetach.rules.crossings import Crossed, crossed_operands
 from autodetach.rules.holders import replay, twin_activation
 from autodetach.rules.moments import moment
