@@ -81,7 +81,9 @@ ORDER = (
     "relevance",
     "proof project",
     "trial again",
+    "repairs",
     "checker",
+    "fixing",
     # Files and settings.
     "patch globs temporary python2 unused add_ignore",
     "write",
