@@ -217,7 +217,7 @@ def trail_of(node: Node) -> tuple[Place, ...]:
     return tuple(reversed(places))
 
 
-def ancestors(roots: Iterable[Node], stop: object = None) -> Iterator[Node]:
+def ancestors(roots: Iterable[Node]) -> Iterator[Node]:
     """Every node that is reachable from `roots`, each once, children before their own parents are expanded."""
     seen: set[Node] = set()
     stack = list(roots)
