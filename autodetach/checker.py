@@ -1,4 +1,4 @@
-"""One source in, findings with proven fixes out: the only place where machine, rules and codemods meet."""
+"""One source in, findings with proven fixes out: here machine and rules meet, and in `repairs` the codemods too."""
 
 from __future__ import annotations
 
@@ -10,29 +10,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
 
-from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
+from autodetach.finding import Finding, Problem, StoryStep
 from autodetach.project import Files, Finder, parse
 from autodetach.relevance import is_idle, may_matter
-from autodetach.source import Edit, Source, SourceError, Span, compose
+from autodetach.source import Edit, Source, Span
 
 if TYPE_CHECKING:
     from autodetach.again import Again
-    from autodetach.codemods.tree import Tree
     from autodetach.machine.evidence import Evidence
     from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
+    from autodetach.repairs import Proven, Repairs
     from autodetach.rules.program import Program
-    from autodetach.rules.suspect import Candidate, Suspect
-    from autodetach.trial import Trial
+    from autodetach.rules.suspect import Suspect
 
-MAX_ROUNDS = 24
-MAX_CANDIDATES = 10
-FUEL_FOR_REPAIRS = 120_000
-"""What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
-FUEL_FOR_FIXING = 1_000_000
-"""What `fix` may cost over all its rounds, in the same units: after a round that exceeds it, there is no other one."""
-MAX_UNCOLLECTED = 1_000_000
-"""Objects that may be made before those that died are looked for: some hundred megabytes."""
 MAX_LEFT = 400_000
 """Objects that checks may leave behind before those that died are looked for."""
 MAX_NESTING = 6000
@@ -102,25 +93,6 @@ class Change:
     def stored(self) -> bytes:
         """The bytes that the file is to have."""
         return self.original.stored_with(self.edits)
-
-
-@dataclass(frozen=True, slots=True)
-class FixResult:
-    """`applied` refers to the first sources, `remaining` to the fixed ones.
-
-    `changes` are the files that were edited; `source` and `edits` are those of the analysed one. `originals` and
-    `sources` are all files that were taken into account, by absolute path.
-    """
-
-    source: Source
-    edits: tuple[Edit, ...]
-    applied: tuple[Finding, ...]
-    remaining: tuple[Finding, ...]
-    problems: tuple[Problem, ...] = ()
-    changes: tuple[Change, ...] = ()
-    originals: Mapping[str, Source] = field(default_factory=dict)
-    sources: Mapping[str, Source] = field(default_factory=dict)
-    used: frozenset[tuple[str, int]] = frozenset()
 
 
 _again: Again | None = None
@@ -244,147 +216,6 @@ def _undisturbed() -> Iterator[None]:
             gc.enable()
 
 
-def fix(
-    source: Source,
-    options: CheckOptions,
-    *,
-    unsafe: bool,
-    path: str = "",
-    finder: Finder | None = None,
-    changed: Mapping[str, Source] | None = None,
-    may_edit: Callable[[str], bool] | None = None,
-    wanted: Wanted | None = None,
-    evidence: Evidence | None = None,
-) -> FixResult:
-    """Apply fixes until none is left: one at a time, since each is proven on the program as it is.
-
-    `may_edit` says of other files, by absolute path, whether they may be edited too; without it, none may. `evidence`
-    is what a run of the first program has shown: it speaks of no lines, and is asked about the edited ones too.
-    """
-    root = path or source.path
-    originals: dict[str, Source] = {root: source}
-    current: dict[str, Source] = {root: source}
-    edits: dict[str, tuple[Edit, ...]] = {}
-    applied: list[Finding] = []
-
-    def look() -> CheckResult:
-        nonlocal evidence
-        known = {**(changed or {}), **current}
-        result = check(current[root], options, path=path, finder=finder, changed=known, evidence=evidence)
-        evidence = result.evidence or evidence
-        for at, found in result.sources.items():
-            originals.setdefault(at, found)
-            current.setdefault(at, found)
-        if wanted is None:
-            return result
-        # What is wanted is said of the files as they were.
-        first = [_in_terms_of(finding, root, originals, edits, current) for finding in result.findings]
-        places, _ = wanted.sift(first, originals, root)
-        return replace(result, findings=tuple(result.findings[n] for n in places))
-
-    result = look()
-    cost = result.cost
-    problems: tuple[Problem, ...] = ()
-    for rounds in range(MAX_ROUNDS + 1):
-        chosen = _next(result.findings, unsafe, may_edit)
-        if chosen is None or chosen.fix is None:
-            break
-        if rounds == MAX_ROUNDS or cost > FUEL_FOR_FIXING:
-            text = "not all fixes were applied: that takes more than the budget allows; fix again to go on"
-            problems = (Problem(source.path, text, partial=True),)
-            break
-        applied.append(_in_terms_of(chosen, root, originals, edits, current))
-        for at, new in edits_by_file(chosen):
-            at = at or root
-            edits[at] = compose(edits.get(at, ()), new, originals[at])
-            current[at] = current[at].with_edits(new)
-        result = look()
-        cost += result.cost
-    changes = tuple(Change(at, originals[at], new, current[at]) for at, new in edits.items() if new)
-    return FixResult(
-        current[root],
-        edits.get(root, ()),
-        tuple(applied),
-        result.findings,
-        (*result.problems, *problems),
-        changes,
-        originals,
-        current,
-        result.used,
-    )
-
-
-def edits_by_file(finding: Finding) -> tuple[tuple[str, tuple[Edit, ...]], ...]:
-    """The edits of a finding's fix, by absolute path (empty: of the analysed file)."""
-    if finding.fix is None:
-        return ()
-    own = ((finding.path, finding.fix.edits),) if finding.fix.edits else ()
-    return (*own, *finding.fix.elsewhere)
-
-
-def _next(findings: tuple[Finding, ...], unsafe: bool, may_edit: Callable[[str], bool] | None = None) -> Finding | None:
-    """The fix to apply first: what its author tried to do (AD4xx), then what crosses a pass, other errors, the rest."""
-    allowed = [
-        f
-        for f in findings
-        if f.fix is not None
-        and (unsafe or f.fix.applicability is Applicability.SAFE)
-        and all(not at or (may_edit is not None and may_edit(at)) for at, _ in edits_by_file(f))
-    ]
-    return min(allowed, key=_urgency, default=None)
-
-
-def _urgency(finding: Finding) -> tuple[bool, bool, bool, str, int]:
-    family = finding.code[:3]
-    return family != "AD4", finding.severity is not Severity.ERROR, family != "AD3", finding.path, finding.span.start
-
-
-def _in_terms_of(
-    finding: Finding,
-    root: str,
-    originals: Mapping[str, Source],
-    edits: Mapping[str, tuple[Edit, ...]],
-    current: Mapping[str, Source],
-) -> Finding:
-    """A finding of edited sources, with its places in the first ones."""
-
-    def back(path: str, offset: int) -> int:
-        at = path or root
-        return offset_before(originals[at], edits[at], offset) if edits.get(at) else offset
-
-    def line_back(path: str, line: int) -> int:
-        now, first = current[path or root], originals[path or root]
-        if not edits.get(path or root) or not 1 <= line <= now.line_count:
-            return line
-        return first.position(back(path, now.line_span(line).start)).line
-
-    start, end = back(finding.path, finding.span.start), back(finding.path, finding.span.end)
-
-    def fix_back(path: str, made: tuple[Edit, ...]) -> tuple[Edit, ...]:
-        places = ((back(path, edit.start), back(path, edit.end), edit.replacement) for edit in made)
-        return tuple(Edit(first, max(first, last), text) for first, last, text in places)
-
-    story = tuple(replace(step, line=line_back(step.path, step.line)) for step in finding.story)
-    fix = finding.fix
-    if fix is not None:
-        elsewhere = tuple((at, fix_back(at, made)) for at, made in fix.elsewhere)
-        fix = replace(fix, edits=fix_back(finding.path, fix.edits), elsewhere=elsewhere)
-    return replace(finding, span=Span(start, max(start, end)), story=story, fix=fix)
-
-
-def offset_before(first: Source, edits: tuple[Edit, ...], offset: int) -> int:
-    """The byte offset in `first` of an offset in the source that `edits` make of it."""
-    shift = 0
-    for start, end, new in first.splices(edits):
-        at = start + shift
-        if offset < at:
-            break
-        if offset < at + len(new):
-            return start
-        shift += len(new) - (end - start)
-    return min(max(offset - shift, 0), len(first.raw))
-
-
 class _Session:
     """The analysis of one program and the search for fixes."""
 
@@ -401,10 +232,6 @@ class _Session:
         self.root = files.root.path
         self.options = options
         self._told = told
-        self._trees: dict[str, Tree] = {}
-        self._fuel = self._spent = 0
-        self._given_up = False
-        self._shown_by: list[set[tuple[object, ...]]] = []
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
         known = None if _again is None or evidence is not None else _again.analysis(files)
         # Of what is too much with all its imports, the checker goes on with the file alone.
@@ -418,8 +245,6 @@ class _Session:
         )
         if _again is not None and evidence is None:
             _again.keep(files, self.analysis)
-        # Where the program itself is cut short, no edited one can be shown to be as good.
-        self._fuel = FUEL_FOR_REPAIRS if self.analysis.complete else 0
 
     def _between(self, analysis: Analysis) -> None:
         """Have others know of the first path, and go on only if the result is still wanted."""
@@ -442,17 +267,23 @@ class _Session:
             problems = (Problem(self.files.sources[self.root].path, text, partial=True),)
         problems += self._contradictions()
         suspects = self._suspects(self.analysis)
-        known = {s.identity for s in suspects}
         groups: dict[tuple[object, ...], list[Suspect]] = {}
         for suspect in suspects:
             if self.options.codes is None or suspect.code in self.options.codes:
                 groups.setdefault(suspect.identity, []).append(suspect)
-        findings = [self._finding(group if repairs else group[:1], known, repairs) for group in groups.values()]
+        # Of several views, the one that can be repaired is shown; a single one is shown anyway.
+        search = None
+        if repairs and any(self.options.fixes or len(group) > 1 for group in groups.values()):
+            from autodetach.repairs import Repairs
+
+            known = frozenset(s.identity for s in suspects)
+            search = Repairs(self.files, self.analysis, self._suspects, known, _pause)
+        findings = [self._finding(group if repairs else group[:1], search) for group in groups.values()]
         findings.sort(key=lambda f: (f.path, f.span.start, f.code))
-        if self._given_up:
+        if search is not None and search.given_up:
             text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
-        cost = sum(run.cost for run in self.analysis.runs) + self._spent
+        cost = sum(run.cost for run in self.analysis.runs) + (search.cost if search is not None else 0)
         return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence, cost=cost)
 
     def dissolve(self) -> None:
@@ -484,17 +315,16 @@ class _Session:
                 found.setdefault(suspect.key, suspect)
         return list(found.values())
 
-    def _finding(self, views: list[Suspect], known: set[tuple[object, ...]], repairs: bool) -> Finding:
+    def _finding(self, views: list[Suspect], search: Repairs | None) -> Finding:
         """One finding for a fault: the first view with a safe fix, else with an unsafe one, else the first.
 
         Other repairs that pass, of any view, are its alternatives: safe ones first, else in the order of the rules.
         """
         from autodetach.rules import RULES
 
-        proven: list[tuple[Suspect, _Proven]] = []
-        # Of several views, the one that can be repaired is shown; a single one is shown anyway.
-        wanted = repairs and (self.options.fixes or len(views) > 1)
-        for suspect, fix in self._fixes(views, known) if wanted else ():
+        proven: list[tuple[Suspect, Proven]] = []
+        is_wanted = self.options.fixes or len(views) > 1
+        for suspect, fix in search.of(views) if search is not None and is_wanted else ():
             if all(fix.edits != other.edits for _, other in proven):
                 proven.append((suspect, fix))
             if fix.why_unsafe is None and not self.options.alternatives:
@@ -517,106 +347,6 @@ class _Session:
             shown.observed,
         )
 
-    def _fixes(self, views: list[Suspect], known: set[tuple[object, ...]]) -> Iterator[tuple[Suspect, _Proven]]:
-        found = False
-        for suspect in views:
-            for count, candidate in enumerate(suspect.candidates()):
-                if count >= MAX_CANDIDATES:
-                    break
-                if self._fuel <= 0:
-                    self._given_up = self.analysis.complete
-                    break
-                if candidate.last_resort and found:
-                    continue
-                _pause()
-                fix = self._proven(suspect, candidate, known)
-                if gc.get_count()[0] > MAX_UNCOLLECTED:
-                    gc.collect(1)
-                if isinstance(fix, _Proven):
-                    found = True
-                    fix = replace(fix, observed=suspect.observed)
-                    yield suspect, fix
-
-    def _proven(self, suspect: Suspect, candidate: Candidate, known: set[tuple[object, ...]]) -> _Proven | str:
-        """The candidate as a fix, or why it is none: the edited program is run and compared."""
-        from autodetach.codemods.tree import Refused
-        from autodetach.trial import Trial
-
-        try:
-            edits = self._edits(candidate)
-            sources = {at: self.files.sources[at].with_edits(new) for at, new in edits.items()}
-            edited = self.files.edited(sources)
-        except (Refused, SourceError, ValueError, SyntaxError, RecursionError, MemoryError) as error:
-            return str(error)
-        if not edits:
-            return "nothing to edit"
-        trial = Trial(self.analysis, edited)
-        try:
-            return self._tried(suspect, candidate, known, edits, trial)
-        finally:
-            self._fuel -= trial.cost
-            self._spent += trial.cost
-            trial.dissolve()
-
-    def _tried(
-        self,
-        suspect: Suspect,
-        candidate: Candidate,
-        known: set[tuple[object, ...]],
-        edits: dict[str, tuple[Edit, ...]],
-        trial: Trial,
-    ) -> _Proven | str:
-        home = self._home(suspect)
-        faults = self._identities(trial.one(home))
-        if suspect.identity in faults:
-            return "the fault is still there"
-        verdict = trial.verdict(home, cuts=candidate.cuts, numbers=candidate.prefers == "item")
-        if not verdict.kept:
-            return verdict.reason
-        if len(self.analysis.runs) > 1:
-            faults = self._identities(trial.whole())
-        if suspect.identity in faults:
-            return "the fault is still there"
-        if faults - known:
-            return f"another fault comes: {faults - known}"
-        why = candidate.doubt
-        if why is None and not suspect.certain:
-            why = "it rests on an assumption"
-        if why is None and not verdict.equal:
-            why = "gradient of earlier passes is cut off"
-        by_file = tuple(("" if at == self.root else at, new) for at, new in edits.items())
-        return _Proven(candidate.message, by_file, why)
-
-    def _edits(self, candidate: Candidate) -> dict[str, tuple[Edit, ...]]:
-        """The edits of a candidate by file. Raises Refused."""
-        from autodetach.codemods import target_of
-
-        found: dict[str, list[Edit]] = {}
-        for codemod in candidate.codemods:
-            module = self.files.module_at(getattr(target_of(codemod), "lineno", 0))
-            found.setdefault(module.path, []).extend(codemod.edits(self._tree(module)))
-        return {at: in_order(edits) for at, edits in found.items() if edits}
-
-    def _home(self, suspect: Suspect) -> int:
-        """The first path that shows the fault by itself: a repair that fails does so there."""
-        for number, run in enumerate(self.analysis.runs):
-            if number == len(self._shown_by):
-                is_new = run in self.analysis.distinct
-                self._shown_by.append(self._identities(replace(self.analysis, runs=[run])) if is_new else set())
-            if suspect.identity in self._shown_by[number]:
-                return number
-        return 0
-
-    def _identities(self, analysis: Analysis) -> set[tuple[object, ...]]:
-        return {s.identity for s in self._suspects(analysis)}
-
-    def _tree(self, module: Module) -> Tree:
-        from autodetach.codemods.tree import Tree
-
-        if module.path not in self._trees:
-            self._trees[module.path] = Tree(self.files.sources[module.path], module.tree, module.first)
-        return self._trees[module.path]
-
     def _span(self, node: ast.AST) -> tuple[str, int, int]:
         """The file of a node (empty for the analysed one) and its byte offsets there."""
         module = self.files.module_at(getattr(node, "lineno", 0))
@@ -637,25 +367,3 @@ class _Session:
 def _pause() -> None:
     if _again is not None and _again.pause is not None:
         _again.pause()
-
-
-@dataclass(frozen=True, slots=True)
-class _Proven:
-    """A repair that has passed; `why_unsafe` is None where it is safe."""
-
-    message: str
-    edits: tuple[tuple[str, tuple[Edit, ...]], ...]
-    why_unsafe: str | None
-    observed: tuple[str, ...] = ()
-
-    def fix_at(self, path: str) -> Fix:
-        """As the fix of a finding in the file `path`."""
-        own = next((new for at, new in self.edits if at == path), ())
-        rest = tuple((at, new) for at, new in self.edits if at != path)
-        kind = Applicability.SAFE if self.why_unsafe is None else Applicability.UNSAFE
-        return Fix(self.message, kind, own, self.why_unsafe, rest, self.observed)
-
-
-def in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Edits in the order of their places; of equal ones, one."""
-    return tuple(sorted(dict.fromkeys(edits), key=lambda e: (e.start, e.end)))

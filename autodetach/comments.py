@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from autodetach.checker import Change, offset_before
+from autodetach.checker import Change
 from autodetach.config import Configuration
 from autodetach.files import ReadError, find_files, read_bytes
 from autodetach.finding import Finding, Fix
 from autodetach.marks import may_name_rules
 from autodetach.runner import Outcome, Task
 from autodetach.settle import Settled
-from autodetach.source import Edit, Source, Span, compose
+from autodetach.source import Edit, Source, Span, compose, offset_before
 
 MAX_FILES = 2000
 """So many files are searched for the name of a module; where there are more, nothing is said about its comments."""

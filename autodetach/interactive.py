@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from autodetach.add_ignore import NotSilenced, ignoring
-from autodetach.checker import Change, edits_by_file
+from autodetach.checker import Change
 from autodetach.finding import Applicability, Finding, Fix
+from autodetach.fixing import edits_by_file
 from autodetach.report import Located
 from autodetach.runner import Outcome, Task, run_one
 from autodetach.settle import Settled

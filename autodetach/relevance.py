@@ -39,8 +39,7 @@ _NAME = re.compile(rb"[.\w]+")
 _JOINED = re.compile(rb"\\\r?\n")
 
 _LEAVES = frozenset({"requires_grad", "requires_grad_", "Variable"})
-_ASKED = frozenset(EVIDENCE.split())
-_SAYING = DIFFERENTIATIONS | _LEAVES | _ASKED | {"grad"}
+_SAYING = DIFFERENTIATIONS | _LEAVES | EVIDENCE | {"grad"}
 _IMPORTED = frozenset({"backward", "grad", "Variable"})
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from autodetach import imports, twins
-from autodetach.checker import Change, CheckOptions, Wanted, check, fix
+from autodetach.checker import Change, CheckOptions, Wanted, check
 from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes, relative
 from autodetach.finding import Finding, Problem
 from autodetach.imports import Imports
@@ -255,6 +255,8 @@ def _as_twin(task: Task, source: Source, twin: Record, ground: Callable[[], Grou
 
 
 def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
+    from autodetach.fixing import fix
+
     path = task.file.path
     result = fix(
         source,

@@ -447,6 +447,19 @@ def compose(first: Sequence[Edit], second: Sequence[Edit], source: Source) -> tu
     return tuple(composed)
 
 
+def offset_before(first: Source, edits: tuple[Edit, ...], offset: int) -> int:
+    """The byte offset in `first` of an offset in the source that `edits` make of it."""
+    shift = 0
+    for start, end, new in first.splices(edits):
+        at = start + shift
+        if offset < at:
+            break
+        if offset < at + len(new):
+            return start
+        shift += len(new) - (end - start)
+    return min(max(offset - shift, 0), len(first.raw))
+
+
 def _declared_encoding(raw: bytes, begin: int) -> str:
     """The codec name that the first two lines declare, or "utf-8"; raises SourceError for what CPython refuses."""
     for number, line in enumerate(_first_two_lines(raw, begin), start=1):

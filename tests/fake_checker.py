@@ -12,8 +12,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from autodetach.checker import CheckOptions, CheckResult, FixResult
+from autodetach.checker import CheckOptions, CheckResult
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
+from autodetach.fixing import FixResult
 from autodetach.source import Edit, Source, Span
 
 NAMES = {"AD101": "accumulated-loss", "AD102": "stored-graph", "AD201": "walked-twice"}
@@ -38,7 +39,7 @@ RULES = tuple(
 def install(set_attribute: Callable[[str, object], None]) -> None:
     """Put the fakes where the real things are used; the callable takes a dotted name and a value."""
     set_attribute("autodetach.runner.check", check)
-    set_attribute("autodetach.runner.fix", fix)
+    set_attribute("autodetach.fixing.fix", fix)
     set_attribute("autodetach.runner.is_idle", lambda *_: False)
     set_attribute("autodetach.twins._known", {})
     set_attribute("autodetach.rules.RULES", RULES)

@@ -9,7 +9,8 @@ import pytest
 
 from autodetach import checker
 from autodetach.again import Again
-from autodetach.checker import CheckOptions, check, fix
+from autodetach.checker import CheckOptions, check
+from autodetach.fixing import fix
 from autodetach.machine import run
 from autodetach.machine.run import Analysis
 from autodetach.source import Source

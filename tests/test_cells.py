@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autodetach.cells import CellError, Cells
-from autodetach.checker import CheckOptions, check, fix
+from autodetach.checker import CheckOptions, check
+from autodetach.fixing import fix
 from autodetach.magics import as_python
 from autodetach.source import Edit
 

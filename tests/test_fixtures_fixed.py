@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions, check, fix
+from autodetach.checker import CheckOptions, check
 from autodetach.finding import Applicability
+from autodetach.fixing import fix
 from autodetach.rules import RULES
 from autodetach.source import Source
 

@@ -7,7 +7,8 @@ from typing import Literal
 
 import pytest
 
-from autodetach.checker import CheckOptions, check, fix
+from autodetach.checker import CheckOptions, check
+from autodetach.fixing import fix
 from autodetach.source import Source
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"

@@ -60,6 +60,14 @@ class Pass:
 Loops = tuple[Pass, ...]
 
 
+def pass_of(loops: Loops, activation: Activation) -> Pass | None:
+    """The pass of a loop in which a moment stands; None where it stands outside of the loop."""
+    for p in loops:
+        if p.activation is activation:
+            return p
+    return None
+
+
 def diverge(one: Loops, other: Loops) -> tuple[Pass, Pass] | None:
     """The outermost loop of which two moments stand in different passes, or None where no loop tells them apart."""
     if one is other:
@@ -209,7 +217,7 @@ def trail_of(node: Node) -> tuple[Place, ...]:
     return tuple(reversed(places))
 
 
-def ancestors(roots: Iterable[Node], stop: object = None) -> Iterator[Node]:
+def ancestors(roots: Iterable[Node]) -> Iterator[Node]:
     """Every node that is reachable from `roots`, each once, children before their own parents are expanded."""
     seen: set[Node] = set()
     stack = list(roots)

@@ -6,11 +6,9 @@ import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from autodetach.machine import words
 from autodetach.machine.torch_modules import MODULES
-from autodetach.machine.words import BY_STRING, DIFFERENTIATIONS, TESTS, words_in
+from autodetach.machine.words import BY_STRING, DIFFERENTIATIONS, EVIDENCE, TESTS, words_in
 
-EVIDENCE = frozenset(words.EVIDENCE.split())
 SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "grad", "data"}
 """Attributes at which history may begin, or be walked."""
 CLASSES = frozenset(MODULES) - {"Module"} | {"Parameter"}

@@ -38,6 +38,7 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
+    contents,
 )
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
@@ -624,11 +625,6 @@ def is_batch(item: Value) -> bool:
         and len(item.items) > 1
         and all(isinstance(part, Tensor) and part.node is None for part in item.items)
     )
-
-
-def contents(container: Sequence | Mapping) -> list[Value]:
-    """The values that a container holds."""
-    return container.items if isinstance(container, Sequence) else [value for _, value in container.items.values()]
 
 
 def repackages(node: ast.Assign) -> bool:

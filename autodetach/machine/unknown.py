@@ -30,7 +30,6 @@ from autodetach.machine.values import (
 )
 from autodetach.machine.words import EVIDENCE
 
-MODULE_EVIDENCE = frozenset(EVIDENCE.split())
 INTEGERS = frozenset("long int short byte char bool".split())
 """Casts to what has no gradient."""
 SIZES = frozenset("size dim numel nelement ndimension".split())
@@ -81,7 +80,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return opaque_scaler(m, name, args, site)
     if name in ("unscale_", "update") and this.node is None and (not args or is_optimizer(args[0])):
         return None
-    if name in MODULE_EVIDENCE:
+    if name in EVIDENCE:
         return _module_evidence(m, this, name, site)
     if name in CLIPS and this.node is None:
         return tensors.plain((), True)

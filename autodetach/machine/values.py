@@ -475,6 +475,11 @@ def graph_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
             yield t
 
 
+def contents(container: Sequence | Mapping) -> list[Value]:
+    """The values that a container holds."""
+    return container.items if isinstance(container, Sequence) else [value for _, value in container.items.values()]
+
+
 def is_scalar(value: Value) -> bool:
     """Proven to be a 0-dim tensor (or a tensor of one element, where `backward()` was called on it)."""
     if isinstance(value, Tensor):

@@ -8,7 +8,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-EVIDENCE = "parameters named_parameters train eval state_dict load_state_dict modules named_modules children"
+EVIDENCE = frozenset(
+    "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
+)
 """What only modules are asked for: an object that is asked is one."""
 DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "training_step"})
 BY_STRING = frozenset({"getattr", "setattr", "methodcaller", "attrgetter"})

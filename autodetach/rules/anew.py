@@ -8,10 +8,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from autodetach.machine.graph import Node
+from autodetach.machine.graph import Activation, Node
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Instance
-from autodetach.rules.holders import Holder
+from autodetach.rules.cover import cover, innermost
+from autodetach.rules.crossings import Crossed
+from autodetach.rules.holders import Holder, Replay
+from autodetach.rules.moments import Moment, behind_step, placed
 from autodetach.rules.program import Program, calls_of, text
 from autodetach.rules.suspect import Candidate
 
@@ -20,7 +23,26 @@ RESET = "the state then begins anew behind every step; only its author knows how
 MEMOS = frozenset({"lru_cache", "cache", "cached_property"})
 
 
-def computed_anew(program: Program, makers: Iterable[Node]) -> Iterator[Candidate]:
+def made_anew(
+    program: Program,
+    again: Replay,
+    d: Moment,
+    activation: Activation,
+    crossed: list[Crossed],
+    there: list[Crossed],
+) -> Iterator[Candidate]:
+    """What is made of trained parameters is made anew in every pass."""
+    yield from _computed_anew(program, dict.fromkeys(maker for _, _, maker in crossed))
+    chosen = cover(program, again, d, activation, [operand for _, operand, _ in there])
+    if not chosen:
+        return
+    frame = innermost(d, chosen.values())
+    statement = placed(program, d, frame, activation.node)
+    if statement is not None:
+        yield from _begun_anew(program, chosen.values(), behind_step(program, again.machine, d, statement, frame))
+
+
+def _computed_anew(program: Program, makers: Iterable[Node]) -> Iterator[Candidate]:
     """Without the memo decorator, or the guard of the cache, through which all of the values were made."""
     from autodetach.codemods.drop_decorator import DropDecorator
     from autodetach.codemods.drop_guard import DropGuard
@@ -42,7 +64,7 @@ def computed_anew(program: Program, makers: Iterable[Node]) -> Iterator[Candidat
         yield Candidate(f"compute the value without `if {text(guard.test)}`", (DropGuard(guard),), KEPT)
 
 
-def begun_anew(program: Program, holders: Iterable[Holder], anchor: ast.stmt) -> Iterator[Candidate]:
+def _begun_anew(program: Program, holders: Iterable[Holder], anchor: ast.stmt) -> Iterator[Candidate]:
     """States that their object's constructor sets to None are set to None again, behind the step."""
     from autodetach.codemods.insert_statement import InsertStatement
 

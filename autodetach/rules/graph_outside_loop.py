@@ -46,33 +46,29 @@ from dataclasses import replace
 from functools import partial
 
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, take_turns
-from autodetach.machine.growth import expression_of, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
+from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Value
-from autodetach.rules.detaching import leaves_of_display
-from autodetach.rules.one_element import where_read
+from autodetach.rules.crossings import Entry, entered
+from autodetach.rules.moved_inside import moved_inside
 from autodetach.rules.program import (
     Program,
     assumptions_of,
     calls_of,
     fault_of,
-    handed,
     is_assumed,
     line,
     observed_of,
     stable,
     stepped_between,
-    targets_of,
     text,
 )
 from autodetach.rules.reads import at_read, is_part_of_what_is_read
 from autodetach.rules.repeated import repeated_inside
+from autodetach.rules.side_effects import draws_random_numbers
+from autodetach.rules.stores import at_store, stored_last
 from autodetach.rules.suspect import Candidate, Suspect, rule
-
-Entry = tuple[Node | None, Value, Node]
-"""A node of the pass (None for a root), its operand from outside of the loop, and the node that made the operand."""
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -126,24 +122,11 @@ def _stale(program: Program, run: Run) -> Iterator[Suspect]:
 
 def _own_leaf_stepped(run: Run, node: Node, first: Differentiation, second: Differentiation) -> bool:
     """Whether a leaf under `node` is changed by a step between two walks over it."""
-    leaves = _leaves(node)
+    leaves = {n for n in ancestors([node]) if n.leaf}
     return any(
         first.number < s.clock < second.number and s.what != "grad" and any(leaf in leaves for leaf, _ in s.consumed)
         for s in run.machine.steps
     )
-
-
-def _leaves(node: Node) -> set[Node]:
-    found, seen, stack = set[Node](), set[Node](), [node]
-    while stack:
-        n = stack.pop()
-        if n in seen:
-            continue
-        seen.add(n)
-        if n.leaf:
-            found.add(n)
-        stack.extend(n.parents)
-    return found
 
 
 def _suspect(
@@ -195,22 +178,6 @@ def _suspect(
     )
 
 
-def entered(d: Differentiation, activation: Activation) -> Iterator[Entry]:
-    """Where a differentiation leaves the graph of the loop's passes for what was made before the loop."""
-    for root in d.roots:
-        if pass_of(root.loops, activation) is None and not root.leaf:
-            operand = next((o for o in d.operands if getattr(o, "node", None) is root), None)
-            yield None, operand, root
-    for node in d.walked:
-        if pass_of(node.loops, activation) is None:
-            continue
-        for parent in node.parents:
-            if parent.leaf or parent.weak or pass_of(parent.loops, activation) is not None:
-                continue
-            operand = next((o for o in node.operands if getattr(o, "node", None) is parent), None)
-            yield node, operand, parent
-
-
 # ---- candidates
 
 
@@ -220,44 +187,19 @@ def _candidates(
     doubt = "the gradients of a program that runs today change" if silent else None
     here = [o for o in run.machine.differentiations if o.call is d.call]
     trained = {leaf for s in run.machine.steps for leaf, ds in s.consumed if any(o in ds for o in here)}
-    outer = _outside([parent for _, _, parent in entries], activation)
-    moves = any(leaf in trained for n in outer for leaf in _leaves(n))
-    moved = _moved(program, run, _body(activation), "loop", outer, doubt)
-    if not moved:
-        readers = {b[0]: b for r, _, _ in entries if r is not None and (b := _function_body(program, r))}
-        if len(readers) == 1:
-            moved = _moved(program, run, next(iter(readers.values())), "function", outer, doubt)
+    outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
     if _computed_again(run, d, activation, outer):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
-        stored = _stored(run, outer, meant)
+        stored = (Candidate(*repair, meant) for repair in at_store(stored_last(run, outer)))
         for candidate in (*stored, *_detached(program, entries, meant), *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
         return
-    if moves:
+    if any(n.leaf and n in trained for n in ancestors(outer)):
+        readers = [reader for reader, _, _ in entries if reader is not None]
+        moved = moved_inside(program, run, activation, readers, outer, doubt)
         yield from moved or repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run))
     yield from _detached(program, entries, doubt)
     yield from _read(program, entries, doubt)
-
-
-def _stored(run: Run, outer: list[Node], doubt: str) -> Iterator[Candidate]:
-    """Where a container takes what the loop computes anew: else it keeps its graph while the loop runs."""
-    from autodetach.codemods.append_method import AppendMethod
-
-    made = set(outer)
-    events = [event for event in run.machine.stored if event.node in made]
-    stored = {event.node for event in events}
-    places: dict[ast.expr, None] = {}
-    for event in events:
-        if stored.isdisjoint(ancestors(event.node.parents)):
-            element = event.element
-            elements = leaves_of_display(element, event.value) if element is not None else []
-            given = [*(e for e, value in elements if value is event.tensor), *handed(event.chain, event.tensor)]
-            if not given:
-                return
-            places[given[-1]] = None
-    if places:
-        shown = ", ".join(f"`{text(e)}`" for e in places)
-        yield Candidate(f"detach {shown} where it is stored", tuple(AppendMethod(e, "detach") for e in places), doubt)
 
 
 def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:
@@ -290,195 +232,6 @@ def _is_of_module(node: Node) -> bool:
 def _callee(node: Node) -> str:
     assert isinstance(node.site.node, ast.Call)
     return spelled(node.site.node.func)
-
-
-def _outside(nodes: list[Node], activation: Activation) -> list[Node]:
-    """All nodes made before the loop that the given ones rest on, oldest first."""
-    found: dict[Node, None] = {}
-    stack = list(nodes)
-    while stack:
-        node = stack.pop()
-        if node in found or node.leaf:
-            continue
-        found[node] = None
-        stack.extend(node.parents)
-    return sorted(found, key=lambda n: n.number)
-
-
-def _function_body(program: Program, reader: Node) -> list[ast.stmt]:
-    """The body of the function in which a value from outside is read."""
-    scope = program.scope(reader.site.node)
-    return scope.body if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
-
-
-def _moved(
-    program: Program, run: Run, body: list[ast.stmt], where: str, outer: list[Node], doubt: str | None
-) -> list[Candidate]:
-    from autodetach.codemods.move_statements import MoveStatements
-
-    if not body:
-        return []
-    anchor = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
-    statements: dict[ast.stmt, None] = {}
-    for node in outer:
-        statement = _building_statement(program, node, anchor)
-        if statement is None:
-            return []
-        statements[statement] = None
-    ordered = sorted(statements, key=line)
-    if not ordered or not all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign)) for s in ordered):
-        return []
-    if not _movable(program, ordered, anchor):
-        return []
-    if doubt is None and draws_random_numbers(run, ordered):
-        doubt = "a moved statement draws random numbers, which it will do in every pass"
-    if doubt is None and keeps_state(program, run, ordered):
-        doubt = "a moved statement calls what keeps a state, which it will change in every pass"
-    names = ", ".join(f"`{text(t)}`" for s in ordered for t in targets_of(s))
-    alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
-    return [*alone, Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
-
-
-def _body(activation: Activation) -> list[ast.stmt]:
-    node = activation.node
-    if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)):
-        return node.body
-    function = getattr(activation.frame, "node", None)
-    return function.body if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _building_statement(program: Program, node: Node, anchor: ast.stmt) -> ast.stmt | None:
-    """The statement that makes a node, seen from the scope into which it would move."""
-    places: list[ast.AST] = [node.site.node, *[site.node for site in calls_of(node.chain)]]
-    scopes = {program.scope(anchor), *program.enclosing(anchor)}
-    for place in places:
-        statement = program.statement(place)
-        if statement is None:
-            continue
-        if program.scope(statement) in scopes:
-            return statement
-        if _of_the_same_object(program, statement, anchor):
-            return statement
-    return None
-
-
-def _of_the_same_object(program: Program, statement: ast.stmt, anchor: ast.stmt) -> bool:
-    """`self.x = ...` in a constructor means the same in another method of the class."""
-    here, there = program.scope(statement), program.scope(anchor)
-    if not (isinstance(here, ast.FunctionDef) and isinstance(there, ast.FunctionDef)):
-        return False
-    if program.parents.get(here) is not program.parents.get(there) or not here.args.args or not there.args.args:
-        return False
-    this = here.args.args[0].arg
-    if this != there.args.args[0].arg:
-        return False
-    local = {n for s in here.body for n in program.names_bound(s)} | {a.arg for a in here.args.args[1:]}
-    bound = program.names_bound(statement)
-    return not bound and not (program.names_read(statement) & local)
-
-
-def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> bool:
-    """Whether nothing that stays behind reads what the statements bind before they will have run."""
-    bound = {name for s in statements for name in program.names_bound(s)}
-    home, goal = program.scope(statements[0]), program.scope(anchor)
-    if home is not goal and _read_by_others(program, statements, goal):
-        return False
-    if _is_bound_anew(program, statements, goal):
-        return False
-    first = min(line(s) for s in statements)
-    moved = set(statements)
-    for node in ast.walk(program.file_of(anchor)):
-        if not (isinstance(node, ast.Name) and node.id in bound):
-            continue
-        around = list(program.enclosing(node))
-        if any(at in moved for at in around):
-            continue
-        if home is goal:
-            if program.scope(node) is home and first < node.lineno < line(anchor):
-                return False
-        elif goal not in around and not _binds(program.scope(node), node.id):
-            return False  # it becomes a local name of the function
-        elif goal in around and isinstance(node.ctx, ast.Store):
-            return False
-    return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in targets_of(s))
-
-
-def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
-    """Whether what the statements read may be something else by then: `x` of `out = net(x)`, in a loop over `x`."""
-    read = {name for s in statements for name in program.names_read(s)}
-    read -= {name for s in statements for name in program.names_bound(s)}
-    home, after = program.scope(statements[0]), min(line(s) for s in statements)
-    if home is not goal and isinstance(goal, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        this = goal.args.args[:1] if isinstance(program.parents.get(goal), ast.ClassDef) else []
-        if read & {a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg) and a not in this}:
-            return True
-    return any(
-        n.id in read and not isinstance(n.ctx, ast.Load) and not _is_updated(program, n)
-        for scope in {home, goal}
-        for n in ast.walk(scope)
-        if isinstance(n, ast.Name) and program.scope(n) is scope and (scope is not home or n.lineno > after)
-    )
-
-
-def _is_updated(program: Program, name: ast.Name) -> bool:
-    """Whether a name is bound by `w -= step` or `w = w - step`."""
-    statement = program.statement(name)
-    return isinstance(statement, ast.AugAssign) or (
-        isinstance(statement, ast.Assign) and name.id in program.names_read(statement.value)
-    )
-
-
-def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
-    """Whether an attribute that a constructor sets is mentioned outside of the function which would set it instead."""
-    kept = {t.attr for s in statements for t in targets_of(s) if isinstance(t, ast.Attribute)}
-    nodes = ast.walk(program.file_of(goal)) if kept else ()
-    mentions = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in kept)
-    return any({goal, *statements}.isdisjoint(program.enclosing(n)) for n in mentions)
-
-
-def _binds(scope: ast.AST, name: str) -> bool:
-    """Whether a name is local to a function."""
-    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        return False
-    arguments = scope.args
-    if name in {a.arg for a in (*arguments.args, *arguments.posonlyargs, *arguments.kwonlyargs)}:
-        return True
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(scope))
-
-
-def draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
-    """Whether statements, or what they call, draw random numbers."""
-    lines = {n for s in statements for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
-    if any(site.line in lines for site in run.machine.random_nodes):
-        return True
-    return any(
-        any(site.line in lines for site in calls_of(n.chain))
-        and n.site.node in {r.node for r in run.machine.random_nodes}
-        for n in run.machine.nodes
-    )
-
-
-def keeps_state(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
-    """Whether a function that statements call assigns to an attribute or an element."""
-    lines = {n for s in statements for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
-    called: set[ast.AST] = set()
-    for node in run.machine.nodes:
-        sites = list(calls_of(node.chain))
-        outermost = next((i for i, site in enumerate(sites) if site.line in lines), None)
-        if outermost is not None:
-            called |= {program.scope(place) for place in (node.site.node, *(s.node for s in sites[:outermost]))}
-    return any(
-        isinstance(target, (ast.Attribute, ast.Subscript))
-        for function in called
-        if isinstance(function, ast.FunctionDef) and function.name != "__init__"
-        for statement in ast.walk(function)
-        if isinstance(statement, ast.stmt)
-        for target in targets_of(statement)
-    )
 
 
 def _detached(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, Place, trail_of
+from autodetach.machine.graph import Activation, Differentiation, Pass
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.run import FUEL_PER_RUN, Run, run_once
 from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Opaque, Sequence, Tensor, Value
@@ -60,23 +59,14 @@ def replay(program: Program, run: Run, activation: Activation, index: int) -> Re
     return Replay(again.machine, holders, kept)
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """A point in a run: the statements that were running, outermost first."""
-
-    number: int
-    loops: Loops
-    trail: tuple[Place, ...]
-
-
-def moment(of: Differentiation | Node) -> Moment:
-    trail = of.trail if isinstance(of, Differentiation) else trail_of(of)
-    return Moment(of.number, of.loops, trail)
-
-
 def twin(machine: Machine, d: Differentiation) -> Differentiation | None:
     """The same differentiation in another run of the same path."""
     return next((other for other in machine.differentiations if other.number == d.number), None)
+
+
+def twin_activation(machine: Machine, now: Pass) -> Activation:
+    """The activation of a pass, in another run of the same path."""
+    return next(a for a in machine.activations if a.number == now.activation.number)
 
 
 def _note(machine: Machine, current: Pass, holders: dict[int, list[Holder]], kept: list[Value]) -> None:
@@ -163,93 +153,3 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
                     yield child, way.to(f"[{k!r}]", 3)
             elif key.isidentifier() and not isinstance(item, (Class, Function)):
                 yield item, replace(way.to(f".{key}", 1), owner=value, rest=f".{key}")
-
-
-def rooted(d: Moment, holder: Holder) -> Holder:
-    """The same binding as it is written in the innermost running frame that has a name for its owner."""
-    if holder.owner is None:
-        return holder
-    for _, frame in reversed(d.trail):
-        if not isinstance(frame, Frame) or frame is holder.frame:
-            return holder
-        for name, value in frame.names.items():
-            if value is holder.owner:
-                return replace(holder, frame=frame, name=name, text=name + holder.rest, depth=1)
-    return holder
-
-
-def of_list(holder: Holder) -> Holder:
-    """Of the record `memory.rows[2]`, the list in which it stands; any other binding as it is."""
-    whole, bracket, _ = holder.text.rpartition("[")
-    if not bracket or not holder.text.endswith("]"):
-        return holder
-    rest = holder.rest.rpartition("[")[0]
-    found = holder.frame.names.get(whole) if holder.owner is None else holder.owner.attrs.get(rest.removeprefix("."))
-    if isinstance(found, Sequence) and any(item is holder.value for item in found.items):
-        return replace(holder, text=whole, rest=rest, value=found)
-    return holder
-
-
-def inside(d: Moment, holder: Holder, loop: ast.AST | None) -> Holder:
-    """A binding of a module as the innermost function that runs inside of `loop` can write it."""
-    if holder.frame.outer is not None:
-        return holder
-    begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), len(d.trail))
-    for _, frame in reversed(d.trail[begun:]):
-        if isinstance(frame, Frame) and frame.top is holder.frame and not _is_shadowed(frame, holder.name):
-            return replace(holder, frame=frame)
-    return holder
-
-
-def _is_shadowed(frame: Frame, name: str) -> bool:
-    at: Frame | None = frame
-    while at is not None and at is not frame.top:
-        if name in at.names:
-            return True
-        at = at.outer
-    return False
-
-
-def placed(program: Program, d: Moment, frame: Frame, loop: ast.AST | None) -> ast.stmt | None:
-    """The innermost statement of `frame` that was running when `d` ran, inside of `loop`."""
-    at = max((n for n, (_, f) in enumerate(d.trail) if f is frame), default=None)
-    if at is None:
-        return None
-    found = d.trail[at][0]
-    if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and loop not in program.enclosing(found):
-        # Where the loop runs in a caller of this frame, any statement of the frame is inside of a pass.
-        begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), None)
-        if begun is not None and begun >= at:
-            return None
-    return found
-
-
-def behind_step(program: Program, machine: Machine, d: Moment, statement: ast.stmt, frame: Frame) -> ast.stmt:
-    """The last statement of the block, from `statement` on, that steps parameters in the same pass, or itself."""
-    block = program.block(statement)
-    at = block.index(statement) if statement in block else 0
-    last = statement
-    for step in machine.steps:
-        if (
-            step.what == "grad"
-            or step.clock < d.number
-            or step.loops[: len(d.loops)] != d.loops[: len(step.loops)][: len(d.loops)]
-        ):
-            continue
-        for s, f in step.trail:
-            if f is frame and s in block and block.index(s) > at and block.index(s) > block.index(last):
-                last = s
-    for sibling in block[block.index(last) + 1 :] if last in block else []:
-        if _resets(sibling):
-            last = sibling
-        else:
-            break
-    return last
-
-
-def _resets(statement: ast.stmt) -> bool:
-    """`optimizer.zero_grad()`, `scaler.update()`, `w.grad = None`: what belongs to a step."""
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        func = statement.value.func
-        return isinstance(func, ast.Attribute) and func.attr in ("zero_grad", "update", "step", "zero_")
-    return False

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Value
+from autodetach.rules.crossings import Crossed
 from autodetach.rules.detaching import has_graph, methods
 from autodetach.rules.program import Program, line, text
-from autodetach.rules.reads import Crossed
 from autodetach.rules.suspect import Candidate
 
 DOUBT = "each pass is trained on its own loss only, which the author may not have meant"

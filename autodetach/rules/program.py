@@ -9,8 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge
-from autodetach.machine.growth import Growth, growths, pass_of
+from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge, pass_of
+from autodetach.machine.growing import growths
+from autodetach.machine.growth import Growth
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.spelling import spelled
 

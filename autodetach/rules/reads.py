@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from autodetach.machine.graph import Node
 from autodetach.machine.values import Value
+from autodetach.rules.crossings import Crossed
 from autodetach.rules.detaching import structural
 from autodetach.rules.program import Program, calls_of, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
-Crossed = tuple[Node, Value, Node]
-"""A node, its operand from an earlier pass or from before the loop, and the node that made the operand."""
 Repair = tuple[str, tuple["Codemod", ...]]
 """What it does, in words, and how."""
 

@@ -46,7 +46,6 @@ from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, diverge, trail_of, with_leaves
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.rules.graph_outside_loop import draws_random_numbers
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -61,6 +60,7 @@ from autodetach.rules.program import (
     without_retain,
 )
 from autodetach.rules.shared_graph import doubt_of, repeated_behind_step
+from autodetach.rules.side_effects import draws_random_numbers
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
 COPIED = "gradient through values of earlier passes may be what was meant"

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from autodetach.checker import CheckOptions, check, fix
+from autodetach.checker import CheckOptions, check
 from autodetach.finding import Applicability
+from autodetach.fixing import fix
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place
 from autodetach.source import Source
 

@@ -12,9 +12,10 @@ from unittest.mock import patch
 
 import numpy as np
 
-from autodetach import checker
-from autodetach.checker import CheckOptions, CheckResult, FixResult, check, fix
+from autodetach import fixing
+from autodetach.checker import CheckOptions, CheckResult, check
 from autodetach.finding import Applicability, Finding
+from autodetach.fixing import FixResult, fix
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Analysis, Run, analyse
 from autodetach.machine.statements import BOUNDED
@@ -66,7 +67,7 @@ def remembered(raw: bytes, options: CheckOptions) -> CheckResult:
 
 def compare(source: str) -> Outcome:
     """Run a program, look for faults, repair it, and run what comes of it."""
-    with patch.object(checker, "check", lambda source, options, **_: remembered(source.raw, options)):
+    with patch.object(fixing, "check", lambda source, options, **_: remembered(source.raw, options)):
         return compared(source)
 
 

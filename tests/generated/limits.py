@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from autodetach.checker import CheckOptions, check, fix
+from autodetach.checker import CheckOptions, check
+from autodetach.fixing import fix
 from autodetach.source import Source
 
 from .compare import COUNT, GROWING, RAISING, Disagreement, Outcome, compare, longer

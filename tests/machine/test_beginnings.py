@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.machine import beginnings, mentions, reach, run, unknown, words
+from autodetach.machine import beginnings, reach, run, words
 from autodetach.machine.beginnings import Leads, not_passed
 from autodetach.machine.run import analyse
 from autodetach.rules import RULES
@@ -119,5 +119,4 @@ def test_what_is_not_passed() -> None:
 
 
 def test_the_words_are_those_of_the_machine() -> None:
-    assert mentions.EVIDENCE == unknown.MODULE_EVIDENCE
     assert reach.CALLED_BY_TRAINERS in words.DIFFERENTIATIONS

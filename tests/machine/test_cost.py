@@ -17,14 +17,16 @@ from typing import Any
 
 import pytest
 
-from autodetach import checker
-from autodetach.checker import FUEL_FOR_REPAIRS, CheckOptions, CheckResult, check, fix
+from autodetach import fixing, repairs
+from autodetach.checker import CheckOptions, CheckResult, check
+from autodetach.fixing import fix
 from autodetach.machine import run
 from autodetach.machine.core import FUEL_FOR_IMPORTS
 from autodetach.machine.oracle import Policy
 from autodetach.machine.project import Project
 from autodetach.machine.run import FUEL_PER_FILE, FUEL_PER_RUN, MAX_PATHS, Run, analyse
 from autodetach.machine.values import MAX_NESTING
+from autodetach.repairs import FUEL_FOR_REPAIRS
 from autodetach.source import Source
 
 SECONDS = 20.0
@@ -186,9 +188,9 @@ def test_what_is_cut_short_gets_no_repairs_tried(monkeypatch: pytest.MonkeyPatch
 
 def test_without_a_budget_more_repairs_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     text = many_faults(12)
-    monkeypatch.setattr(checker, "FUEL_FOR_REPAIRS", 4_000)
+    monkeypatch.setattr(repairs, "FUEL_FOR_REPAIRS", 4_000)
     few = checked(text)
-    monkeypatch.setattr(checker, "FUEL_FOR_REPAIRS", 1_000_000)
+    monkeypatch.setattr(repairs, "FUEL_FOR_REPAIRS", 1_000_000)
     all_ = checked(text)
     assert [finding.message for finding in few.findings] == [finding.message for finding in all_.findings]
     assert sum(finding.fix is not None for finding in few.findings) < sum(f.fix is not None for f in all_.findings)
@@ -199,7 +201,7 @@ def test_fixing_ends_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source.from_bytes(many_faults(4).encode(), "x.py")
     whole = fix(source, CheckOptions(), unsafe=True)
     one = check(source, CheckOptions()).cost
-    monkeypatch.setattr(checker, "FUEL_FOR_FIXING", one)
+    monkeypatch.setattr(fixing, "FUEL_FOR_FIXING", one)
     meter = Meter(monkeypatch)
     some = fix(source, CheckOptions(), unsafe=True)
     assert 0 < len(some.applied) < len(whole.applied)

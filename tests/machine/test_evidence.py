@@ -9,7 +9,8 @@ from random import Random
 
 import pytest
 
-from autodetach.checker import CheckOptions, check, fix
+from autodetach.checker import CheckOptions, check
+from autodetach.fixing import fix
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, merge, merged, normal, place_of
 from autodetach.machine.run import analyse
 from autodetach.machine.values import Opaque, Sequence, Tensor, is_number

@@ -1,0 +1,166 @@
+"""Fixes applied to a program until none is left, one at a time: each is proven on the program as it is by then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from autodetach.checker import Change, CheckOptions, CheckResult, Wanted, check
+from autodetach.finding import Applicability, Finding, Problem, Severity
+from autodetach.project import Finder
+from autodetach.source import Edit, Source, Span, compose, offset_before
+
+if TYPE_CHECKING:
+    from autodetach.machine.evidence import Evidence
+
+MAX_ROUNDS = 24
+FUEL_FOR_FIXING = 1_000_000
+"""What `fix` may cost over all its rounds, in the units of `machine.run`: after a round that exceeds it, it ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class FixResult:
+    """`applied` refers to the first sources, `remaining` to the fixed ones.
+
+    `changes` are the files that were edited; `source` and `edits` are those of the analysed one. `originals` and
+    `sources` are all files that were taken into account, by absolute path.
+    """
+
+    source: Source
+    edits: tuple[Edit, ...]
+    applied: tuple[Finding, ...]
+    remaining: tuple[Finding, ...]
+    problems: tuple[Problem, ...] = ()
+    changes: tuple[Change, ...] = ()
+    originals: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    used: frozenset[tuple[str, int]] = frozenset()
+
+
+def fix(
+    source: Source,
+    options: CheckOptions,
+    *,
+    unsafe: bool,
+    path: str = "",
+    finder: Finder | None = None,
+    changed: Mapping[str, Source] | None = None,
+    may_edit: Callable[[str], bool] | None = None,
+    wanted: Wanted | None = None,
+    evidence: Evidence | None = None,
+) -> FixResult:
+    """Apply fixes until none is left: one at a time, since each is proven on the program as it is.
+
+    `may_edit` says of other files, by absolute path, whether they may be edited too; without it, none may. `evidence`
+    is what a run of the first program has shown: it speaks of no lines, and is asked about the edited ones too.
+    """
+    root = path or source.path
+    originals: dict[str, Source] = {root: source}
+    current: dict[str, Source] = {root: source}
+    edits: dict[str, tuple[Edit, ...]] = {}
+    applied: list[Finding] = []
+
+    def look() -> CheckResult:
+        nonlocal evidence
+        known = {**(changed or {}), **current}
+        result = check(current[root], options, path=path, finder=finder, changed=known, evidence=evidence)
+        evidence = result.evidence or evidence
+        for at, found in result.sources.items():
+            originals.setdefault(at, found)
+            current.setdefault(at, found)
+        if wanted is None:
+            return result
+        # What is wanted is said of the files as they were.
+        first = [_in_terms_of(finding, root, originals, edits, current) for finding in result.findings]
+        places, _ = wanted.sift(first, originals, root)
+        return replace(result, findings=tuple(result.findings[n] for n in places))
+
+    result = look()
+    cost = result.cost
+    problems: tuple[Problem, ...] = ()
+    for rounds in range(MAX_ROUNDS + 1):
+        chosen = _next(result.findings, unsafe, may_edit)
+        if chosen is None or chosen.fix is None:
+            break
+        if rounds == MAX_ROUNDS or cost > FUEL_FOR_FIXING:
+            text = "not all fixes were applied: that takes more than the budget allows; fix again to go on"
+            problems = (Problem(source.path, text, partial=True),)
+            break
+        applied.append(_in_terms_of(chosen, root, originals, edits, current))
+        for at, new in edits_by_file(chosen):
+            at = at or root
+            edits[at] = compose(edits.get(at, ()), new, originals[at])
+            current[at] = current[at].with_edits(new)
+        result = look()
+        cost += result.cost
+    changes = tuple(Change(at, originals[at], new, current[at]) for at, new in edits.items() if new)
+    return FixResult(
+        current[root],
+        edits.get(root, ()),
+        tuple(applied),
+        result.findings,
+        (*result.problems, *problems),
+        changes,
+        originals,
+        current,
+        result.used,
+    )
+
+
+def edits_by_file(finding: Finding) -> tuple[tuple[str, tuple[Edit, ...]], ...]:
+    """The edits of a finding's fix, by absolute path (empty: of the analysed file)."""
+    if finding.fix is None:
+        return ()
+    own = ((finding.path, finding.fix.edits),) if finding.fix.edits else ()
+    return (*own, *finding.fix.elsewhere)
+
+
+def _next(findings: tuple[Finding, ...], unsafe: bool, may_edit: Callable[[str], bool] | None = None) -> Finding | None:
+    """The fix to apply first: what its author tried to do (AD4xx), then what crosses a pass, other errors, the rest."""
+    allowed = [
+        f
+        for f in findings
+        if f.fix is not None
+        and (unsafe or f.fix.applicability is Applicability.SAFE)
+        and all(not at or (may_edit is not None and may_edit(at)) for at, _ in edits_by_file(f))
+    ]
+    return min(allowed, key=_urgency, default=None)
+
+
+def _urgency(finding: Finding) -> tuple[bool, bool, bool, str, int]:
+    family = finding.code[:3]
+    return family != "AD4", finding.severity is not Severity.ERROR, family != "AD3", finding.path, finding.span.start
+
+
+def _in_terms_of(
+    finding: Finding,
+    root: str,
+    originals: Mapping[str, Source],
+    edits: Mapping[str, tuple[Edit, ...]],
+    current: Mapping[str, Source],
+) -> Finding:
+    """A finding of edited sources, with its places in the first ones."""
+
+    def back(path: str, offset: int) -> int:
+        at = path or root
+        return offset_before(originals[at], edits[at], offset) if edits.get(at) else offset
+
+    def line_back(path: str, line: int) -> int:
+        now, first = current[path or root], originals[path or root]
+        if not edits.get(path or root) or not 1 <= line <= now.line_count:
+            return line
+        return first.position(back(path, now.line_span(line).start)).line
+
+    start, end = back(finding.path, finding.span.start), back(finding.path, finding.span.end)
+
+    def fix_back(path: str, made: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        places = ((back(path, edit.start), back(path, edit.end), edit.replacement) for edit in made)
+        return tuple(Edit(first, max(first, last), text) for first, last, text in places)
+
+    story = tuple(replace(step, line=line_back(step.path, step.line)) for step in finding.story)
+    fix = finding.fix
+    if fix is not None:
+        elsewhere = tuple((at, fix_back(at, made)) for at, made in fix.elsewhere)
+        fix = replace(fix, edits=fix_back(finding.path, fix.edits), elsewhere=elsewhere)
+    return replace(finding, span=Span(start, max(start, end)), story=story, fix=fix)

@@ -1,0 +1,77 @@
+"""Which bindings hold more graph with every pass, although no path of the program differentiates it later."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine.graph import Node, Site
+from autodetach.machine.growing_chains import growing_chains
+from autodetach.machine.growing_stores import growing_store, is_differentiated_later, origin_of, stored_alike
+from autodetach.machine.growth import Growth
+from autodetach.machine.run import Analysis, Run
+from autodetach.machine.unseen import Unseen
+
+
+def growths(analysis: Analysis) -> list[Growth]:
+    """The growths of all paths, one for each place; none that any path differentiates later."""
+    legitimate: set[tuple[str, ast.AST | None]] = set()
+    found: dict[tuple[str, ast.AST | None], Growth] = {}
+    unseen = Unseen(analysis.trees, analysis.distinct)
+    for run in analysis.distinct:
+        crossings = run.machine.crossings
+        legitimate.update(("chain", crossing.child.site.node) for crossing in crossings if crossing.child.walked_by)
+        growing = [*growing_chains(run)]
+        for events in stored_alike(run):
+            if is_differentiated_later(events):
+                legitimate.update(("store", origin_of(run, event).element) for event in events)
+            elif (store := growing_store(run, events)) is not None:
+                growing.append(store)
+        for growth in growing:
+            key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)
+            if not (run.whole or growth.dead):
+                continue  # what comes later may differentiate it
+            if growth.used or (not growth.dead and _escapes(run, growth)) or unseen.uses(_place_of(growth).node):
+                legitimate.add(key)
+            elif key not in found or (growth.dead and not found[key].dead):
+                found[key] = growth
+    return [g for k, g in found.items() if k not in legitimate and (g.dead or not _trains_elsewhere(analysis, g))]
+
+
+def _place_of(growth: Growth) -> Site:
+    return growth.stored.site if growth.stored is not None else growth.node.site
+
+
+def _trains_elsewhere(analysis: Analysis, growth: Growth) -> bool:
+    """Whether it grows in an imported file that differentiates where this program does not come by.
+
+    Such a file is a program of its own: what this one only looks at, that one may differentiate.
+    """
+    place = _place_of(growth).line
+    modules = analysis.project.modules if analysis.project is not None else []
+    home = next((m for m in modules if m.first < place <= m.last), None)
+    if home is None or home.tree is analysis.tree:
+        return False
+    calls = {
+        n for n in ast.walk(home.tree)
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "backward"
+    }  # fmt: skip
+    return not calls <= {d.call for run in analysis.runs for d in run.machine.differentiations}
+
+
+def _escapes(run: Run, growth: Growth) -> bool:
+    """Whether what grows is handed to code that is not in view, which may differentiate it."""
+    targets = {growth.node} | {e.node for e in growth.elements}
+    if growth.stored is not None:
+        targets |= {e.node for e in run.machine.stored if e.container is growth.stored.container}
+    else:
+        targets |= {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
+    for escape in run.machine.escapes:
+        stack, seen = list(escape.nodes), set[Node]()
+        while stack and len(seen) < 2000:
+            node = stack.pop()
+            if node in targets:
+                return True
+            if node not in seen:
+                seen.add(node)
+                stack.extend(node.parents)
+    return False

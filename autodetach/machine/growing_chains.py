@@ -1,0 +1,177 @@
+"""Chains of nodes that get a further link in every pass: what a pass computes of what the one before has computed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.events import Crossing
+from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
+from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, proven
+from autodetach.machine.operands import expression_of
+from autodetach.machine.run import Run
+from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, contents
+
+
+def growing_chains(run: Run) -> Iterator[Growth]:
+    """Where a pass computes something of what an earlier one has computed in the same place, one for each place."""
+    done: set[tuple[Activation, ast.AST]] = set()
+    for crossing in run.machine.crossings:
+        child, parent, activation = crossing.child, crossing.parent, crossing.activation
+        if activation.in_forward or child.weak or parent.leaf:
+            continue
+        key = (activation, child.site.node)
+        if key in done:
+            continue
+        before = pass_of(parent.loops, activation)
+        if before is None:
+            continue
+        cycle = _cycle(parent, before, child.site.node)
+        if not cycle:
+            continue
+        done.add(key)
+        elements = tuple(_elements(cycle, before))
+        if not any(proven(n) for n in ([e.node for e in elements] or cycle)):
+            continue
+        freeing = freed_within(elements, before)
+        walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
+        linear = all(n.op in LINEAR or n.op == "part" for n in cycle)
+        if not walked and not _outermost(child, activation) and not (linear and elements and _is_long(run, activation)):
+            continue
+        if not walked and any(n.walked_by for n in cycle):
+            continue
+        if not walked and not (linear and elements) and _unrolled(run, crossing):
+            continue
+        if not walked and activation.inner:
+            continue
+        yield Growth(
+            "chain",
+            run,
+            activation,
+            child,
+            elements,
+            walked,
+            freeing,
+            linear,
+            not any(n.assumed for n in cycle) and not any(e.node.assumed and not e.node.leaf for e in elements),
+            _starts_as_number(run, child),
+        )
+
+
+def _outermost(child: Node, activation: Activation) -> bool:
+    return bool(child.loops) and child.loops[0].activation is activation and activation.node is not None
+
+
+def _is_long(run: Run, activation: Activation) -> bool:
+    """Whether a loop in view goes on for long enough that a sum over it fills the memory, even if it begins anew.
+
+    One that steps parameters trains: it unrolls nothing, however few passes an example makes.
+    """
+    if activation.node is None or activation.bounded:
+        return False
+    return not activation.short or any(
+        s.what == "step" and s.consumed and pass_of(s.loops, activation) is not None for s in run.machine.steps
+    )
+
+
+def _unrolled(run: Run, crossing: Crossing) -> bool:
+    """Whether a local state runs through the steps of a sequence, as when a trained network decodes.
+
+    Its graph dies with the name. What goes on for long, keeps its state in an object, or differentiates in every step
+    without reaching the step before, is another matter.
+    """
+    activation = crossing.activation
+    if any(pass_of(d.loops, activation) is not None and not d.create_graph for d in run.machine.differentiations):
+        return False
+    if isinstance(activation.node, ast.While):
+        frame = activation.frame
+        if not isinstance(frame, Frame) or frame.outer is None or _endless(activation.node):
+            return False
+    elif not activation.short:
+        return False
+    return not isinstance(_carried(crossing), ast.Attribute)
+
+
+def _endless(loop: ast.While) -> bool:
+    """`while True` that nothing in it leaves."""
+    leaving = (ast.Break, ast.Return)
+    return isinstance(loop.test, ast.Constant) and not any(isinstance(n, leaving) for n in ast.walk(loop))
+
+
+def _carried(crossing: Crossing) -> ast.expr | None:
+    """What carries the state, at the outermost call that is given it; None where it has no expression."""
+    operand = next((o for o in crossing.child.operands if getattr(o, "node", None) is crossing.parent), None)
+    found = expression_of(crossing.child, operand) if operand is not None else None
+    chain = crossing.child.chain
+    while chain is not None:
+        site, _, chain = chain
+        for expression, value in site.operands:
+            if value is operand or (isinstance(value, (Sequence, Mapping)) and operand in contents(value)):
+                found = expression
+    return found
+
+
+def _cycle(parent: Node, within_pass: Pass, place: ast.AST) -> list[Node]:
+    """Nodes made in one pass that lead from what the next pass reads back to what was read from the pass before."""
+    order: list[Node] = []
+    seen: set[Node] = set()
+    stack = [parent]
+    while stack and len(order) < 400:
+        node = stack.pop()
+        if node in seen or within_pass not in node.loops:
+            continue
+        seen.add(node)
+        order.append(node)
+        stack.extend(node.parents)
+    ends = {n for n in order if n.site.node is place}
+    on_path: set[Node] = set()
+    for node in sorted(order, key=lambda n: n.number):
+        if node in ends or any(p in on_path for p in node.parents):
+            on_path.add(node)
+    return [n for n in order if n in on_path]
+
+
+def _elements(cycle: list[Node], within_pass: Pass) -> Iterator[Element]:
+    members = set(cycle)
+    seen: set[int] = set()
+    for node in cycle:
+        for operand in node.operands:
+            inner = getattr(operand, "node", None)
+            origin = _origin(node, operand)
+            target = origin if origin is not None else inner
+            if not isinstance(target, Node) or target in members or target.leaf:
+                continue
+            if pass_of(target.loops, within_pass.activation) is not within_pass or id(operand) in seen:
+                continue
+            seen.add(id(operand))
+            yield Element(expression_of(node, operand), operand, target, node.chain)
+
+
+def _origin(node: Node, operand: object) -> Node | None:
+    """The node that an operand had when `node` was made: a tensor changed in place has a younger one by now."""
+    inner = getattr(operand, "node", None)
+    if isinstance(inner, Node) and inner in node.parents:
+        return inner
+    if isinstance(operand, Tensor) and len(node.parents) == 1:
+        return node.parents[0]
+    return None
+
+
+def _begins_freed(cycle: list[Node], activation: Activation) -> bool:
+    """Whether a chain that takes in nothing new begins with graph that a pass has freed: nothing can walk it."""
+    return any(
+        n.saves and n.freed_by is not None and pass_of(n.freed_by.loops, activation) is not None
+        for n in ancestors(cycle)
+    )
+
+
+def _starts_as_number(run: Run, child: Node) -> bool:
+    """Whether the first link of the chain had a Python number where the later ones have the chain."""
+    place = child.site.node
+    first = next((n for n in run.machine.nodes if n.site.node is place and n.op == child.op), None)
+    if first is None or first is child or len(first.site.operands) < 2:
+        return False
+    if isinstance(place, ast.AugAssign):
+        return not isinstance(first.site.operands[0][1], (Tensor, Opaque))
+    plain = [v for _, v in first.site.operands if not isinstance(v, (Tensor, Opaque))]
+    return bool(plain) and len(first.parents) < len(child.parents)

@@ -1,0 +1,166 @@
+"""Containers that take something with history in every pass, and keep it."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterable
+
+from autodetach.machine.events import Stored
+from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
+from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, proven
+from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
+from autodetach.machine.statements import UNROLLED
+from autodetach.machine.values import Mapping, Sequence
+
+
+def stored_alike(run: Run) -> Iterable[list[Stored]]:
+    """What one place stores into one container."""
+    groups: dict[tuple[ast.AST, int, ast.AST | None], list[Stored]] = {}
+    for event in run.machine.stored:
+        if not event.node.weak:
+            groups.setdefault((event.site.node, id(event.container), event.element), []).append(event)
+    return groups.values()
+
+
+def is_differentiated_later(events: list[Stored]) -> bool:
+    """Whether what is stored is differentiated from there in a later pass, even where the container is emptied then."""
+    gathered = [e for e in events if e.how != "key" and e.node.walked_by]
+    activations = {outer.activation for event in gathered for outer in event.loops}
+    return any(_used_later(gathered, activation) for activation in activations)
+
+
+def _used_later(events: list[Stored], activation: Activation) -> bool:
+    """Whether stored elements are differentiated after the passes that stored them, through their container.
+
+    What a pass differentiates of the one just before it comes from a variable (`q = net(x)`), not from the container.
+    """
+    for event in events:
+        own = pass_of(event.loops, activation)
+        if own is None:
+            continue
+        for d in event.node.walked_by:
+            now = pass_of(d.loops, activation)
+            if d.number <= event.clock or now is own:
+                continue
+            if now is None or now.index > own.index + 1:
+                return True
+            if any(
+                e is not event and d.number > e.clock and d in e.node.walked_by and own not in e.loops for e in events
+            ):
+                return True  # one differentiation over elements of several passes
+    return False
+
+
+def growing_store(run: Run, events: list[Stored]) -> Growth | None:
+    """The growth of a container by what one place stores there, if it does grow."""
+    last = events[-1]
+    for outer in last.loops:
+        activation = outer.activation
+        if activation.in_forward:
+            continue
+        growing = [e for e in events if e.how != "key" and pass_of(e.loops, activation) is not None]
+        indices = {p.index for e in growing if (p := pass_of(e.loops, activation)) is not None}
+        held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
+        if len(indices) < 2 or len(held) < 2 or _is_window(last.container, activation, indices, held):
+            continue
+        if activation.exact and activation.bounded and _renewed(last, activation):
+            continue
+        event = next(e for e in reversed(growing) if activation.number in e.held)
+        within_pass = pass_of(event.loops, activation)
+        assert within_pass is not None
+        if not proven(event.node):
+            continue
+        freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
+        used = _may_be_drawn(run, growing) or (freeing is None and _is_released(run, event, activation))
+        is_small = (activation.bounded and not _is_much(event)) or activation.inner
+        if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
+            continue
+        origin = origin_of(run, event)
+        return Growth(
+            "store",
+            run,
+            activation,
+            event.node,
+            (Element(origin.element, origin.value, event.node),),
+            freeing is not None,
+            freeing,
+            True,
+            not event.node.assumed,
+            True,
+            origin,
+            used,
+            event,
+        )
+    return None
+
+
+def _is_window(container: Sequence | Mapping, activation: Activation, indices: set[int], held: set[int]) -> bool:
+    """Whether a container holds the last few of what it took: it has dropped the first, is cut to a length, or full."""
+    if isinstance(container, Sequence) and container.dropped > activation.started:
+        return True
+    most = container.maxlen if isinstance(container, Sequence) else None
+    return min(indices) not in held or (isinstance(most, int) and len(container.items) >= most)
+
+
+def _is_much(event: Stored) -> bool:
+    """Whether loops in loops, each of a few steps, store a lot together: in each episode, in each step of it."""
+    lengths = [p.activation.length for p in event.loops if p.activation.number in event.held]
+    return len(lengths) > 1 and math.prod(length or 1 for length in lengths) > UNROLLED
+
+
+def _renewed(event: Stored, activation: Activation) -> bool:
+    """Whether a container is made anew in every pass of a loop around this one: it is no larger than its few steps."""
+    around = [p for p in event.loops if p.started < activation.started]
+    return any(event.container.born >= p.started for p in around)
+
+
+def _is_released(run: Run, event: Stored, activation: Activation) -> bool:
+    """Whether a container of some counted steps, made anew for them, is read with `detach()`: a roll-out."""
+    loop = activation.node
+    counts = isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and spelled(loop.iter.func) == "range"
+    alike = [e for e in run.machine.stored if e.site.node is event.site.node and e.element is event.element]
+    if not counts or not any(_renewed(e, p.activation) for e in alike for p in e.loops if p.activation.node is loop):
+        return False
+    released = [n for n in run.machine.nodes if n.let_go is not None and pass_of(n.let_go, activation) is None]
+    return not {e.node for e in alike}.isdisjoint(ancestors(released))
+
+
+def _may_be_drawn(run: Run, events: list[Stored]) -> bool:
+    """Whether what is stored may be differentiated by its place in the container, which is not known."""
+    nodes = {event.node for event in events}
+    return any(not draw.others.isdisjoint(nodes) and draw.walked_since(0) for draw in run.machine.drawn)
+
+
+def _harmless(node: Node, within_pass: Pass) -> bool:
+    """Whether nothing says that what is stored, and never differentiated from there, costs memory in every pass."""
+    return node.weak or any(n.walked_by for n in ancestors([node]) if not n.leaf) or _cheap(node, within_pass)
+
+
+def _cheap(node: Node, within_pass: Pass) -> bool:
+    """Whether a pass only adds and scales graph that was there before it."""
+    stack, seen = [node], set[Node]()
+    older = False
+    while stack:
+        n = stack.pop()
+        if n in seen:
+            continue
+        seen.add(n)
+        if within_pass not in n.loops:
+            older = older or not n.leaf
+            continue
+        if n.op not in LINEAR and n.op != "part" and not n.weak:
+            return False
+        stack.extend(n.parents)
+    return older
+
+
+def origin_of(run: Run, event: Stored) -> Stored:
+    """Where the tensor itself was put into the container that `event` stores."""
+    if event.value is event.tensor or not isinstance(event.element, (ast.Name, ast.Attribute, ast.Subscript)):
+        return event
+    for other in run.machine.stored:
+        if other.clock < event.clock and other.tensor is event.tensor and other.value is other.tensor:
+            return other
+    return event

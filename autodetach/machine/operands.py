@@ -1,0 +1,28 @@
+"""Which expression stands for an operand of a node, from the values that were seen at its site."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine.graph import Node
+from autodetach.machine.values import Mapping, Sequence, contents
+
+
+def expression_of(node: Node, operand: object) -> ast.expr | None:
+    """The expression behind an operand of a node, from the values at its site."""
+    for expression, value in node.site.operands:
+        if value is operand:
+            return expression
+    for expression, value in node.site.operands:
+        if isinstance(value, (Sequence, Mapping)) and operand in contents(value):
+            return _part(expression, value, operand)
+    return None
+
+
+def _part(expression: ast.expr, value: Sequence | Mapping, operand: object) -> ast.expr:
+    """Of the display `[real, fake]`, the part that gives the operand."""
+    if isinstance(expression, (ast.List, ast.Tuple)) and len(expression.elts) == len(contents(value)):
+        for part, item in zip(expression.elts, contents(value), strict=True):
+            if item is operand:
+                return part
+    return expression

@@ -1,0 +1,50 @@
+"""Where a differentiation leaves the graph of its pass: for an earlier pass, or for what was made before the loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autodetach.machine.graph import Activation, Differentiation, Node, Pass, pass_of
+from autodetach.machine.values import Opaque, Tensor, Value
+
+Crossed = tuple[Node, Value, Node]
+"""A node, its operand from an earlier pass or from before the loop, and the node that made the operand."""
+Entry = tuple[Node | None, Value, Node]
+"""A node of the pass (None for a root), its operand from outside of the loop, and the node that made the operand."""
+
+
+def crossings(d: Differentiation, now: Pass) -> Iterator[Crossed]:
+    """Where a differentiation enters graph of earlier passes of a loop."""
+    for node in d.walked:
+        if now not in node.loops:
+            continue
+        yield from crossed_operands(node, now)
+
+
+def crossed_operands(node: Node, now: Pass) -> Iterator[Crossed]:
+    """The operands of a node that were made in earlier passes of the loop."""
+    for parent in node.parents:
+        there = pass_of(parent.loops, now.activation)
+        if parent.leaf or parent.weak or there is None or there is now:
+            continue
+        operands: list[Value] = [o for o in node.operands if getattr(o, "node", None) is parent]
+        if not operands:  # changed in place since: it has a younger node by now
+            operands = [o for o in node.operands if isinstance(o, (Tensor, Opaque))][:1]
+        for operand in operands:
+            yield node, operand, parent
+
+
+def entered(d: Differentiation, activation: Activation) -> Iterator[Entry]:
+    """Where a differentiation leaves the graph of the loop's passes for what was made before the loop."""
+    for root in d.roots:
+        if pass_of(root.loops, activation) is None and not root.leaf:
+            operand = next((o for o in d.operands if getattr(o, "node", None) is root), None)
+            yield None, operand, root
+    for node in d.walked:
+        if pass_of(node.loops, activation) is None:
+            continue
+        for parent in node.parents:
+            if parent.leaf or parent.weak or pass_of(parent.loops, activation) is not None:
+                continue
+            operand = next((o for o in node.operands if getattr(o, "node", None) is parent), None)
+            yield node, operand, parent

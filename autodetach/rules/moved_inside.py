@@ -1,0 +1,168 @@
+"""What is built before a loop moves into it, or into the function that reads it in every pass."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine.graph import Activation, Node
+from autodetach.machine.run import Run
+from autodetach.rules.one_element import where_read
+from autodetach.rules.program import Program, calls_of, line, targets_of, text
+from autodetach.rules.side_effects import draws_random_numbers, keeps_state
+from autodetach.rules.suspect import Candidate
+
+
+def moved_inside(
+    program: Program, run: Run, activation: Activation, readers: list[Node], outer: list[Node], doubt: str | None
+) -> list[Candidate]:
+    """Move the statements that make the nodes of `outer` into the loop, else into the one function of the readers."""
+    moved = _moved(program, run, _body(activation), "loop", outer, doubt)
+    if moved:
+        return moved
+    bodies = {body[0]: body for reader in readers if (body := _function_body(program, reader))}
+    return _moved(program, run, next(iter(bodies.values())), "function", outer, doubt) if len(bodies) == 1 else []
+
+
+def _moved(
+    program: Program, run: Run, body: list[ast.stmt], where: str, outer: list[Node], doubt: str | None
+) -> list[Candidate]:
+    from autodetach.codemods.move_statements import MoveStatements
+
+    if not body:
+        return []
+    anchor = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
+    statements: dict[ast.stmt, None] = {}
+    for node in outer:
+        statement = _building_statement(program, node, anchor)
+        if statement is None:
+            return []
+        statements[statement] = None
+    ordered = sorted(statements, key=line)
+    if not ordered or not all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign)) for s in ordered):
+        return []
+    if not _movable(program, ordered, anchor):
+        return []
+    if doubt is None and draws_random_numbers(run, ordered):
+        doubt = "a moved statement draws random numbers, which it will do in every pass"
+    if doubt is None and keeps_state(program, run, ordered):
+        doubt = "a moved statement calls what keeps a state, which it will change in every pass"
+    names = ", ".join(f"`{text(t)}`" for s in ordered for t in targets_of(s))
+    alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
+    return [*alone, Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
+
+
+def _function_body(program: Program, reader: Node) -> list[ast.stmt]:
+    """The body of the function in which a value from outside is read."""
+    scope = program.scope(reader.site.node)
+    return scope.body if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+
+
+def _body(activation: Activation) -> list[ast.stmt]:
+    node = activation.node
+    if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)):
+        return node.body
+    function = getattr(activation.frame, "node", None)
+    return function.body if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def _building_statement(program: Program, node: Node, anchor: ast.stmt) -> ast.stmt | None:
+    """The statement that makes a node, seen from the scope into which it would move."""
+    places: list[ast.AST] = [node.site.node, *[site.node for site in calls_of(node.chain)]]
+    scopes = {program.scope(anchor), *program.enclosing(anchor)}
+    for place in places:
+        statement = program.statement(place)
+        if statement is None:
+            continue
+        if program.scope(statement) in scopes:
+            return statement
+        if _of_the_same_object(program, statement, anchor):
+            return statement
+    return None
+
+
+def _of_the_same_object(program: Program, statement: ast.stmt, anchor: ast.stmt) -> bool:
+    """`self.x = ...` in a constructor means the same in another method of the class."""
+    here, there = program.scope(statement), program.scope(anchor)
+    if not (isinstance(here, ast.FunctionDef) and isinstance(there, ast.FunctionDef)):
+        return False
+    if program.parents.get(here) is not program.parents.get(there) or not here.args.args or not there.args.args:
+        return False
+    this = here.args.args[0].arg
+    if this != there.args.args[0].arg:
+        return False
+    local = {n for s in here.body for n in program.names_bound(s)} | {a.arg for a in here.args.args[1:]}
+    bound = program.names_bound(statement)
+    return not bound and not (program.names_read(statement) & local)
+
+
+def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> bool:
+    """Whether nothing that stays behind reads what the statements bind before they will have run."""
+    bound = {name for s in statements for name in program.names_bound(s)}
+    home, goal = program.scope(statements[0]), program.scope(anchor)
+    if home is not goal and _read_by_others(program, statements, goal):
+        return False
+    if _is_bound_anew(program, statements, goal):
+        return False
+    first = min(line(s) for s in statements)
+    moved = set(statements)
+    for node in ast.walk(program.file_of(anchor)):
+        if not (isinstance(node, ast.Name) and node.id in bound):
+            continue
+        around = list(program.enclosing(node))
+        if any(at in moved for at in around):
+            continue
+        if home is goal:
+            if program.scope(node) is home and first < node.lineno < line(anchor):
+                return False
+        elif goal not in around and not _binds(program.scope(node), node.id):
+            return False  # it becomes a local name of the function
+        elif goal in around and isinstance(node.ctx, ast.Store):
+            return False
+    return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in targets_of(s))
+
+
+def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
+    """Whether what the statements read may be something else by then: `x` of `out = net(x)`, in a loop over `x`."""
+    read = {name for s in statements for name in program.names_read(s)}
+    read -= {name for s in statements for name in program.names_bound(s)}
+    home, after = program.scope(statements[0]), min(line(s) for s in statements)
+    if home is not goal and isinstance(goal, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        this = goal.args.args[:1] if isinstance(program.parents.get(goal), ast.ClassDef) else []
+        if read & {a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg) and a not in this}:
+            return True
+    return any(
+        n.id in read and not isinstance(n.ctx, ast.Load) and not _is_updated(program, n)
+        for scope in {home, goal}
+        for n in ast.walk(scope)
+        if isinstance(n, ast.Name) and program.scope(n) is scope and (scope is not home or n.lineno > after)
+    )
+
+
+def _is_updated(program: Program, name: ast.Name) -> bool:
+    """Whether a name is bound by `w -= step` or `w = w - step`."""
+    statement = program.statement(name)
+    return isinstance(statement, ast.AugAssign) or (
+        isinstance(statement, ast.Assign) and name.id in program.names_read(statement.value)
+    )
+
+
+def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
+    """Whether an attribute that a constructor sets is mentioned outside of the function which would set it instead."""
+    kept = {t.attr for s in statements for t in targets_of(s) if isinstance(t, ast.Attribute)}
+    nodes = ast.walk(program.file_of(goal)) if kept else ()
+    mentions = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in kept)
+    return any({goal, *statements}.isdisjoint(program.enclosing(n)) for n in mentions)
+
+
+def _binds(scope: ast.AST, name: str) -> bool:
+    """Whether a name is local to a function."""
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return False
+    arguments = scope.args
+    if name in {a.arg for a in (*arguments.args, *arguments.posonlyargs, *arguments.kwonlyargs)}:
+        return True
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(scope))
