@@ -55,6 +55,7 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
     if name == "data":
         result = plain(t.shape, t.is_float)  # PyTorch gives `.data` a version counter of its own
         result.data_of = t
+        result.from_grad = t.from_grad
         return result
     if name == "grad":
         return _read_grad(m, t, site)
@@ -134,6 +135,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name == "detach":
         result = plain(t.shape, t.is_float, t.storage)
         result.born = m.clock
+        result.from_grad = t.from_grad
         m.let_go(t.node, site)
         return result
     if name == "detach_":
@@ -155,6 +157,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
             return t  # a move to where it is gives the leaf itself
         moved = plain(t.shape, _float_after(name, args, t.is_float), t.storage)
         moved.data_of = t.data_of
+        moved.from_grad = t.from_grad
         return moved
     if name in INPLACE_EXCEPTIONS:
         return t
