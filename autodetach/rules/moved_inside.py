@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from autodetach.machine.graph import Activation, Node
 from autodetach.machine.run import Run
 from autodetach.rules.one_element import where_read
-from autodetach.rules.program import Program, calls_of, line, targets_of, text
+from autodetach.rules.program import LOOPS, Program, calls_of, line, targets_of, text
 from autodetach.rules.side_effects import draws_random_numbers, keeps_state
 from autodetach.rules.suspect import Candidate
+
+ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 
 def moved_inside(
@@ -36,9 +39,9 @@ def _moved(
         statement = _building_statement(program, node, anchor)
         if statement is None:
             return []
-        statements[statement] = None
+        statements.update(dict.fromkeys(_summed_by_loop(program, statement, anchor) or (statement,)))
     ordered = sorted(statements, key=line)
-    if not ordered or not all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.AugAssign)) for s in ordered):
+    if not ordered or not all(isinstance(s, ASSIGNMENTS) or _is_sum(s) for s in ordered):
         return []
     if not _movable(program, ordered, anchor):
         return []
@@ -46,9 +49,34 @@ def _moved(
         doubt = "a moved statement draws random numbers, which it will do in every pass"
     if doubt is None and keeps_state(program, run, ordered):
         doubt = "a moved statement calls what keeps a state, which it will change in every pass"
-    names = ", ".join(f"`{text(t)}`" for s in ordered for t in targets_of(s))
+    names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in targets_of(s)))
     alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
     return [*alone, Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
+
+
+def _summed_by_loop(program: Program, statement: ast.stmt, anchor: ast.stmt) -> list[ast.stmt]:
+    """The loop before that of `anchor` in which a statement adds up, and where the sum begins; nothing if not so."""
+    outer = program.parents.get(anchor)
+    beside = program.block(outer) if isinstance(outer, LOOPS) else []
+    whole = next((at for at in program.enclosing(statement) if at in beside), None)
+    if whole is None or not _is_sum(whole):
+        return []
+    begun: list[ast.stmt] = []
+    for target in (t for s in ast.walk(whole) if isinstance(s, ASSIGNMENTS) for t in targets_of(s)):
+        name = target.id if isinstance(target, ast.Name) else ""
+        first = [s for s in beside[: beside.index(whole)] if name in program.names_bound(s)]
+        if not first or not isinstance(first[-1], ast.Assign) or len(first[-1].targets) != 1:
+            return []
+        begun.append(first[-1])
+    return [*begun, whole]
+
+
+def _is_sum(node: ast.AST) -> TypeGuard[ast.For]:
+    """Whether it is a loop that does nothing but assign."""
+    inner = [s for s in ast.walk(node) if isinstance(s, ast.stmt) and s is not node]
+    return isinstance(node, ast.For) and all(
+        isinstance(s, (*ASSIGNMENTS, ast.If, ast.For, ast.Continue, ast.Break, ast.Pass)) for s in inner
+    )
 
 
 def _function_body(program: Program, reader: Node) -> list[ast.stmt]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Block = list[ast.stmt]
 BLOCKS = ("body", "orelse", "finalbody")
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 

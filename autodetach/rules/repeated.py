@@ -6,11 +6,10 @@ import ast
 from collections.abc import Callable, Iterator
 
 from autodetach.machine.graph import Node, trail_of
-from autodetach.rules.program import Block, Program, line, targets_of, text, without_retain
+from autodetach.rules.program import LOOPS, Block, Program, line, targets_of, text, without_retain
 from autodetach.rules.suspect import Candidate
 
 MEANT = "the first pass computes the same values twice; only its author knows what should be computed anew"
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def repeated_inside(

@@ -112,7 +112,7 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     calls = shared_calls(event)
     doubt = doubt_of(run, calls)
     if len({d.call for d in calls}) < len(calls):
-        yield from _loop(program, event, calls, doubt)
+        yield from _loop(program, run, event, calls, doubt)
         return
     if repeated_behind_step(run, calls):
         return
@@ -214,7 +214,9 @@ def _summed(program: Program, run: Run, calls: list[Differentiation], doubt: str
     )
 
 
-def _loop(program: Program, event: SecondWalk, calls: list[Differentiation], doubt: str | None) -> Iterator[Candidate]:
+def _loop(
+    program: Program, run: Run, event: SecondWalk, calls: list[Differentiation], doubt: str | None
+) -> Iterator[Candidate]:
     """A loop over losses has no last statement: sum first, then one backward."""
     from autodetach.codemods.insert_statement import InsertStatement
     from autodetach.codemods.replace_statement import ReplaceStatement
@@ -252,6 +254,8 @@ def _loop(program: Program, event: SecondWalk, calls: list[Differentiation], dou
             doubt,
             "sum",
         )
+    if doubt is None and any(read_between(run, a, b) for a, b in itertools.pairwise(calls)):
+        doubt = "the gradient is looked at in between: if weights change by it, the graph has to be built again"
     yield Candidate("keep the graph in every pass", (SetKeyword(call, "retain_graph", "True"),), doubt, "retain")
 
 
