@@ -13,6 +13,7 @@ from autodetach.rules.side_effects import draws_random_numbers, keeps_state
 from autodetach.rules.suspect import Candidate
 
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+OF_SUMS = (ast.If, ast.For, ast.Continue, ast.Break, ast.Pass)
 
 
 def moved_inside(
@@ -73,10 +74,8 @@ def _summed_by_loop(program: Program, statement: ast.stmt, anchor: ast.stmt) -> 
 
 def _is_sum(node: ast.AST) -> TypeGuard[ast.For]:
     """Whether it is a loop that does nothing but assign."""
-    inner = [s for s in ast.walk(node) if isinstance(s, ast.stmt) and s is not node]
-    return isinstance(node, ast.For) and all(
-        isinstance(s, (*ASSIGNMENTS, ast.If, ast.For, ast.Continue, ast.Break, ast.Pass)) for s in inner
-    )
+    inner = [s for s in ast.walk(node) if isinstance(s, ast.stmt)]
+    return isinstance(node, ast.For) and all(isinstance(s, (*ASSIGNMENTS, *OF_SUMS)) for s in inner)
 
 
 def _function_body(program: Program, reader: Node) -> list[ast.stmt]:
