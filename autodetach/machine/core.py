@@ -46,6 +46,8 @@ MAX_SKIPPED = 2
 MAX_EXACT = 4
 MAX_DEPTH = 24
 MAX_RECURSION = 3
+MAX_NESTED = 8
+"""How often a function may be active at once, and how often if it goes into what it was given, like a nested state."""
 FUEL_FOR_IMPORTS = 12_000
 """What the bodies of all imported files may cost in one run, besides what the program itself may."""
 STRIDE = 1 << 20
@@ -105,7 +107,7 @@ class Core:
         self.leaf_tensors: list[Tensor] = []
         self.in_forward = 0
         self.in_module = False
-        self.active: dict[ast.AST, int] = {}
+        self.active: dict[ast.AST, list[list[Value]]] = {}
         self.entered: Value = None
         self.cutoffs: list[tuple[int, int]] = []
         self.chain: Chain = None

@@ -15,7 +15,7 @@ from autodetach.machine import (
     unknown,
 )
 from autodetach.machine.classes import decorate, library_bases, linear_order
-from autodetach.machine.core import MAX_DEPTH, MAX_RECURSION, MISSING, Core
+from autodetach.machine.core import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
@@ -39,6 +39,7 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
+    contents,
     is_constant,
     is_number,
 )
@@ -346,8 +347,10 @@ class Objects(Core):
 
     def call_function(self, function: Function, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         function.called = True
-        active = self.active.get(function.node, 0)
-        if self.depth >= MAX_DEPTH or active >= MAX_RECURSION:
+        active = self.active.get(function.node)
+        if active is None:
+            active = self.active[function.node] = []
+        if self.depth >= MAX_DEPTH or (len(active) >= MAX_RECURSION and not goes_inside(active, args)):
             return self.call_unknown(function.name, args, kwargs, site)
         frame = Frame(function.frame, function.qualname, function)
         self.bind_arguments(function, frame, args, kwargs, site)
@@ -361,13 +364,13 @@ class Objects(Core):
         self.depth += 1
         chain = self.chain
         self.chain = (site, self.trail[-1] if self.trail else None, chain)
-        self.active[function.node] = active + 1
+        active.append(args)
         try:
             return self.run_function(function, frame)
         finally:
             self.depth -= 1
             self.chain = chain
-            self.active[function.node] = active
+            active.pop()
             if function.grad_mode is not None:
                 self.grad_enabled = mode
 
@@ -455,6 +458,14 @@ class Objects(Core):
             fields = [v for k, v in copy.attrs.items() if k != "#items"]
             copy.attrs["#items"] = Sequence("tuple", fields, self.clock)
         return copy
+
+
+def goes_inside(active: list[list[Value]], args: list[Value]) -> bool:
+    """Whether a function that calls itself is given a part of what it was given, as where it maps a nested state."""
+    outer = [item for value in active[-1] if isinstance(value, (Sequence, Mapping)) for item in contents(value)]
+    return len(active) < MAX_NESTED and any(
+        isinstance(value, (Tensor, Sequence, Mapping)) and any(value is item for item in outer) for value in args
+    )
 
 
 def is_named_tuple(cls: Class | External) -> bool:
