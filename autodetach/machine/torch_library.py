@@ -267,7 +267,8 @@ def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
     create = kwargs.get("create_graph", args[4] if len(args) > 4 else False)
     create_graph = m.truth(create, site, default=False)
     retain = kwargs.get("retain_graph", args[3] if len(args) > 3 else None)
-    keep = create_graph if retain is None else m.truth(retain, site, default=False)
+    # What nobody knows is taken for right, as in `backward`.
+    keep = create_graph if retain is None else not isinstance(retain, (bool, int)) or bool(retain)
     roots = _roots(m, outputs, site)
     if isinstance(inputs, Iterable):
         inputs = Sequence("tuple", m.collect(inputs, site)[0], m.clock)
