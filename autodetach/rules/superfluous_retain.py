@@ -26,8 +26,9 @@ Safe: no number changes; memory is freed earlier.
 
 ## When it stays silent
 When any path walks the graph again, when `create_graph` is set, when the flag is not the literal `True`, when a part
-of the graph is handed to code that is not in view afterwards, when another loss of the same pass comes from where
-nobody knows, as this one does, and in `torch.autograd.grad`.
+of the graph is handed to code that is not in view afterwards, when all of the graph was made out of view, as that of
+a parameter `loss`, when another loss of the same pass comes from where nobody knows, as this one does, and in
+`torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -42,6 +43,7 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, within
 from autodetach.machine.run import Run
+from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.rules.program import Program, line, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -55,7 +57,7 @@ def find(program: Program) -> Iterator[Suspect]:
         faulty.update(d.call for event in events for d in event.node.walked_by)
         for d in run.machine.differentiations:
             if _is_literal(d):
-                if run.whole:
+                if run.whole and not _is_given(d):
                     retained.setdefault(d.call, d)
                 if _walked_again(d) or _may_be_drawn(run, d) or _handed_on(run, d) or _may_share(run, d):
                     needed.add(d.call)
@@ -74,6 +76,12 @@ def _is_literal(d: Differentiation) -> bool:
         and isinstance(written.value, ast.Constant)
         and written.value.value is True
     )
+
+
+def _is_given(d: Differentiation) -> bool:
+    """Whether all of the graph comes from out of view, as that of a parameter: who gave it may walk it again."""
+    bases = [n for n in d.walked if not n.parents]
+    return all(n.assumed and not n.leaf and (n.site.node is d.call or n.op in TENSOR_ATTRIBUTES) for n in bases)
 
 
 def _walked_again(d: Differentiation) -> bool:
