@@ -14,7 +14,7 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
 from autodetach.machine.torch_semantics import OPS
 from autodetach.machine.unseen import Unseen
-from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value, graph_in
 
 LINEAR = frozenset(
     "add sub mul div lerp maximum minimum neg true_divide addcmul addcdiv rsub clone stack cat __setitem__".split()
@@ -363,7 +363,7 @@ def _grown(run: Run, events: list[Stored]) -> Iterator[Growth]:
         used = (
             _used_later(growing, activation)
             or _may_be_drawn(run, growing)
-            or (freeing is None and _is_released(run, event, activation))
+            or (freeing is None and (_is_released(run, event, activation) or _is_handed_back(event, activation)))
         )
         is_small = (activation.bounded and not _is_much(event)) or activation.inner
         if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
@@ -418,13 +418,25 @@ def _is_released(run: Run, event: Stored, activation: Activation) -> bool:
     return not {e.node for e in alike}.isdisjoint(ancestors(released))
 
 
+def _is_handed_back(event: Stored, activation: Activation) -> bool:
+    """Whether a function makes what it returns of the steps of a loop: who calls it may differentiate that.
+
+    Its graph lives as long as the result, whether this caller only looks at it or not.
+    """
+    frame = activation.frame
+    if not isinstance(frame, Frame) or not activation.short or event.container.born < frame.started:
+        return False
+    returned = [t.node for value in frame.returns for t in graph_in(value) if t.node is not None]
+    return event.node in ancestors(returned)
+
+
 def _harmless(node: Node, within_pass: Pass) -> bool:
     """Whether nothing says that what is stored, and never differentiated from there, costs memory in every pass."""
     return node.weak or _walked_at_all(node) or _cheap(node, within_pass)
 
 
 def _cheap(node: Node, within_pass: Pass) -> bool:
-    """Whether a pass only adds and scales graph that was there before it."""
+    """Whether a pass only adds, scales and picks from graph that was there before it."""
     stack, seen = [node], set[Node]()
     older = False
     while stack:
@@ -435,7 +447,7 @@ def _cheap(node: Node, within_pass: Pass) -> bool:
         if within_pass not in n.loops:
             older = older or not n.leaf
             continue
-        if n.op not in LINEAR and n.op != "part" and not n.weak:
+        if n.saves and n.op not in LINEAR and not n.weak:
             return False
         stack.extend(n.parents)
     return older
