@@ -284,6 +284,31 @@ def pairs_by_hand(embeddings, labels):
     hardest = min(others, key=lambda pair: float(pair[2]))
     return [(i, j) for i, j, distance in alike if distance > hardest[2]]
 ''',
+    "loss that is turned into a number": """\
+import numbers
+
+import torch
+
+
+def torch_item(x):
+    return x if isinstance(x, numbers.Number) else x.item()
+
+
+def train(module, loss_fn, optimizer=None, steps=1000):
+    optimizer = torch.optim.Adam(module.parameters(), lr=0.01) if optimizer is None else optimizer
+
+    def closure():
+        optimizer.zero_grad()
+        loss = loss_fn(module.model, module.guide)
+        loss.backward()
+        return loss
+
+    losses = []
+    for _ in range(steps):
+        loss = optimizer.step(closure)
+        losses.append(torch_item(loss))
+    return losses
+""",
 }
 LOSS = """\
 import torch
