@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from autodetach.checker import CheckOptions, check
+from autodetach.finding import Applicability
 from autodetach.source import Source
 
 PROGRAMS = {
@@ -337,6 +338,18 @@ class Trainer:
         return [float(loss) for loss in history]
 """
 
+UNKNOWN_LOSS = """\
+import torch
+
+
+def optimise(loss_fn, design, optimizer, steps):
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = loss_fn(design)
+        loss.backward(retain_graph=True)
+        optimizer.step()
+"""
+
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_is_said_of_what_others_may_need(name: str) -> None:
@@ -354,6 +367,13 @@ def test_a_loss_that_another_file_trains_with_is_left_alone(tmp_path: Path) -> N
     command = [sys.executable, "-m", "autodetach", "check", "--no-cache", "."]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, "")
+
+
+def test_what_a_callable_out_of_view_hands_out_it_may_hand_out_again() -> None:
+    (finding,) = check(Source.from_bytes(UNKNOWN_LOSS.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD103"
+    assert finding.fix is not None
+    assert finding.fix.applicability is Applicability.UNSAFE
 
 
 def test_a_caller_gives_what_is_asked_for() -> None:

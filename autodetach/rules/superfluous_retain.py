@@ -22,7 +22,8 @@ for x, y in loader:
 ```
 
 ## Fix safety
-Safe: no number changes; memory is freed earlier.
+Safe: no number changes; memory is freed earlier. Unsafe if a part of the graph comes from a callable that is not in
+view: it may hand out the same graph again.
 
 ## When it stays silent
 When any path walks the graph again, when `create_graph` is set, when the flag is not the literal `True`, when a part
@@ -139,14 +140,14 @@ def _suspect(d: Differentiation) -> Suspect:
         StoryStep(line(d.call), "walks it and keeps its saved tensors"),
         StoryStep(line(d.call), "nothing walks it again"),
     )
-    weak = any(n.weak for n in d.walked)
+    assumed = any(n.weak or n.assumed for n in d.walked)
     return Suspect(
         ("AD103", d.scope, stable(d.call)),
         d.retain_written if isinstance(d.retain_written, ast.keyword) else d.call,
         f"`retain_graph=True` keeps the graph of `{text(d.root_expression)}`, and nothing walks it again",
         Severity.WARNING,
         story,
-        not weak,
+        not assumed,
         (),
         lambda: _candidates(d),
     )
