@@ -12,7 +12,7 @@ from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, pro
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
-from autodetach.machine.values import Mapping, Sequence
+from autodetach.machine.values import Frame, Mapping, Sequence, graph_in
 
 
 def stored_alike(run: Run) -> Iterable[list[Stored]]:
@@ -73,7 +73,9 @@ def growing_store(run: Run, events: list[Stored]) -> Growth | None:
         if not proven(event.node):
             continue
         freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
-        used = _may_be_drawn(run, growing) or (freeing is None and _is_released(run, event, activation))
+        used = _may_be_drawn(run, growing) or (
+            freeing is None and (_is_released(run, event, activation) or _is_handed_back(event, activation))
+        )
         is_small = (activation.bounded and not _is_much(event)) or activation.inner
         if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
             continue
@@ -127,6 +129,18 @@ def _is_released(run: Run, event: Stored, activation: Activation) -> bool:
     return not {e.node for e in alike}.isdisjoint(ancestors(released))
 
 
+def _is_handed_back(event: Stored, activation: Activation) -> bool:
+    """Whether a function makes what it returns of the steps of a loop: who calls it may differentiate that.
+
+    Its graph lives as long as the result, whether this caller only looks at it or not.
+    """
+    frame = activation.frame
+    if not isinstance(frame, Frame) or not activation.short or event.container.born < frame.started:
+        return False
+    returned = [t.node for value in frame.returns for t in graph_in(value) if t.node is not None]
+    return event.node in ancestors(returned)
+
+
 def _may_be_drawn(run: Run, events: list[Stored]) -> bool:
     """Whether what is stored may be differentiated by its place in the container, which is not known."""
     nodes = {event.node for event in events}
@@ -139,7 +153,7 @@ def _harmless(node: Node, within_pass: Pass) -> bool:
 
 
 def _cheap(node: Node, within_pass: Pass) -> bool:
-    """Whether a pass only adds and scales graph that was there before it."""
+    """Whether a pass only adds, scales and picks from graph that was there before it."""
     stack, seen = [node], set[Node]()
     older = False
     while stack:
@@ -150,7 +164,7 @@ def _cheap(node: Node, within_pass: Pass) -> bool:
         if within_pass not in n.loops:
             older = older or not n.leaf
             continue
-        if n.op not in LINEAR and n.op != "part" and not n.weak:
+        if n.saves and n.op not in LINEAR and not n.weak:
             return False
         stack.extend(n.parents)
     return older

@@ -353,6 +353,7 @@ class Objects(Core):
         if self.depth >= MAX_DEPTH or (len(active) >= MAX_RECURSION and not goes_inside(active, args)):
             return self.call_unknown(function.name, args, kwargs, site)
         frame = Frame(function.frame, function.qualname, function)
+        frame.started = self.clock
         self.bind_arguments(function, frame, args, kwargs, site)
         if function.is_generator:
             made = Iterable(lambda exact: self._generator(function, frame), None, function.name, once=True)

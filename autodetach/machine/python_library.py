@@ -281,6 +281,9 @@ def _all_any(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
     return m.fresh("bool")
 
 
+NUMBERS = frozenset("int float bool complex Number Complex Real Rational Integral".split())
+
+
 def _isinstance(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if len(args) < 2:
         return m.fresh("bool")
@@ -296,6 +299,9 @@ def _isinstance(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site
 
 def is_instance(value: Value, cls: Value) -> bool | None:
     """Whether `isinstance(value, cls)`, None where that is not known."""
+    if isinstance(value, Opaque) and value.node is not None and value.node.walked_by and not value.node.weak:
+        # What was differentiated is a tensor, or what holds some.
+        return False if isinstance(cls, External) and cls.name in NUMBERS else None
     if isinstance(value, (Opaque, Sym)) and not is_number(value):
         return None
     if isinstance(cls, Class):

@@ -427,13 +427,22 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
     forward = function.name == "forward" and function.owner is not None
     machine.in_forward += forward
     machine.in_module = is_module(machine.entered)
+    given: dict[str, Value] = {}
     try:
         for _ in range(3 if repeated else 1):
             if repeated:
                 machine.enter_pass(activation, outer)
             known = len(machine.differentiations)
             try:
-                result = machine.call_function(function, list(args), {}, site)
+                try:
+                    result = machine.call_function(function, list(args), given, site)
+                except Raised:
+                    if given or len(machine.differentiations) > known:
+                        raise
+                    given = not_none(machine, function)
+                    if not given:
+                        raise
+                    result = machine.call_function(function, list(args), given, site)
                 if function.is_generator:
                     machine.collect(result, site)
             except Raised:
@@ -448,6 +457,14 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
         machine.in_module = False
         machine.loops = outer
         machine.finish(activation)
+
+
+def not_none(machine: Machine, function: Function) -> dict[str, Value]:
+    """Something for each parameter that is None by default: `if epochs is None: raise` asks the caller to give it."""
+    spec = function.node.args
+    by_position = zip([*spec.posonlyargs, *spec.args][::-1], function.defaults[::-1], strict=False)
+    by_name = zip(spec.kwonlyargs, function.kwdefaults, strict=False)
+    return {a.arg: machine.opaque(a.arg) for a, value in (*by_position, *by_name) if value is None}
 
 
 def differentiate_returned(machine: Machine, function: Function, result: Value) -> None:

@@ -384,8 +384,9 @@ class Statements(Imports):
         return activation
 
     def enter_pass_with(self, item: Value, activation: Activation, outer: Loops) -> None:
-        if isinstance(item, Instance) and is_module(item):
-            activation.bounded = True
+        if has_module(item):
+            activation.bounded = activation.short = True  # the layers of a network, one after the other
+            activation.inner = self.in_module
         elif is_batch(item):
             activation.bounded = activation.short = False  # a few in an example stand for the many of a loader
         self.enter_pass(activation, outer)
@@ -615,6 +616,12 @@ def dropped_calls(value: ast.expr) -> list[ast.expr]:
 def is_cut_short(activation: Activation) -> bool:
     """Whether a loop has had its passes."""
     return activation.passes - min(activation.skipped, MAX_SKIPPED) >= MAX_PASSES
+
+
+def has_module(item: Value) -> bool:
+    """A module, alone or with its number or name."""
+    parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else [item]
+    return any(isinstance(part, Instance) and is_module(part) for part in parts)
 
 
 def is_batch(item: Value) -> bool:

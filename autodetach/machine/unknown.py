@@ -40,6 +40,8 @@ PREPARES = frozenset(
     """.split()
 )
 """Methods of trainers that give back, wrapped, what they are given."""
+DETACHED = "#detached"
+"""Marks the result of `detach()`: without history, whatever else it is."""
 CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_norm".split())
 
 
@@ -57,9 +59,15 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return tensors.plain(None, False)
     if name in ("item", "tolist"):
         return m.fresh("number" if name == "item" else "", tags=frozenset({site.node}))
+    if DETACHED in this.attrs and this.node is None and name in TENSOR_ATTRIBUTES and name != "detach":
+        return tensors.method(m, tensors.plain(() if this.scalar else None), name, args, kwargs, site)
+    if name == "requires_grad_" and _is_copy(this) and (args or [kwargs.get("requires_grad", True)])[0] is not False:
+        this.node = m.leaf(site).node
+        return this
     if name == "detach":
         result = m.opaque(this.name)
         result.scalar = this.scalar
+        result.attrs[DETACHED] = True
         m.let_go(this.node, site)
         return result
     if name == "detach_":
@@ -114,6 +122,12 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
             return m.unknown_result(name, [held, *values], site)
         return m.call_unknown(name, args, kwargs, site)
     return m.call_unknown(name, [this, *args], kwargs, site)
+
+
+def _is_copy(this: Opaque) -> bool:
+    """What a method of a tensor made of something that has no history, as far as anybody knows: `load(x).clone()`."""
+    node = this.node
+    return node is not None and node.weak and not node.parents and node.op in TENSOR_ATTRIBUTES
 
 
 def _opaque_view(m: Core, this: Opaque, name: str, site: Site) -> Value:

@@ -164,6 +164,7 @@ class Frame:
         "outer",
         "qualname",
         "returns",
+        "started",
         "this",
         "top",
     )
@@ -179,6 +180,7 @@ class Frame:
         self.declared: dict[str, str] = {}
         self.this: Value = None
         self.returns: list[Value] = []
+        self.started = 0
         self.activations = 0
         self.cut = False
 

@@ -28,7 +28,8 @@ the value has history by assumption.
 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop),
-when the container is emptied or replaced in every pass, inside one `forward`, and under `no_grad`.
+when a function returns what it made of the steps of a loop, when the container is emptied or replaced in every pass,
+inside one `forward`, and under `no_grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html

@@ -22,12 +22,14 @@ for x, y in loader:
 ```
 
 ## Fix safety
-Safe: no number changes; memory is freed earlier.
+Safe: no number changes; memory is freed earlier. Unsafe if a part of the graph comes from a callable that is not in
+view: it may hand out the same graph again.
 
 ## When it stays silent
 When any path walks the graph again, when `create_graph` is set, when the flag is not the literal `True`, when a part
-of the graph is handed to code that is not in view afterwards, when another loss of the same pass comes from where
-nobody knows, as this one does, and in `torch.autograd.grad`.
+of the graph is handed to code that is not in view afterwards, when all of the graph was made out of view, as that of
+a parameter `loss`, when it begins with a gradient from out of view or of another backward, when another loss of the
+same pass comes from where nobody knows, as this one does, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -42,6 +44,8 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, within
 from autodetach.machine.run import Run
+from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
+from autodetach.machine.values import Opaque, Tensor
 from autodetach.rules.program import Program, line, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
 
@@ -55,7 +59,7 @@ def find(program: Program) -> Iterator[Suspect]:
         faulty.update(d.call for event in events for d in event.node.walked_by)
         for d in run.machine.differentiations:
             if _is_literal(d):
-                if run.whole:
+                if run.whole and not _is_given(d) and not _is_part_of_another(d):
                     retained.setdefault(d.call, d)
                 if _walked_again(d) or _may_be_drawn(run, d) or _handed_on(run, d) or _may_share(run, d):
                     needed.add(d.call)
@@ -74,6 +78,20 @@ def _is_literal(d: Differentiation) -> bool:
         and isinstance(written.value, ast.Constant)
         and written.value.value is True
     )
+
+
+def _is_given(d: Differentiation) -> bool:
+    """Whether all of the graph comes from out of view, as that of a parameter: who gave it may walk it again."""
+    bases = [n for n in d.walked if not n.parents]
+    return all(n.assumed and not n.leaf and (n.site.node is d.call or n.op in TENSOR_ATTRIBUTES) for n in bases)
+
+
+def _is_part_of_another(d: Differentiation) -> bool:
+    """Whether it begins with a gradient from out of view or of another backward: it walks a part of a larger graph."""
+    number, word = (1, "grad_tensors") if d.kind == "autograd.backward" else (0, "gradient")
+    given = [k.value for k in d.call.keywords if k.arg == word] or d.call.args[number : number + 1]
+    values = [v for e, v in d.site.operands if given and e is given[0]]
+    return any(isinstance(v, Opaque) or (isinstance(v, Tensor) and v.from_grad) for v in values)
 
 
 def _walked_again(d: Differentiation) -> bool:
@@ -122,14 +140,14 @@ def _suspect(d: Differentiation) -> Suspect:
         StoryStep(line(d.call), "walks it and keeps its saved tensors"),
         StoryStep(line(d.call), "nothing walks it again"),
     )
-    weak = any(n.weak for n in d.walked)
+    assumed = any(n.weak or n.assumed for n in d.walked)
     return Suspect(
         ("AD103", d.scope, stable(d.call)),
         d.retain_written if isinstance(d.retain_written, ast.keyword) else d.call,
         f"`retain_graph=True` keeps the graph of `{text(d.root_expression)}`, and nothing walks it again",
         Severity.WARNING,
         story,
-        not weak,
+        not assumed,
         (),
         lambda: _candidates(d),
     )

@@ -1,0 +1,383 @@
+"""Programs of which a part is out of view, taken from libraries: what is not in view may make the code right."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from autodetach.checker import CheckOptions, check
+from autodetach.finding import Applicability
+from autodetach.source import Source
+
+PROGRAMS = {
+    "layers of a network in a test": '''\
+"""A test applies the layers of a network one after the other, however many there are."""
+
+import pytest
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.linear = nn.Linear(width, width)
+
+    def forward(self, x):
+        return torch.relu(self.linear(x))
+
+
+class Net(nn.Module):
+    def __init__(self, width, n_layers):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(width) for _ in range(n_layers)])
+        self.head = nn.Linear(width, width)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 30])
+def test_each_layer_is_applied_once(n_layers):
+    net = Net(10, n_layers)
+    inp = torch.randn(4, 10)
+    out = net(inp)
+    for block in net.blocks:
+        inp = torch.relu(block.linear(inp))
+    assert torch.equal(out, net.head(inp))
+
+
+@pytest.mark.parametrize("n_layers", [1, 2, 30])
+def test_shapes_stay(n_layers):
+    net = Net(10, n_layers)
+    state = torch.randn(4, 10)
+    for number, block in enumerate(net.blocks):
+        state = block(state)
+        assert state.shape == (4, 10), number
+
+
+def test_twenty_layers():
+    layers = nn.ModuleList([nn.Linear(10, 10) for _ in range(20)])
+    inp = torch.randn(5, 10)
+    for layer in layers:
+        inp = layer(inp)
+    assert inp.shape == (5, 10)
+''',
+    "loss from a caller": '''\
+"""Helpers that are given a loss, or what a loss is made of: whoever gave it may differentiate the same graph again."""
+
+import torch
+import torch.nn.functional as F
+
+
+def update(loss, optimizer):
+    optimizer.zero_grad()
+    loss.backward(retain_graph=True)
+    optimizer.step()
+
+
+def update_with_mean(losses, optimizer):
+    optimizer.zero_grad()
+    loss = torch.mean(losses)
+    loss.backward(retain_graph=True)
+    optimizer.step()
+
+
+def update_with_error(output, target, optimizer):
+    optimizer.zero_grad()
+    F.mse_loss(output, target).backward(retain_graph=True)
+    optimizer.step()
+
+
+def update_by_hand(output, target, optimizer):
+    optimizer.zero_grad()
+    loss = (output - target).pow(2).mean()
+    loss.backward(retain_graph=True)
+    optimizer.step()
+
+
+class ClippedLoss:
+    """Differentiates twice: for the norms of the gradients of each example, and with what they allow."""
+
+    def __init__(self, module, optimizer, loss_per_example: torch.Tensor):
+        self.module = module
+        self.optimizer = optimizer
+        self.loss_per_example = loss_per_example
+
+    def backward(self):
+        reduced = torch.mean(self.loss_per_example, dim=0)
+        reduced.backward(retain_graph=True)
+        self.optimizer.zero_grad()
+        factor = self.module.clipping_factor()
+        clipped = torch.sum(factor.to(self.loss_per_example.device) * self.loss_per_example)
+        clipped.backward()
+''',
+    "reversible network": '''\
+"""The backward of a reversible network, block by block: all blocks attend to one encoder, whose graph they share."""
+
+import torch
+from torch import nn
+from torch.autograd import Function
+
+
+class ReversibleBlock(nn.Module):
+    def __init__(self, f, g):
+        super().__init__()
+        self.f = f
+        self.g = g
+
+    def forward(self, x, f_args):
+        x1, x2 = torch.chunk(x, 2, dim=2)
+        with torch.no_grad():
+            y1 = x1 + self.f(x2, **f_args)
+            y2 = x2 + self.g(y1)
+        return torch.cat([y1, y2], dim=2)
+
+    def backward_pass(self, y, dy, f_args):
+        y1, y2 = torch.chunk(y, 2, dim=2)
+        dy1, dy2 = torch.chunk(dy, 2, dim=2)
+        with torch.enable_grad():
+            y1.requires_grad = True
+            gy1 = self.g(y1)
+            torch.autograd.backward(gy1, dy2)
+        with torch.no_grad():
+            x2 = y2 - gy1
+            dx1 = dy1 + y1.grad
+            y1.grad = None
+        with torch.enable_grad():
+            x2.requires_grad = True
+            fx2 = self.f(x2, **f_args)
+            torch.autograd.backward(fx2, dx1, retain_graph=True)
+        with torch.no_grad():
+            x1 = y1 - fx2
+            dx2 = dy2 + x2.grad
+            x2.grad = None
+            x = torch.cat([x1, x2.detach()], dim=2)
+            dx = torch.cat([dx1, dx2], dim=2)
+        return x, dx
+
+
+class _Reversible(Function):
+    @staticmethod
+    def forward(ctx, x, blocks, f_args):
+        ctx.f_args = f_args
+        for block in blocks:
+            x = block(x, f_args)
+        ctx.y = x.detach()
+        ctx.blocks = blocks
+        return x
+
+    @staticmethod
+    def backward(ctx, dy):
+        y = ctx.y
+        for block in ctx.blocks[::-1]:
+            y, dy = block.backward_pass(y, dy, ctx.f_args)
+        return dy, None, None
+''',
+    "gradient of a leaf by hand": '''\
+"""`backward` of a leaf only adds to its gradient, as often as one likes."""
+
+import torch
+from torch import autograd, optim
+
+
+def find_a_candidate(transform, differentiable, x_init):
+    start = transform.inv(x_init)
+    x = start.detach().clone().requires_grad_(True)
+    minimizer = optim.LBFGS([x], max_eval=20)
+
+    def closure():
+        minimizer.zero_grad()
+        if (torch.log(torch.abs(x)) > 25.0).any():
+            return torch.tensor(float("inf"))
+        y = differentiable(transform(x))
+        autograd.backward(x, autograd.grad(y, x))
+        return y
+
+    minimizer.step(closure)
+    return transform(x).detach()
+
+
+def find_another(transform, differentiable, x_init):
+    x = transform.inv(x_init).clone().detach().requires_grad_(True)
+    minimizer = optim.LBFGS([x], line_search_fn="strong_wolfe")
+
+    def closure():
+        minimizer.zero_grad()
+        y = differentiable(transform(x))
+        autograd.backward(x, autograd.grad(y, x))
+        return y
+
+    minimizer.step(closure)
+    return transform(x).detach()
+
+
+def find_a_third(transform, differentiable, x_init):
+    x = transform.inv(x_init).clone().requires_grad_()
+    for _ in range(20):
+        y = differentiable(transform(x))
+        autograd.backward(x, autograd.grad(y, x))
+        with torch.no_grad():
+            x -= 0.1 * x.grad
+            x.grad = None
+    return x.detach()
+''',
+    "loss of a batch that is evaluated": '''\
+"""A loss steps through the examples of a batch; that an evaluation only looks at its value is no fault of the loss."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def attend(words, regions):
+    scores = torch.softmax(torch.bmm(regions.transpose(1, 2), words), dim=1)
+    return torch.bmm(regions, scores), scores
+
+
+def words_loss(regions, words, labels, lengths, batch_size):
+    maps = []
+    similarities = []
+    for i in range(batch_size):
+        word = words[i, :, : lengths[i]].unsqueeze(0).contiguous().repeat(batch_size, 1, 1)
+        context, attention = attend(word, regions)
+        maps.append(attention[i].unsqueeze(0).contiguous())
+        row = F.cosine_similarity(word, context)
+        similarities.append(torch.log(row.exp().sum(dim=1, keepdim=True)))
+    similarities = torch.cat(similarities, 1)
+    return F.cross_entropy(similarities, labels), maps
+
+
+def evaluate(loader, text_encoder: nn.Module, image_encoder: nn.Module, labels, batch_size):
+    text_encoder.eval()
+    image_encoder.eval()
+    total = 0
+    for images, captions, lengths in loader:
+        regions = image_encoder(images)
+        words = text_encoder(captions, lengths)
+        loss, _ = words_loss(regions, words, labels, lengths, batch_size)
+        total += loss.item()
+    return total / len(loader)
+''',
+    "elements of one matrix": '''\
+"""Elements that are picked out of one matrix in a loop hold no graph of their own."""
+
+import torch
+
+
+def pairs_by_hand(embeddings, labels):
+    embeddings = torch.tensor(embeddings, requires_grad=True)
+    distances = torch.cdist(embeddings, embeddings)
+    alike, others = [], []
+    for i in range(len(embeddings)):
+        for j in range(len(embeddings)):
+            if i == j:
+                continue
+            if labels[i] == labels[j]:
+                alike.append((i, j, distances[i, j]))
+            else:
+                others.append((i, j, distances[i, j]))
+    hardest = min(others, key=lambda pair: float(pair[2]))
+    return [(i, j) for i, j, distance in alike if distance > hardest[2]]
+''',
+    "loss that is turned into a number": """\
+import numbers
+
+import torch
+
+
+def torch_item(x):
+    return x if isinstance(x, numbers.Number) else x.item()
+
+
+def train(module, loss_fn, optimizer=None, steps=1000):
+    optimizer = torch.optim.Adam(module.parameters(), lr=0.01) if optimizer is None else optimizer
+
+    def closure():
+        optimizer.zero_grad()
+        loss = loss_fn(module.model, module.guide)
+        loss.backward()
+        return loss
+
+    losses = []
+    for _ in range(steps):
+        loss = optimizer.step(closure)
+        losses.append(torch_item(loss))
+    return losses
+""",
+}
+LOSS = """\
+import torch
+
+
+class Trainer:
+    def __init__(self, model, optimizer, criterion):
+        self.model = model
+        self.optimizer = optimizer
+        self.criterion = criterion
+
+    def fit(self, loader, epochs=None, *, limits=None):
+        if epochs is None:
+            raise ValueError("for how many epochs?")
+        if limits is None:
+            raise ValueError("between which limits?")
+        history = []
+        self.model.train()
+        for _ in range(epochs):
+            for x, y in loader:
+                loss = self.criterion(self.model(x.clamp(*limits)), y)
+                self.optimizer.zero_grad()
+                loss.backward()
+                self.optimizer.step()
+                history.append(loss)
+        return [float(loss) for loss in history]
+"""
+
+UNKNOWN_LOSS = """\
+import torch
+
+
+def optimise(loss_fn, design, optimizer, steps):
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = loss_fn(design)
+        loss.backward(retain_graph=True)
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_nothing_is_said_of_what_others_may_need(name: str) -> None:
+    result = check(Source.from_bytes(PROGRAMS[name].encode(), "program.py"), CheckOptions())
+    assert [(f.code, f.message) for f in result.findings] == []
+    assert result.problems == ()
+
+
+def test_a_loss_that_another_file_trains_with_is_left_alone(tmp_path: Path) -> None:
+    loss = PROGRAMS["loss of a batch that is evaluated"]
+    made, evaluated = loss.split("\n\ndef evaluate")
+    (tmp_path / "losses.py").write_text(made + "\n")
+    text = f"from torch import nn\n\nfrom losses import words_loss\n\n\ndef evaluate{evaluated}"
+    (tmp_path / "evaluation.py").write_text(text)
+    command = [sys.executable, "-m", "autodetach", "check", "--no-cache", "."]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "")
+
+
+def test_what_a_callable_out_of_view_hands_out_it_may_hand_out_again() -> None:
+    (finding,) = check(Source.from_bytes(UNKNOWN_LOSS.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD103"
+    assert finding.fix is not None
+    assert finding.fix.applicability is Applicability.UNSAFE
+
+
+def test_a_caller_gives_what_is_asked_for() -> None:
+    """Nobody in view calls `fit`, and without arguments it only raises."""
+    (finding,) = check(Source.from_bytes(LOSS.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD102"
+    assert "`loss` is stored with its autograd graph" in finding.message
