@@ -50,6 +50,9 @@ QUIET_MODULES = frozenset(
 )
 """Libraries that neither build autograd graph nor keep tensors that have some."""
 
+COMPUTING = frozenset({"numpy", "np", "math", "cmath", "scipy"})
+"""Those of them whose `log` is a logarithm."""
+
 
 SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
 

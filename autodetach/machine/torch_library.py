@@ -16,7 +16,7 @@ from autodetach.machine.modules import (
     parameters_of,
 )
 from autodetach.machine.optimizers import build_optimizer, leaves_of
-from autodetach.machine.python_library import QUIET_MODULES, REPORTS
+from autodetach.machine.python_library import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
     FACTORIES,
@@ -154,7 +154,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     known = frameworks.FUNCTIONS.get(path)
     if known is not None:
         return known(m, args, kwargs, site)
-    if name in REPORTS or top in ("logging", "warnings"):
+    if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else None
     if top in QUIET_MODULES:
         return m.quiet(name) if name[:1].isupper() else m.fresh()
