@@ -72,7 +72,7 @@ ORDER = (
     "rules.holders rules.crossings rules.moments rules.detaching rules.side_effects",
     "rules.cover rules.reads rules.weighted",
     "rules.stores rules.truncation rules.emptied rules.own_term rules.one_element",
-    "rules.anew rules.moved_inside rules.repeated",
+    "rules.anew rules.called_again rules.moved_inside rules.repeated",
     "rules.growing_state",
     "rules.*",
     "rules.step_between rules.stored_history",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from autodetach.codemods.append_method import AppendMethod
 from autodetach.codemods.move_statements import inside_strings, reindented
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
@@ -12,10 +13,11 @@ from autodetach.source import Edit
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CopyStatements:
-    """Write `statements` once more, in order, before `anchor`, indented as it is."""
+    """Write `statements` once more, in order, before `anchor`, indented as it is, with some expressions `detached`."""
 
     statements: tuple[ast.stmt, ...]
     anchor: ast.stmt
+    detached: tuple[ast.expr, ...] = ()
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source = tree.source
@@ -23,11 +25,21 @@ class CopyStatements:
             if tree.company(statement) != "none":
                 raise Refused("a statement shares its line with others")
         copies = []
+        changes = [edit for one in self.detached for edit in AppendMethod(one, "detach").edits(tree)]
         indent = source.indent_of(tree.line(self.anchor))
         for statement in self.statements:
             begin = source.line_span(tree.line(statement)).start
-            text = source.raw[begin : tree.span(statement)[1]].decode(source.encoding)
+            stop = tree.span(statement)[1]
+            text = _edited(source.raw, begin, stop, changes).decode(source.encoding)
             own = source.indent_of(tree.line(statement))
             copies.append(reindented(text + "\n", own, indent, inside_strings(statement, statement.lineno)))
         at = source.line_span(tree.line(self.anchor)).start
         return (Edit(at, at, "".join(copies)),)
+
+
+def _edited(raw: bytes, begin: int, stop: int, edits: list[Edit]) -> bytes:
+    """The bytes from `begin` to `stop`, with those edits that lie there."""
+    part = raw[begin:stop]
+    for edit in sorted((e for e in edits if begin <= e.start and e.end <= stop), key=lambda e: e.start, reverse=True):
+        part = part[: edit.start - begin] + edit.replacement.encode() + part[edit.end - begin :]
+    return part

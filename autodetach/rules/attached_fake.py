@@ -23,6 +23,8 @@ loss_d = bce(D(real), ones) + bce(D(fake.detach()), zeros)
 ## Fix safety
 Safe where no parameter step stands between the two backward calls: the program could only raise before, and no gradient
 that any step consumes changes. Unsafe otherwise: the second loss may be meant to be computed again behind the step.
+Where both losses are made of one `D(fake)`, it is computed once more, from the detached fake, for the second loss.
+That is unsafe: it costs another forward, and layers that draw or count notice it.
 
 ## When it stays silent
 When the fake is detached, made under `no_grad`, or judged anew for the generator; when the gradient is consumed.
@@ -43,6 +45,7 @@ from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.rules.called_again import called_again
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -129,13 +132,9 @@ def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True, *, inner
     discriminator makes of it); without, those by which it leaves the part whose gradient is consumed. The expressions
     are those of the outermost calls, or of the `inner` ones.
     """
-    consumed = {leaf for s in run.machine.steps for leaf, ds in s.consumed if d in ds}
-    if not consumed:
+    useful = useful_nodes(run, d)
+    if not useful:
         return
-    useful: set[Node] = set()
-    for node in sorted(d.walked, key=lambda n: n.number):
-        if node in consumed or any(p in useful for p in node.parents):
-            useful.add(node)
     seen: set[ast.expr] = set()
     for node in d.walked:
         if (node not in useful and not shared) or (shared and _shared(node, d) and node not in useful):
@@ -151,6 +150,16 @@ def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True, *, inner
                     if expression is not None and expression not in seen:
                         seen.add(expression)
                         yield node, operand, expression
+
+
+def useful_nodes(run: Run, d: Differentiation) -> set[Node]:
+    """What a differentiation walks on its way to leaves whose gradient a step consumes."""
+    consumed = {leaf for s in run.machine.steps for leaf, ds in s.consumed if d in ds}
+    useful: set[Node] = set()
+    for node in sorted(d.walked, key=lambda n: n.number) if consumed else ():
+        if node in consumed or any(p in useful for p in node.parents):
+            useful.add(node)
+    return useful
 
 
 def _shared(node: Node, d: Differentiation) -> bool:
@@ -204,6 +213,16 @@ def _candidates(
             shown = ", ".join(f"`{text(e)}`" for e in (*expressions, *alike))
             more = tuple(AppendMethod(e, "detach") for e in alike)
             yield Candidate(f"detach {shown}", (*codemods, *more), doubt, last_resort=True)
+    yield from _called_again(program, run, _second(event))
+
+
+def _called_again(program: Program, run: Run, d: Differentiation) -> Iterator[Candidate]:
+    edges = list(unconsumed_edges(run, d, shared=False))
+    useful = [n for n in useful_nodes(run, d) if not n.leaf]
+    both = [n for n in useful if _shared(n, d)]
+    own = [n for n in useful if n not in both]
+    if edges and both:
+        yield from called_again(program, d, both, own, list(dict.fromkeys(e for _, _, e in edges)))
 
 
 def _alike(program: Program, expression: ast.expr) -> Iterator[ast.expr]:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge, pass_of
+from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge, pass_of, trail_of
 from autodetach.machine.growing import growths
 from autodetach.machine.growth import Growth
 from autodetach.machine.run import Analysis, Run
@@ -279,6 +279,11 @@ def calls_of(chain: Chain) -> Iterator[Site]:
     while chain is not None:
         site, _, chain = chain
         yield site
+
+
+def statement_in(node: Node, frame: object) -> ast.stmt | None:
+    """The statement of a frame that was running when a node was made."""
+    return next((s for s, f in reversed(trail_of(node)) if f is frame), None)
 
 
 def without_retain(nodes: Iterable[Node]) -> tuple[Codemod, ...]:

@@ -43,7 +43,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, Node, Site, diverge, trail_of, with_leaves
+from autodetach.machine.graph import Differentiation, Site, diverge, trail_of, with_leaves
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.rules.program import (
@@ -54,6 +54,7 @@ from autodetach.rules.program import (
     line,
     observed_of,
     stable,
+    statement_in,
     stepped_between,
     targets_of,
     text,
@@ -197,7 +198,7 @@ def _again(program: Program, run: Run, by: Differentiation) -> Iterator[Candidat
     trained = with_leaves(by.walked)
     old = [n for n in by.walked if n in trained and not n.leaf and n.number < step]
     for _, frame in reversed(by.trail):
-        places = [_statement_in(n, frame) for n in old]
+        places = [statement_in(n, frame) for n in old]
         if all(p is not None for p in places):
             break
     else:
@@ -252,11 +253,6 @@ def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt]
 
 def _parts(target: ast.expr) -> list[ast.expr]:
     return target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
-
-
-def _statement_in(node: Node, frame: object) -> ast.stmt | None:
-    """The statement of a frame that was running when a node was made."""
-    return next((s for s, f in reversed(trail_of(node)) if f is frame), None)
 
 
 def _first_reader(

@@ -63,8 +63,13 @@ def move(*texts: str, to: str, before: bool = True) -> Make:
     return lambda tree: MoveStatements(tuple(statement(tree, t) for t in texts), statement(tree, to), before)
 
 
-def copy(*texts: str, to: str) -> Make:
-    return lambda tree: CopyStatements(tuple(statement(tree, t) for t in texts), statement(tree, to))
+def copy(*texts: str, to: str, detached: tuple[str, ...] = ()) -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        found = tuple(statement(tree, t) for t in texts)
+        parts = tuple(expression(one, part) for one in found for part in detached)
+        return CopyStatements(found, statement(tree, to), parts)
+
+    return make
 
 
 def bind(text: str = "h.detach()", target: str = "h") -> Make:

@@ -77,6 +77,12 @@ COPIED: dict[str, Row] = {
     "several": (copy("g = ", "h = ", to="a()"), "g = 0\nh = 1\na()", "g = 0\nh = 1\ng = 0\nh = 1\na()"),
     "CR LF": (copy("h = ", to="a()"), "h = (\r\n  0)\r\na()\r\n", "h = (\r\n  0)\r\nh = (\r\n  0)\r\na()\r\n"),
     "semicolon": (copy("h = ", to="a()"), "h = 0; a()\n", None),
+    "parts detached": (
+        copy("h = ", to="a()", detached=("é", "v[0]", "x + y")),
+        "h = d(é,\n  v[0],  # why\n  x + y)\nif z:\n    a()\n",
+        "h = d(é,\n  v[0],  # why\n  x + y)\nif z:\n"
+        "    h = d(é.detach(),\n      v[0].detach(),  # why\n      (x + y).detach())\n    a()\n",
+    ),
 }
 
 BOUND: dict[str, Row] = {
