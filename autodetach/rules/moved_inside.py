@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from autodetach.machine.graph import Activation, Node
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
 from autodetach.rules.one_element import where_read
 from autodetach.rules.program import LOOPS, Program, calls_of, line, targets_of, text
 from autodetach.rules.side_effects import draws_random_numbers, keeps_state
@@ -23,7 +24,8 @@ def moved_inside(
     moved = _moved(program, run, _body(activation), "loop", outer, doubt)
     if moved:
         return moved
-    bodies = {body[0]: body for reader in readers if (body := _function_body(program, reader))}
+    names = {spelled(t) for node in outer for t in targets_of(program.statement(node.site.node) or ast.Pass())}
+    bodies = {body[0]: body for reader in readers if (body := _function_body(program, reader, names))}
     return _moved(program, run, next(iter(bodies.values())), "function", outer, doubt) if len(bodies) == 1 else []
 
 
@@ -78,10 +80,21 @@ def _is_sum(node: ast.AST) -> TypeGuard[ast.For]:
     return isinstance(node, ast.For) and all(isinstance(s, (*ASSIGNMENTS, *OF_SUMS)) for s in inner)
 
 
-def _function_body(program: Program, reader: Node) -> list[ast.stmt]:
-    """The body of the function in which a value from outside is read."""
-    scope = program.scope(reader.site.node)
-    return scope.body if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+def _function_body(program: Program, reader: Node, names: set[str]) -> list[ast.stmt]:
+    """The body of the function in which a value from outside is read by one of its `names`, and handed on from there.
+
+    If none mentions them, it is the function that computes with it.
+    """
+    places = [reader.site.node, *(site.node for site in calls_of(reader.chain))]
+    scopes = [program.scope(place) for place in places]
+    functions = [scope for scope in scopes if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    mentioning = (f for f in functions if any(_is_read(n) and spelled(n) in names for n in ast.walk(f)))
+    function = next(mentioning, functions[0] if functions else None)
+    return [] if function is None else function.body
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
 
 
 def _body(activation: Activation) -> list[ast.stmt]:
