@@ -381,3 +381,27 @@ def test_a_caller_gives_what_is_asked_for() -> None:
     (finding,) = check(Source.from_bytes(LOSS.encode(), "program.py"), CheckOptions()).findings
     assert finding.code == "AD102"
     assert "`loss` is stored with its autograd graph" in finding.message
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ax = plt.figure().add_subplot(1, 1, 1)",
+        "plt.subplot(1, 2, 1).set_title('loss')",
+        "(points,) = plt.plot([1], [2])",
+        "progress_bar(1, 10, 'x')",
+        "y = 5 * other.log(x + 1)",
+        "y = 1 - weights.log()",
+        "y = weights.scatter(0, x, 1) + 1",
+    ],
+)
+def test_what_is_plotted_and_logged_ends_no_program(line: str) -> None:
+    """The results of reports are used, too, and not every `log` is a report."""
+    text = (
+        "import matplotlib.pyplot as plt\nimport torch\nimport other\nfrom other import progress_bar, weights\n\n"
+        "net = torch.nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\ntotal = 0\n"
+        f"for x in torch.randn(10, 3):\n    {line}\n    loss = net(x).sum()\n    opt.zero_grad()\n    loss.backward()\n"
+        "    opt.step()\n    total += loss\nprint(total)\n"
+    )
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD101"

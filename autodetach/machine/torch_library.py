@@ -16,7 +16,7 @@ from autodetach.machine.modules import (
     parameters_of,
 )
 from autodetach.machine.optimizers import build_optimizer, leaves_of
-from autodetach.machine.python_library import COMPUTING, QUIET_MODULES, REPORTS
+from autodetach.machine.python_library import COMPUTING, QUIET_MODULES, REPORTS, as_range
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
     FACTORIES,
@@ -39,6 +39,7 @@ from autodetach.machine.values import (
     Tensor,
     Value,
     graph_in,
+    is_number,
     tensors_in,
 )
 
@@ -155,13 +156,13 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if known is not None:
         return known(m, args, kwargs, site)
     if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
-        return m.opaque(name) if name[:1].isupper() or name.startswith("get") else None
+        return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)
     if top in QUIET_MODULES:
         return m.quiet(name) if name[:1].isupper() else m.fresh()
-    if name in ("tqdm", "trange", "track", "Progress", "progress_bar", "prange") and args:
-        from autodetach.machine.python_library import as_range
-
-        return m.items_of(as_range(m, args[0]) if name == "trange" else args[0], site)
+    if name == "trange" and args:
+        return m.items_of(as_range(m, args[0]), site)
+    if name in ("tqdm", "track", "Progress", "progress_bar", "prange") and args and not is_number(args[0]):
+        return m.items_of(args[0], site)
     if name in ("Variable",) and args:
         return args[0]
     if name[:1].isupper():

@@ -101,7 +101,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if name in ("accumulate", "autocast", "no_sync"):
         return m.opaque(name)
     if name in REPORTS:
-        return m.opaque(name) if name in TENSOR_ATTRIBUTES else None
+        return m.opaque(name) if name in TENSOR_ATTRIBUTES else m.quiet(name)
     if name in ("map", "submit", "imap", "apply", "starmap", "apply_async", "run_in_executor") and values:
         called = _run_callbacks(m, name, args, site)
         if called is not None:
