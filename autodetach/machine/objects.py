@@ -45,6 +45,10 @@ from autodetach.machine.values import (
 )
 
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
+OF_PYTHON = frozenset(
+    f"builtins.{name}" for name in "dict list tuple set frozenset str bytes int float complex".split()
+)
+"""Classes with methods of their own."""
 NOT_OF_NUMBERS = TENSOR_ATTRIBUTES - set(dir(float)) - set(dir(int))
 
 
@@ -54,10 +58,15 @@ def is_open(cls: Class | External) -> bool:
         return not library_objects.knows_class(cls.path)
     return any(
         isinstance(b, Opaque)
-        or (isinstance(b, External) and not (library_objects.knows_class(b.path) or b.path.startswith("builtins.")))
+        or (isinstance(b, External) and _may_have_more(b.path))
         or (isinstance(b, Class) and is_open(b))
         for b in cls.bases
     )
+
+
+def _may_have_more(path: str) -> bool:
+    """Whether a class that is not in view may give its subclasses attributes that nobody knows here."""
+    return path in OF_PYTHON or not (library_objects.knows_class(path) or path.startswith("builtins."))
 
 
 class Objects(Core):
@@ -92,6 +101,10 @@ class Objects(Core):
             return Method(raw.function, this.cls if isinstance(this, Instance) else this)
         if isinstance(raw, (Function, Native)) and isinstance(this, Instance):
             return Method(raw, this)
+        if isinstance(raw, Instance) and isinstance(this, Instance):
+            getter = self.class_attribute(raw.cls, "__get__")
+            if getter is not MISSING:
+                return self.call(self.bind(getter, raw, site), [this, this.cls], {}, site)
         return raw
 
     def lookup(self, value: Value, name: str, site: Site) -> Value:

@@ -293,6 +293,7 @@ class Statements(Imports):
         for member in inner.names.values():
             for function in functions_in(member):
                 function.owner = cls
+        self._name_descriptors(cls, frame)
         value: Value = cls
         for decorator_node in reversed(node.decorator_list):
             decorator = self.eval(decorator_node, frame)
@@ -306,6 +307,13 @@ class Statements(Imports):
             self.classes.append(cls)
         self.store_name(node.name, value, frame)
         return None
+
+    def _name_descriptors(self, cls: Class, frame: Frame) -> None:
+        for name, member in list(cls.names.items()):
+            named = self.class_attribute(member.cls, "__set_name__") if isinstance(member, Instance) else MISSING
+            if named is not MISSING:
+                site = Site(cls.node, frame.qualname)
+                self.call(self.bind(named, member, site), [cls, name], {}, site)
 
     def _exec_Import(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.Import)
