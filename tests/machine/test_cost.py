@@ -277,17 +277,27 @@ def many_tests(fault: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    ("fault", "most"),
-    [("", run.FUEL_WHERE_QUIET), ("        (w * w).backward()\n", run.FUEL_WHERE_TRAINING)],
-    ids=["quiet", "training"],
-)
-def test_few_other_paths_are_run_where_nothing_is_suspected(fault: str, most: int) -> None:
-    tree = ast.parse(many_tests(fault))
+def test_few_other_paths_are_run_where_nothing_is_suspected() -> None:
+    most = run.FUEL_WHERE_TRAINING
+    tree = ast.parse(many_tests("        (w * w).backward()\n"))
     some = analyse(tree, suspected=lambda analysis: False).runs
     every = analyse(tree, suspected=lambda analysis: True).runs
     assert most < sum(one.cost for one in some[1:]) < most + some[1].cost
     assert len(some) < len(every) == len(analyse(tree).runs)
+
+
+def test_no_other_path_is_begun_that_would_cost_too_much_where_nothing_is_differentiated(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tree = ast.parse(many_tests(""))
+    every = analyse(tree, suspected=lambda analysis: True).runs
+    first = every[0].cost
+    for most in (first - 1, first, 3 * first):
+        monkeypatch.setattr(run, "FUEL_WHERE_QUIET", most)
+        some = analyse(tree, suspected=lambda analysis: False).runs
+        spent = sum(one.cost for one in some[1:])
+        assert spent <= most < spent + first
+        assert len(some) < len(every)
 
 
 def test_all_paths_are_run_where_something_is_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
