@@ -213,7 +213,7 @@ class _Walk:
     def _function(
         self, node: ast.FunctionDef | ast.AsyncFunctionDef, around: tuple[Part, ...], evaluated: bool
     ) -> tuple[Part, ...]:
-        self._name(node, around)
+        self._note_top(node, around)
         is_method = bool(around) and around[-1].is_class
         parts = self._found.methods if is_method else self._found.functions
         around = (*around, parts.setdefault(node.name, Part()))
@@ -223,12 +223,12 @@ class _Walk:
         self._pending += ((one, around, True) for one in (*node.decorator_list, *node.body))
         return _DONE
 
-    def _name(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, around: tuple[Part, ...]) -> None:
+    def _note_top(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, around: tuple[Part, ...]) -> None:
         if not around:
             self._found.tops.add(node.name)
 
     def _class(self, node: ast.ClassDef, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
-        self._name(node, around)
+        self._note_top(node, around)
         base = frozenset(word for one in (*node.bases, *node.keywords) for word in words_in(one))
         self._found.bases.append((node.name, base))
         return (*around, self._found.classes.setdefault(node.name, Part(is_class=True)))
