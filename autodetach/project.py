@@ -68,9 +68,9 @@ class Files:
     def find(self, name: str, importer: Module) -> str | None:
         """See `Project.find`."""
         key = (importer.path, name)
-        known = self._found.get(key)
-        if known is not None:
-            return known.path
+        if key in self._found:
+            known = self._found[key]
+            return None if known is None else known.path
         path = None if self._finder is None else self._finder.find(name, importer.path)
         if path is None:
             self._found[key] = None

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
+from itertools import islice
 
-from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site, Storage
+from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site, Storage, ancestors
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
+
+MAX_LOOKED_AT = 2000
+"""So many nodes are looked at behind what was handed on."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -128,6 +132,10 @@ class Escape:
     clock: int
     how: str
     tags: frozenset[object] = frozenset()
+
+    def reaches(self, goals: set[Node]) -> bool:
+        """Whether any of some nodes is a part of the graph that was handed on, as far as that is looked at."""
+        return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.graph import Node, Site
+from autodetach.machine.graph import Site
 from autodetach.machine.growing_chains import growing_chains
 from autodetach.machine.growing_stores import growing_store, is_differentiated_later, origin_of, stored_alike
 from autodetach.machine.growth import Growth
@@ -65,13 +65,4 @@ def _escapes(run: Run, growth: Growth) -> bool:
         targets |= {e.node for e in run.machine.stored if e.container is growth.stored.container}
     else:
         targets |= {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
-    for escape in run.machine.escapes:
-        stack, seen = list(escape.nodes), set[Node]()
-        while stack and len(seen) < 2000:
-            node = stack.pop()
-            if node in targets:
-                return True
-            if node not in seen:
-                seen.add(node)
-                stack.extend(node.parents)
-    return False
+    return any(escape.reaches(targets) for escape in run.machine.escapes)

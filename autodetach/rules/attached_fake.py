@@ -40,7 +40,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, Node
+from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -167,15 +167,7 @@ def _shared(node: Node, d: Differentiation) -> bool:
 
 
 def _has_leaf(node: Node) -> bool:
-    seen, stack = set[Node](), [node]
-    while stack:
-        n = stack.pop()
-        if n.leaf:
-            return True
-        if n not in seen:
-            seen.add(n)
-            stack.extend(n.parents)
-    return False
+    return any(n.leaf for n in ancestors([node]))
 
 
 def _expression(node: Node, operand: Value, inner: bool) -> ast.expr | None:

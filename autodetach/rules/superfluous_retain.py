@@ -42,7 +42,7 @@ from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, Node, within
+from autodetach.machine.graph import Differentiation, within
 from autodetach.machine.run import Run
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
@@ -119,18 +119,7 @@ def _may_be_drawn(run: Run, d: Differentiation) -> bool:
 def _handed_on(run: Run, d: Differentiation) -> bool:
     """Whether code that is not in view gets a part of the graph afterwards."""
     graph = {n for n in d.walked if not n.leaf}
-    for escape in run.machine.escapes:
-        if escape.clock < d.number:
-            continue
-        stack, seen = list(escape.nodes), set[Node]()
-        while stack and len(seen) < 2000:
-            node = stack.pop()
-            if node in graph:
-                return True
-            if node not in seen:
-                seen.add(node)
-                stack.extend(node.parents)
-    return False
+    return any(escape.clock >= d.number and escape.reaches(graph) for escape in run.machine.escapes)
 
 
 def _suspect(d: Differentiation) -> Suspect:
