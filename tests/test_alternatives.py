@@ -43,6 +43,24 @@ def messages(fixes: tuple[Fix, ...]) -> list[str]:
             "unsafe: detach `h` where it enters the next pass",
             ["unsafe: detach `h` where it is read"],
         ),
+        (
+            "shared-graph/students_of_each_other",
+            "unsafe: keep the graph in every pass",
+            [],
+        ),
+        (
+            "carried-state/sum_not_begun_anew",
+            "unsafe: begin the sum anew: `loss = 0` before `for output, target in zip(net(x), targets)`",
+            ["unsafe: detach `loss` where it enters the next pass"],
+        ),
+        (
+            "step-between-backwards/actor_behind_critics",
+            "unsafe: move `policy_loss.backward()` and what belongs to it before `q1_opt.zero_grad()`",
+            [
+                "unsafe: compute `new_actions`, `q_new`, `policy_loss` right before `policy_loss.backward()`",
+                "unsafe: compute `new_actions`, `q_new`, `policy_loss` again before `policy_loss.backward()`",
+            ],
+        ),
     ],
 )
 def test_the_first_and_the_others(name: str, first: str, others: list[str]) -> None:

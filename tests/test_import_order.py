@@ -73,8 +73,10 @@ ORDER = (
     "rules.cover rules.reads rules.weighted",
     "rules.stores rules.truncation rules.emptied rules.own_term rules.one_element",
     "rules.anew rules.called_again rules.moved_inside rules.repeated",
+    "rules.begun_sum",
     "rules.growing_state",
     "rules.*",
+    "rules.moved_steps rules.computed_behind",
     "rules.step_between rules.stored_history",
     "rules",
     # Where the three of them meet.

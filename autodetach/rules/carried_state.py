@@ -48,6 +48,7 @@ from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.rules.anew import made_anew
+from autodetach.rules.begun_sum import begun_in_pass
 from autodetach.rules.crossings import Crossed, crossings
 from autodetach.rules.emptied import emptied_lists
 from autodetach.rules.growing_state import growing_state
@@ -227,7 +228,8 @@ def _candidates(
     if is_drawn:
         appended = []  # what is drawn from a memory is meant to last
     emptied = list(emptied_lists(program, again, moment(same), now.activation, there, appended))
-    found = [*detached, *emptied]
+    begun = list(begun_in_pass(program, d, now.activation, crossed))
+    found = [*begun, *detached, *emptied]
     for message, codemods in (*found, *truncated(program, again, moment(same), now.activation, there)):
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")

@@ -27,11 +27,16 @@ def crossed_operands(node: Node, now: Pass) -> Iterator[Crossed]:
         there = pass_of(parent.loops, now.activation)
         if parent.leaf or parent.weak or there is None or there is now:
             continue
-        operands: list[Value] = [o for o in node.operands if getattr(o, "node", None) is parent]
-        if not operands:  # changed in place since: it has a younger node by now
-            operands = [o for o in node.operands if isinstance(o, (Tensor, Opaque))][:1]
-        for operand in operands:
+        for operand in operands_from(node, parent):
             yield node, operand, parent
+
+
+def operands_from(node: Node, parent: Node) -> list[Value]:
+    """The operands of a node that bring it one of its parents."""
+    operands: list[Value] = [o for o in node.operands if getattr(o, "node", None) is parent]
+    if not operands:  # changed in place since: it has a younger node by now
+        operands = [o for o in node.operands if isinstance(o, (Tensor, Opaque))][:1]
+    return operands
 
 
 def entered(d: Differentiation, activation: Activation) -> Iterator[Entry]:

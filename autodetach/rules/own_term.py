@@ -23,7 +23,7 @@ def own_terms(program: Program, d: Differentiation, crossed: Iterable[Crossed]) 
     from autodetach.codemods.replace_statement import ReplaceStatement
 
     for reader, operand, _ in crossed:
-        found = _added(reader, operand)
+        found = added(reader, operand)
         if found is None:
             continue
         total, term = found
@@ -81,8 +81,8 @@ def _names(tree: ast.Module) -> set[str]:
     }
 
 
-def _added(reader: Node, operand: Value) -> tuple[ast.expr, ast.expr] | None:
-    """The expressions of an old sum, which is a variable, and of what is added to it."""
+def added(reader: Node, operand: Value) -> tuple[ast.expr, ast.expr] | None:
+    """The expressions of an old sum, which is a variable, and of what is added to it, if that is what a node does."""
     node = reader.site.node
     is_sum = isinstance(node, (ast.AugAssign, ast.BinOp)) and isinstance(node.op, ast.Add)
     if not is_sum or len(reader.site.operands) != 2:

@@ -50,6 +50,7 @@ from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
+from autodetach.rules.begun_sum import begun_behind
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -65,6 +66,8 @@ from autodetach.rules.program import (
 )
 from autodetach.rules.suspect import Candidate, Suspect, rule
 from autodetach.rules.weighted import detached
+
+GOES_ON = "the sum goes on behind its backward call, which may be what was meant"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -114,6 +117,8 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     if len({d.call for d in calls}) < len(calls):
         yield from _loop(program, run, event, calls, doubt)
         return
+    for message, codemods in begun_behind(program, event.first, event.second):
+        yield Candidate(message, codemods, GOES_ON, cuts=True)
     if repeated_behind_step(run, calls):
         return
     cut = detached(calls)
@@ -146,14 +151,14 @@ def _last(event: SecondWalk) -> Differentiation:
 
 def doubt_of(run: Run, calls: list[Differentiation]) -> str | None:
     """Why a repair that keeps all gradient may not be what the author meant, or None."""
-    places = {
-        s.site.node
+    trained = {
+        frozenset(leaf for leaf, _ in s.consumed)
         for s in run.machine.steps
         if s.what == "step" and any(d in calls for _, ds in s.consumed for d in ds)
     }
     if any(stepped_between(run, a, b) for a, b in itertools.pairwise(calls)):
         return "a step stands in between: the second loss may be meant to be computed again behind it"
-    if len(places) > 1:
+    if any(not a & b for a, b in itertools.combinations(trained, 2)):
         return "several optimizers share the gradient: one of the losses may be meant to be detached"
     for d in calls:
         if d.kind == "grad" or _weighted(d):

@@ -1,0 +1,168 @@
+"""A parameter step and a differentiation change places, so that each gradient is taken of the graph as it was."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.graph import Differentiation, Site, trail_of
+from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
+from autodetach.rules.program import Block, Program, targets_of, text
+from autodetach.rules.shared_graph import doubt_of, repeated_behind_step
+from autodetach.rules.suspect import Candidate
+
+
+def step_moved_behind(program: Program, run: Run, by: Differentiation, changed: Site) -> Iterator[Candidate]:
+    """Move what changes tensors behind the last differentiation over the same graph."""
+    from autodetach.codemods.move_statements import MoveStatements
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    calls = [d for d in run.machine.differentiations if d.loops == by.loops and _shares(d, by)] or [by]
+    if repeated_behind_step(run, calls):
+        return
+    last = calls[-1]
+    anchor = program.statement(last.call)
+    if anchor is None:
+        return
+    block = program.block(anchor)
+    if anchor not in block:
+        return
+    earlier = block[: block.index(anchor)]
+    steps = [s for s in earlier if _holds(program, s, changed) or _steps(run, s, by, calls[0])]
+    if not steps:
+        return
+    over = block[block.index(steps[0]) + 1 : block.index(anchor) + 1]
+    if any(_holds(program, s, changed) and _is_read(program, s, over) for s in steps):
+        return  # what is computed from the changed tensor would be computed from the unchanged one
+    doubt = doubt_of(run, calls)
+    if doubt is None and _steps_are_read(run, steps, over, by):
+        doubt = "what is computed behind the step would be computed with the parameters before it"
+    retains = tuple(SetKeyword(d.call, "retain_graph", "True") for d in calls[:-1] if not d.retain and d.kind != "grad")
+    shown = ", ".join(f"`{text(s)}`" for s in steps)
+    yield Candidate(
+        f"move {shown} behind `{text(last.call)}`",
+        (MoveStatements(tuple(steps), anchor, before=False), *retains),
+        doubt,
+    )
+
+
+def differentiated_before(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:
+    """Move a backward call, with the `zero_grad` and the step around it, before the first step that is in its way.
+
+    It goes in front of the `zero_grad` of that one, so that neither takes gradient of the other for its own.
+    """
+    from autodetach.codemods.move_statements import MoveStatements
+
+    anchor = program.statement(by.call)
+    if anchor is None:
+        return
+    block = program.block(anchor)
+    if anchor not in block:
+        return
+    steps = [step for step in run.machine.steps if step.what == "step"]
+    stepping = {place for step in steps for place, _ in step.trail}
+    built = [n.number for n in by.walked if not n.leaf and n.loops == by.loops]
+    reached = set(by.walked)
+    in_the_way = {
+        place
+        for step in steps
+        if min(built, default=by.number) < step.clock < by.number
+        and not reached.isdisjoint(leaf for leaf, _ in step.consumed)
+        for place, _ in step.trail
+    }
+    first = next((i for i, s in enumerate(block[: block.index(anchor)]) if s in in_the_way), None)
+    if first is None:
+        return
+    begin, end = _around(block, block.index(anchor), stepping)
+    goal, _ = _around(block, first, stepping)
+    group, over = block[begin:end], block[goal:begin]
+    building = {s for n in by.walked for s, _ in trail_of(n) if not n.leaf and n.loops == by.loops}
+    if not over or any(s in building for s in over) or not _may_pass(program, group, over):
+        return
+    yield Candidate(
+        f"move `{text(by.call)}` and what belongs to it before `{text(block[goal])}`",
+        (MoveStatements(tuple(group), block[goal]),),
+        "the second loss may be meant to be computed again behind the step",
+    )
+
+
+def _around(block: Block, at: int, stepping: set[ast.stmt]) -> tuple[int, int]:
+    """The calls around the one at this place, from the step before it, exclusive, to that behind it, inclusive."""
+    begin = at
+    while begin > 0 and _is_call(block[begin - 1]) and block[begin - 1] not in stepping:
+        begin -= 1
+    end = at
+    while end < len(block) and _is_call(block[end]):
+        end += 1
+        if block[end - 1] in stepping:
+            return begin, end
+    return begin, at + 1
+
+
+def _is_call(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+
+
+def _may_pass(program: Program, group: Block, over: Block) -> bool:
+    """Whether what the statements of one list bind concerns none of the other."""
+    bound = {name for s in group for name in program.names_bound(s)}
+    read = {name for s in group for name in program.names_read(s)}
+    return not any(
+        bound & (program.names_read(s) | program.names_bound(s)) or read & program.names_bound(s) for s in over
+    )
+
+
+def _holds(program: Program, statement: ast.stmt, site: Site) -> bool:
+    """Whether the change in place is written inside of a statement."""
+    return site.node is statement or statement in program.enclosing(site.node)
+
+
+def _is_read(program: Program, change: ast.stmt, over: list[ast.stmt]) -> bool:
+    """Whether one of the statements over which a change in place would move reads what it changes."""
+    targets = targets_of(change) or _changed_by_method(change)
+    changed = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)} - {"self"}
+    changed |= {spelled(n) for t in targets for n in ast.walk(t) if isinstance(n, ast.Attribute)}
+    return any(
+        isinstance(n, (ast.Name, ast.Attribute)) and spelled(n) in changed
+        for s in over
+        if s is not change
+        for n in ast.walk(s)
+    )
+
+
+def _changed_by_method(change: ast.stmt) -> list[ast.expr]:
+    """`out` of `out.add_(1)`."""
+    calls = (n.func for n in ast.walk(change) if isinstance(n, ast.Call))
+    return [func.value for func in calls if isinstance(func, ast.Attribute)]
+
+
+def _steps_are_read(run: Run, steps: list[ast.stmt], over: list[ast.stmt], by: Differentiation) -> bool:
+    """Whether the statements over which steps would move compute something with the stepped parameters."""
+    made = [n for n in run.machine.nodes if any(s in over and s not in steps for s, _ in trail_of(n))]
+    for step in run.machine.steps:
+        if step.what != "grad" and any(s in steps for s, _ in step.trail):
+            leaves = {leaf for leaf, _ in step.consumed}
+            if any(
+                n.number > step.clock and n.loops[: len(by.loops)] == step.loops
+                for n in made
+                if leaves & set(n.parents)
+            ):
+                return True
+    return False
+
+
+def _shares(d: Differentiation, other: Differentiation) -> bool:
+    nodes = {n for n in other.walked if not n.leaf}
+    return any(n in nodes for n in d.walked)
+
+
+def _steps(run: Run, statement: ast.stmt, by: Differentiation, first: Differentiation) -> bool:
+    """Whether a statement changed parameters between two differentiations."""
+    return any(
+        first.number < s.clock < by.number
+        and s.what != "grad"
+        and s.consumed
+        and any(place is statement for place, _ in s.trail)
+        for s in run.machine.steps
+    )
