@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of
 from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, proven
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -38,26 +38,48 @@ def _used_later(events: list[Stored], activation: Activation) -> bool:
     """
     for event in events:
         own = pass_of(event.loops, activation)
-        if own is None:
+        if own is None or _is_last(event, events, own):
             continue
         for d in event.node.walked_by:
             now = pass_of(d.loops, activation)
             if d.number <= event.clock or now is own:
                 continue
             if now is None or now.index > own.index + 1:
-                return True
-            if any(
+                if _is_read_by(d, event, activation, 1):
+                    return True
+            elif _is_read_by(d, event, activation, 0) and any(
                 e is not event and d.number > e.clock and d in e.node.walked_by and own not in e.loops for e in events
             ):
                 return True  # one differentiation over elements of several passes
     return False
 
 
+def _is_last(event: Stored, events: list[Stored], own: Pass) -> bool:
+    """Whether a loop of several passes has stored nothing later: its variables may still have the same."""
+    indices = {p.index for e in events if (p := pass_of(e.loops, own.activation)) is not None}
+    return len(indices) > 1 and own.index == max(indices)
+
+
+def _is_read_by(d: Differentiation, event: Stored, activation: Activation, passes: int) -> bool:
+    """Whether a differentiation begins at what was stored, or comes to it by what was made of it so many passes later.
+
+    What is made of it sooner is made of a variable, as is what comes from the last one behind the loop.
+    """
+    if event.node in d.roots:
+        return True
+    own = pass_of(event.loops, activation)
+    for node in d.walked:
+        if node.number > event.clock and event.node in node.parents:
+            now = pass_of(node.loops, activation)
+            if now is None or own is None or now.index > own.index + passes:
+                return True
+    return False
+
+
 def growing_store(run: Run, events: list[Stored]) -> Growth | None:
     """The growth of a container by what one place stores there, if it does grow."""
     last = events[-1]
-    for outer in last.loops:
-        activation = outer.activation
+    for activation in dict.fromkeys(outer.activation for e in reversed(events) for outer in e.loops):
         if activation.in_forward:
             continue
         growing = [e for e in events if e.how != "key" and pass_of(e.loops, activation) is not None]

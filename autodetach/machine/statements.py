@@ -430,10 +430,13 @@ class Statements(Imports):
         assert isinstance(node, ast.While)
         activation = self.activate(node, frame, False)
         outer = self.loops
+        limit = limit_of_length(node)
+        is_far = limit is not None and _is_much(self.eval(limit, frame))
         try:
             while not is_cut_short(activation):
                 self.enter_pass(activation, outer)
-                if not self.truth(self.eval(node.test, frame), self.site(node.test, frame), relevant=False):
+                value = self.eval(node.test, frame)
+                if is_far or not self.truth(value, self.site(node.test, frame), relevant=False):
                     break
                 signal = self.block(node.body, frame)
                 if signal is BREAK:
@@ -682,6 +685,31 @@ def matters(node: ast.If) -> bool:
             elif not (isinstance(statement, ast.Pass) or is_report(statement)):
                 return True
     return False
+
+
+def limit_of_length(node: ast.While) -> ast.expr | None:
+    """The capacity in `while len(memory) > capacity: memory.popleft()`."""
+    test = node.test
+    if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.GtE))):
+        return None
+    limit = test.comparators[0]
+    of_length = isinstance(test.left, ast.Call) and spelled(test.left.func) == "len"
+    drops = all(
+        isinstance(statement, ast.Delete)
+        or (
+            isinstance(statement, (ast.Expr, ast.Assign))
+            and isinstance(statement.value, ast.Call)
+            and isinstance(statement.value.func, ast.Attribute)
+            and statement.value.func.attr in ("pop", "popleft", "popitem")
+        )
+        for statement in node.body
+    )
+    return limit if of_length and drops and isinstance(limit, (ast.Name, ast.Attribute, ast.Constant)) else None
+
+
+def _is_much(limit: Value) -> bool:
+    """Whether the few passes that are executed are far from filling something, as they are for `deque(maxlen=...)`."""
+    return isinstance(limit, int) and limit > UNROLLED
 
 
 def is_report(statement: ast.stmt) -> bool:
