@@ -278,6 +278,8 @@ class _Session:
 
             known = frozenset(s.identity for s in suspects)
             search = Repairs(self.files, self.analysis, self._suspects, known, _pause)
+            if self.options.fixes:
+                search.prove_together(group[0] for group in groups.values())
         findings = [self._finding(group if repairs else group[:1], search) for group in groups.values()]
         findings.sort(key=lambda f: (f.path, f.span.start, f.code))
         if search is not None and search.given_up:

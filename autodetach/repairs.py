@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.finding import Applicability, Fix
 from autodetach.project import Files
+from autodetach.rules.suspect import Candidate
 from autodetach.source import Edit, SourceError
 from autodetach.trial import Trial
 
@@ -16,7 +18,11 @@ if TYPE_CHECKING:
     from autodetach.codemods.tree import Tree
     from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
-    from autodetach.rules.suspect import Candidate, Suspect
+    from autodetach.proof import Verdict
+    from autodetach.rules.suspect import Suspect
+
+Edits = dict[str, tuple[Edit, ...]]
+"""By file."""
 
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
@@ -69,6 +75,34 @@ class Repairs:
         self._fuel = FUEL_FOR_REPAIRS if analysis.complete else 0
         self._trees: dict[str, Tree] = {}
         self._shown_by: list[set[tuple[object, ...]]] = []
+        self._proven_together: dict[Suspect, Proven] = {}
+
+    def prove_together(self, suspects: Iterable[Suspect]) -> None:
+        """Try at once the first repairs of a rule that only spell anew what is there: old programs have dozens of them.
+
+        Where all of them together do not pass, each is tried by itself when it is asked for.
+        """
+        alike: dict[str, dict[Suspect, Candidate]] = {}
+        for suspect in suspects:
+            if suspect.is_spelling:
+                alike.setdefault(suspect.code, {})[suspect] = next(suspect.candidates())
+        for chosen in alike.values():
+            if len(chosen) > 1 and self._fuel > 0:
+                self._pause()
+                self._prove_all(chosen)
+
+    def _prove_all(self, chosen: dict[Suspect, Candidate]) -> None:
+        every = Candidate("", tuple(codemod for one in chosen.values() for codemod in one.codemods))
+        with self._edited(every) as edited:
+            if isinstance(edited, str):
+                return
+            _, trial = edited
+            verdict = trial.verdict(0, cuts=False, numbers=False)
+            faults = self._identities(trial.whole()) if verdict.kept else set()
+            if not verdict.kept or faults - self._known or any(suspect.identity in faults for suspect in chosen):
+                return
+        for suspect, one in chosen.items():
+            self._proven_together[suspect] = self._as_proven(suspect, one, self._edits(one), verdict)
 
     def of(self, views: Sequence[Suspect]) -> Iterator[tuple[Suspect, Proven]]:
         """The repairs that pass, each with the view of the fault by which it was found, in the order of the views."""
@@ -77,13 +111,14 @@ class Repairs:
             for count, candidate in enumerate(suspect.candidates()):
                 if count >= MAX_CANDIDATES:
                     break
-                if self._fuel <= 0:
+                together = self._proven_together.get(suspect) if count == 0 else None
+                if self._fuel <= 0 and together is None:
                     self.given_up = self._analysis.complete
                     break
                 if candidate.last_resort and found:
                     continue
                 self._pause()
-                fix = self._proven(suspect, candidate)
+                fix = together or self._proven(suspect, candidate)
                 if gc.get_count()[0] > MAX_UNCOLLECTED:
                     gc.collect(1)
                 if isinstance(fix, Proven):
@@ -93,6 +128,12 @@ class Repairs:
 
     def _proven(self, suspect: Suspect, candidate: Candidate) -> Proven | str:
         """The candidate as a fix, or why it is none: the edited program is run and compared."""
+        with self._edited(candidate) as edited:
+            return edited if isinstance(edited, str) else self._tried(suspect, candidate, *edited)
+
+    @contextlib.contextmanager
+    def _edited(self, candidate: Candidate) -> Iterator[tuple[Edits, Trial] | str]:
+        """The edits of a candidate and the program that they make, as long as it is looked at; or why there is none."""
         from autodetach.codemods.tree import Refused
 
         try:
@@ -100,20 +141,20 @@ class Repairs:
             sources = {at: self._files.sources[at].with_edits(new) for at, new in edits.items()}
             edited = self._files.edited(sources)
         except (Refused, SourceError, ValueError, SyntaxError, RecursionError, MemoryError) as error:
-            return str(error)
+            yield str(error)
+            return
         if not edits:
-            return "nothing to edit"
+            yield "nothing to edit"
+            return
         trial = Trial(self._analysis, edited)
         try:
-            return self._tried(suspect, candidate, edits, trial)
+            yield edits, trial
         finally:
             self._fuel -= trial.cost
             self.cost += trial.cost
             trial.dissolve()
 
-    def _tried(
-        self, suspect: Suspect, candidate: Candidate, edits: dict[str, tuple[Edit, ...]], trial: Trial
-    ) -> Proven | str:
+    def _tried(self, suspect: Suspect, candidate: Candidate, edits: Edits, trial: Trial) -> Proven | str:
         home = self._home(suspect)
         faults = self._identities(trial.one(home))
         if suspect.identity in faults:
@@ -127,6 +168,9 @@ class Repairs:
             return "the fault is still there"
         if faults - self._known:
             return f"another fault comes: {faults - self._known}"
+        return self._as_proven(suspect, candidate, edits, verdict)
+
+    def _as_proven(self, suspect: Suspect, candidate: Candidate, edits: Edits, verdict: Verdict) -> Proven:
         why = candidate.doubt
         if why is None and not suspect.certain:
             why = "it rests on an assumption"
@@ -135,7 +179,7 @@ class Repairs:
         by_file = tuple(("" if at == self._root else at, new) for at, new in edits.items())
         return Proven(candidate.message, by_file, why)
 
-    def _edits(self, candidate: Candidate) -> dict[str, tuple[Edit, ...]]:
+    def _edits(self, candidate: Candidate) -> Edits:
         """The edits of a candidate by file. Raises Refused."""
         from autodetach.codemods import target_of
 

@@ -93,19 +93,20 @@ def _inputs(outcome: Outcome) -> tuple[str, ...]:
 
 
 def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
-    """Every finding once, with its outcome, in the order of the files: of several views of a place, a program's own."""
-    seen: set[tuple[str, str, int, int]] = set()
-    kept: list[tuple[Finding, Outcome]] = []
+    """Every finding once, with its outcome, in the order of the files: of several views of a place, a program's own.
+
+    Where that has no repair, and another one has, as `fix` would apply it, it is that one.
+    """
+    kept: dict[tuple[str, str, int, int], tuple[Finding, Outcome]] = {}
     for outcome in (outcomes[i] for i in _programs_first(outcomes)):
         for finding in outcome.findings:
             key = (finding.path or outcome.file.path, finding.code, finding.span.start, finding.span.end)
-            if key not in seen:
-                seen.add(key)
-                kept.append((finding, outcome))
+            if key not in kept or (kept[key][0].fix is None and finding.fix is not None):
+                kept[key] = finding, outcome
     place = {outcome.file.path: i for i, outcome in enumerate(outcomes)}
 
     def order(one: tuple[Finding, Outcome]) -> tuple[int, str, int, str]:
         path = one[0].path or one[1].file.path
         return place.get(path, len(place)), path, one[0].span.start, one[0].code
 
-    return sorted(kept, key=order)
+    return sorted(kept.values(), key=order)

@@ -67,6 +67,8 @@ class Trial:
                 return Verdict(False, False, fault)
             if self._before.runs[number] not in known:
                 continue  # seen by another name
+            if number != first and not self._before.runs[number].finished:
+                continue  # the budget ended on this variation: where it would have led is not known of either program
             verdict = compare(self._before.runs[number], self.run(number), cuts=cuts)
             if not verdict.kept:
                 return verdict

@@ -38,7 +38,7 @@ ORDER = (
     "machine.classes",
     "machine.events machine.operands",
     "machine.core",
-    "machine.tensors machine.containers",
+    "machine.tensors machine.containers machine.options",
     "machine.modules",
     "machine.python_library",
     "machine.functional",

@@ -6,9 +6,16 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from autodetach.checker import CheckOptions, check
+from autodetach.files import FoundFile
+from autodetach.runner import Outcome
+from autodetach.settle import once
+from autodetach.source import Source
 
 PROJECTS = Path(__file__).parent.parent / "fixtures" / "projects"
 NAMES = sorted(p.name for p in PROJECTS.iterdir())
@@ -131,3 +138,16 @@ def test_two_programs_share_a_file(tmp_path: Path) -> None:
     fixed = autodetach(tmp_path, "fix", ".")
     assert (fixed.returncode, fixed.stderr) == (0, "Found 1, fixed 1, 0 left.\n")
     assert "        total += loss.item()\n" in (tmp_path / "engine.py").read_text()
+
+
+def test_a_repair_that_only_one_view_of_a_fault_has_is_told() -> None:
+    """The budget of a program may end before the repair of what it imports: for that file by itself it does not."""
+    text = (PROJECTS.parent / "accumulated-loss" / "attribute_total.before.py").read_bytes()
+    (found,) = check(Source.from_bytes(text, "parts.py"), CheckOptions()).findings
+    here = replace(found, path="/p/parts.py")
+    own = Outcome(FoundFile("/p/parts.py", "parts.py"), (found,))
+    program = Outcome(FoundFile("/p/main.py", "main.py"), (here,), imported=("/p/parts.py",))
+    assert once([own, program]) == [(here, program)]
+    unrepaired = replace(program, findings=(replace(here, fix=None),))
+    assert found.fix is not None
+    assert once([own, unrepaired]) == [(found, own)]

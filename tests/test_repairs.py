@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from typing import Literal
 
@@ -9,6 +10,7 @@ import pytest
 
 from autodetach.checker import CheckOptions, check
 from autodetach.fixing import fix
+from autodetach.machine import run
 from autodetach.source import Source
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
@@ -144,3 +146,57 @@ def test_a_sum_that_not_every_pass_differentiates_keeps_its_terms(differentiatio
     assert "mse_loss(net(x), y) / every  # one quarter each" in fixed.source.text
     assert "_term" not in fixed.source.text
     assert not fixed.remaining
+
+
+OLD_SPELLING = """\
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(100):
+    loss = (model(torch.randn(8, 4)) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(loss.data[0])
+"""
+
+
+def test_old_spelling_is_repaired_everywhere_by_one_trial() -> None:
+    text = OLD_SPELLING + "    print(loss.data[0])\n" * 15
+    checked = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions())
+    assert [f.code for f in checked.findings] == ["AD401"] * 16
+    assert all(f.fix is not None for f in checked.findings)
+    assert checked.cost < 3 * sum(one.cost for one in run.analyse(ast.parse(text)).runs)
+
+
+def test_what_a_budget_cut_short_says_nothing_about_a_repair(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The budget ends on the second path; the first, that shows the fault, is run to its end."""
+    text = """\
+import torch
+from settings import doubled
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+total = 0
+for step in range(100):
+    loss = (model(torch.randn(8, 4)) ** 2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    total += loss
+    if doubled > 3:
+        loss = loss * 2
+    print(float(total))
+"""
+    source = Source.from_bytes(text.encode(), "program.py")
+    whole = run.analyse(ast.parse(text))
+    spent = whole.runs[0].fuel - whole.runs[0].machine.fuel
+    assert len(whole.runs) > 1
+    monkeypatch.setattr(run, "FUEL_PER_RUN", spent + 10)
+    monkeypatch.setattr(run, "FUEL_PER_FILE", spent + spent // 2)
+    assert [r.finished for r in run.analyse(ast.parse(text)).runs] == [True, False]
+    (finding,) = check(source, CheckOptions()).findings
+    assert finding.fix is not None

@@ -80,6 +80,7 @@ class Core:
 
     def __init__(self, policy: Policy, fuel: int) -> None:
         self.oracle = Oracle(policy)
+        self.options: dict[str, Value] = {}
         self.tests = TestIndex()
         self.fuel = fuel
         self.clock = 0

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.machine.events import Crossing
 from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
-from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, proven
+from autodetach.machine.growth import LINEAR, PICKED, Element, Growth, freed_within, proven
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, contents
@@ -35,7 +35,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             continue
         freeing = freed_within(elements, before)
         walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
-        linear = all(n.op in LINEAR or n.op == "part" for n in cycle)
+        linear = all(n.op in LINEAR or n.op in PICKED for n in cycle)
         if not walked and not _outermost(child, activation) and not (linear and elements and _is_long(run, activation)):
             continue
         if not walked and any(n.walked_by for n in cycle):

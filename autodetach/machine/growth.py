@@ -14,6 +14,8 @@ from autodetach.machine.values import Value
 LINEAR = frozenset(
     "add sub mul div lerp maximum minimum neg true_divide addcmul addcdiv rsub clone stack cat __setitem__".split()
 )
+PICKED = frozenset({"part", "__getitem__", "copy_slices"})
+"""What only picks or puts back a part of a sum, as in `sums[i] += loss`."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -9,6 +9,7 @@ from autodetach.machine import (
     containers,
     functional,
     library_objects,
+    options,
     python_library,
     tensors,
     torch_library,
@@ -246,6 +247,8 @@ class Objects(Core):
             child.scalar = value.scalar and name == "data"
         else:
             child = self.part(value, name, site)
+        if options.OPTIONS in value.attrs:
+            options.attribute(self, name, child)
         value.attrs[name] = child
         return child
 

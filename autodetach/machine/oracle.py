@@ -49,6 +49,17 @@ class Oracle:
         self.equal_to: dict[Hashable, Hashable] = {}
         self.decisions: dict[TestKey, Decision] = {}
         self.visits: dict[TestKey, int] = {}
+        self.presumed: dict[Hashable, Hashable] = {}
+
+    def likely(self, key: Hashable) -> bool | None:
+        """The truth of a comparison with what a value is by default, or None where nothing is presumed of it."""
+        if isinstance(key, tuple) and key:
+            if key[0] == "not":
+                inner = self.likely(key[1])
+                return None if inner is None else not inner
+            if key[0] == "==" and len(key) == 3 and key[1] in self.presumed:
+                return bool(self.presumed[key[1]] == key[2])
+        return None
 
     def settled(self, key: Hashable) -> bool | None:
         """The truth of a test that follows from what was decided before, or None."""
@@ -68,6 +79,8 @@ class Oracle:
         settled = self.settled(key)
         if settled is not None:
             return settled
+        likely = self.likely(key)
+        default = default if likely is None else likely
         decision = self.decisions.get(test)
         if decision is None:
             decision = self.decisions[test] = Decision(test, line, text, relevant, default)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import tensors
+from autodetach.machine import options, tensors
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
@@ -100,6 +100,12 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return this
     if name in ("accumulate", "autocast", "no_sync"):
         return m.opaque(name)
+    if name == "add_argument":
+        options.add_argument(m, args, kwargs)
+    if name == "parse_args" and "#quiet" in this.attrs:
+        parsed = m.quiet(name)
+        parsed.attrs[options.OPTIONS] = True
+        return parsed
     if name in REPORTS:
         return m.opaque(name) if name in TENSOR_ATTRIBUTES else m.quiet(name)
     if name in ("map", "submit", "imap", "apply", "starmap", "apply_async", "run_in_executor") and values:

@@ -123,6 +123,9 @@ def _candidates(
             yield from usual
             yield from handed
         yield guarded
+    elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+        # What is written into a part of a buffer may itself rest on earlier passes, as outputs of a recurrent net do.
+        yield from element_candidates(program, [(statement.value, None)], number=False, what="write")
     yield from _leaf_again(program, growth)
     begin = [s.value for s in _seeds(program, statement)] + _other_branch(growth, statement)
     seeds = [(expression, elements[0][1] if elements else None) for expression in begin]

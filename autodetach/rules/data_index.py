@@ -61,7 +61,7 @@ def _suspect(program: Program, fact: DataRead) -> Suspect:
     severity = Severity.ERROR if fact.raises else Severity.WARNING
     # Which of those that read alike: a repair of one must not move the others, even on its own line.
     key = ("AD401", fact.site.scope, spelled(node), program.occurrence(_root(owner)))
-    return Suspect(key, node, message, severity, story, True, (), lambda: _candidates(node, owner))
+    return Suspect(key, node, message, severity, story, True, (), lambda: _candidates(node, owner), is_spelling=True)
 
 
 def _owner(node: ast.Subscript | ast.Call) -> ast.expr:

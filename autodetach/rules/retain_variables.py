@@ -78,6 +78,7 @@ def _suspect(fact: RenamedKeyword) -> Suspect:
         fact.on_tensor,
         () if fact.on_tensor else (f"line {line(call)}: `{text(call.func)}` is that of a tensor",),
         lambda: _candidates(call, keyword),
+        is_spelling=True,
     )
 
 

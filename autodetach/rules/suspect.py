@@ -41,6 +41,7 @@ class Suspect:
     `key` tells it apart independent of lines, so that it can be looked for in the edited program; its first element is
     the rule's code. Suspects with the same `fault` are different views of one error, of which one is reported.
     `certain`: no edge of the graph that it rests on is assumed; `observed` says which ones only a run has shown.
+    `is_spelling`: its first candidate says the same in other words, so that several can be proven at once.
     """
 
     key: tuple[object, ...]
@@ -53,6 +54,7 @@ class Suspect:
     candidates: Callable[[], Iterator[Candidate]]
     fault: tuple[object, ...] = ()
     observed: tuple[str, ...] = ()
+    is_spelling: bool = False
 
     @property
     def identity(self) -> tuple[object, ...]:

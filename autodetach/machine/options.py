@@ -1,0 +1,31 @@
+"""What a program's command line is by default: `argparse` options, and the tests that choose by them.
+
+Of `if args.model == "a": ... elif args.model == "b": ...`, the default path takes the way that the default goes. The
+others are still variations of it.
+"""
+
+from __future__ import annotations
+
+from autodetach.machine.core import Core
+from autodetach.machine.values import Opaque, Value, is_constant
+
+OPTIONS = "#options"
+"""Marks what `parse_args()` returned."""
+
+
+def add_argument(m: Core, args: list[Value], kwargs: dict[str, Value]) -> None:
+    """`parser.add_argument("--model", "-m", dest=..., default=...)`: the name is made as argparse makes it."""
+    flags = [flag for flag in args if isinstance(flag, str)]
+    dest = kwargs.get("dest")
+    if not isinstance(dest, str):
+        long = [flag for flag in flags if flag.startswith("--")]
+        dest = (long or flags or [""])[0].lstrip("-").replace("-", "_")
+    default = kwargs.get("default")
+    if dest and default is not None and is_constant(default):
+        m.options[dest] = default
+
+
+def attribute(m: Core, name: str, value: Value) -> None:
+    """`args.model` was read for the first time, and is not known."""
+    if name in m.options and isinstance(value, Opaque):
+        m.oracle.presumed[m.key(value)] = m.key(m.options[name])
