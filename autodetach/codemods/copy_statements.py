@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from autodetach.codemods.append_method import AppendMethod
-from autodetach.codemods.move_statements import inside_strings, reindented
+from autodetach.codemods.move_statements import edited, inside_strings, reindented
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
 
@@ -30,16 +30,8 @@ class CopyStatements:
         for statement in self.statements:
             begin = source.line_span(tree.line(statement)).start
             stop = tree.span(statement)[1]
-            text = _edited(source.raw, begin, stop, changes).decode(source.encoding)
+            text = edited(source.raw, begin, stop, changes).decode(source.encoding)
             own = source.indent_of(tree.line(statement))
             copies.append(reindented(text + "\n", own, indent, inside_strings(statement, statement.lineno)))
         at = source.line_span(tree.line(self.anchor)).start
         return (Edit(at, at, "".join(copies)),)
-
-
-def _edited(raw: bytes, begin: int, stop: int, edits: list[Edit]) -> bytes:
-    """The bytes from `begin` to `stop`, with those edits that lie there."""
-    part = raw[begin:stop]
-    for edit in sorted((e for e in edits if begin <= e.start and e.end <= stop), key=lambda e: e.start, reverse=True):
-        part = part[: edit.start - begin] + edit.replacement.encode() + part[edit.end - begin :]
-    return part

@@ -6,6 +6,7 @@ import ast
 import re
 from dataclasses import dataclass
 
+from autodetach.codemods import Codemod
 from autodetach.codemods.tree import Refused, Tree
 from autodetach.source import Edit
 
@@ -17,12 +18,15 @@ _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 class MoveStatements:
     """Move whole lines, in order, to stand before or behind `anchor`, re-indented to its block.
 
-    Comment lines right above a statement and comments behind it go with it.
+    Comment lines right above a statement and comments behind it go with it. `changes` are made in what moves. If
+    that is a `paragraph`, it goes above the comment of `anchor`, and the blank line that stood above it, below it.
     """
 
     statements: tuple[ast.stmt, ...]
     anchor: ast.stmt
     before: bool = True
+    changes: tuple[Codemod, ...] = ()
+    paragraph: bool = False
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source = tree.source
@@ -31,12 +35,13 @@ class MoveStatements:
         first = source.position(tree.span(self.anchor)[0]).line
         target_indent = source.indent_of(first)
         moved: list[str] = []
+        changes = [edit for change in self.changes for edit in change.edits(tree)]
         removals: list[Edit] = []
         for statement in self.statements:
             if tree.company(statement) != "none":
                 raise Refused("a statement to be moved shares its line with others")
             begin, stop = self._lines(tree, statement)
-            text = source.raw[begin:stop].decode(source.encoding)
+            text = edited(source.raw, begin, stop, changes).decode(source.encoding)
             if not text.endswith(("\n", "\r")):
                 text += "\n"
             own = tree.line(statement)
@@ -51,6 +56,14 @@ class MoveStatements:
             )
             removals.append(Edit(begin, stop, ""))
         body = "".join(moved)
+        if self.paragraph and removals:
+            above = source.position(removals[0].start).line - 1
+            if above > 0 and not source.line_text(above).strip():
+                blank = source.line_span(above)
+                removals[0] = Edit(blank.start, removals[0].end, "")
+                body += source.raw[blank.start : blank.end].decode(source.encoding)
+            at = self._lines(tree, self.anchor)[0]
+            return (*removals, Edit(at, at, body))
         if self.before:
             at = self._above(tree, first)
             return (*removals, Edit(at, at, body))
@@ -107,3 +120,11 @@ def reindented(text: str, old: str, new: str, protected: set[int]) -> str:
         else:
             result.append(line)
     return "".join(result)
+
+
+def edited(raw: bytes, begin: int, stop: int, edits: list[Edit]) -> bytes:
+    """The bytes from `begin` to `stop`, with those edits that lie there."""
+    part = raw[begin:stop]
+    for edit in sorted((e for e in edits if begin <= e.start and e.end <= stop), key=lambda e: e.start, reverse=True):
+        part = part[: edit.start - begin] + edit.replacement.encode() + part[edit.end - begin :]
+    return part

@@ -146,6 +146,8 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name == "requires_grad_":
         set_requires_grad(m, t, args[0] if args else kwargs.get("requires_grad", True), site)
         return t
+    if name == "is_floating_point":
+        return is_floating(m, t)
     if name in NUMBER_METHODS:
         return _number(m, t, name, args, site)
     if name in EFFECTS or name in ("register_hook", "retain_grad", "share_memory_"):
@@ -168,6 +170,12 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name in ("new_tensor", "new_zeros", "new_ones", "new_full", "new_empty", "new"):
         return plain(shape_of_arguments(args))
     return operation(m, name, [t, *args], kwargs, site)
+
+
+def is_floating(m: Core, t: Tensor) -> Value:
+    """Whether a tensor has a floating point dtype: only such a one can have history."""
+    known = True if t.node is not None else t.is_float
+    return m.fresh("bool") if known is None else known
 
 
 def _float_after(name: str, args: list[Value], before: bool | None) -> bool | None:

@@ -133,6 +133,8 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
             return isinstance(first, Tensor) or (m.fresh("bool") if isinstance(first, Opaque) else False)
         if name == "is_grad_enabled":
             return m.grad_enabled
+        if name == "is_floating_point" and isinstance(first, Tensor):
+            return tensors.is_floating(m, first)
         return m.fresh("bool" if name != "numel" else "number")
     return tensors.operation(m, prefixed, args, kwargs, site)
 

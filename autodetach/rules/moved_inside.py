@@ -9,7 +9,7 @@ from autodetach.machine.graph import Activation, Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.rules.one_element import where_read
-from autodetach.rules.program import LOOPS, Program, calls_of, line, targets_of, text
+from autodetach.rules.program import LOOPS, Program, calls_of, line, targets_of, text, without_retain
 from autodetach.rules.side_effects import draws_random_numbers, keeps_state
 from autodetach.rules.suspect import Candidate
 
@@ -54,7 +54,10 @@ def _moved(
         doubt = "a moved statement calls what keeps a state, which it will change in every pass"
     names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in targets_of(s)))
     alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
-    return [*alone, Candidate(f"compute {names} inside the {where}", (MoveStatements(tuple(ordered), anchor),), doubt)]
+    move, message = MoveStatements(tuple(ordered), anchor), f"compute {names} inside the {where}"
+    flags = without_retain(outer)
+    freed = [Candidate(f"{message}, and no graph is retained", (move, *flags), doubt)] if flags else []
+    return [*alone, *freed, Candidate(message, (move,), doubt)]
 
 
 def _summed_by_loop(program: Program, statement: ast.stmt, anchor: ast.stmt) -> list[ast.stmt]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from autodetach.machine.graph import Differentiation, Site, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.rules.program import Block, Program, targets_of, text
+from autodetach.rules.program import Block, Program, targets_of, text, without_retain
 from autodetach.rules.shared_graph import doubt_of, repeated_behind_step
 from autodetach.rules.suspect import Candidate
 
@@ -80,11 +80,13 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
     building = {s for n in by.walked for s, _ in trail_of(n) if not n.leaf and n.loops == by.loops}
     if not over or any(s in building for s in over) or not _may_pass(program, group, over):
         return
-    yield Candidate(
-        f"move `{text(by.call)}` and what belongs to it before `{text(block[goal])}`",
-        (MoveStatements(tuple(group), block[goal]),),
-        "the second loss may be meant to be computed again behind the step",
-    )
+    message = f"move `{text(by.call)}` and what belongs to it before `{text(block[goal])}`"
+    doubt = "the second loss may be meant to be computed again behind the step"
+    flags = without_retain(n for n in by.walked if not n.leaf and n.walked_by == [by])
+    if flags:
+        freed = MoveStatements(tuple(group), block[goal], changes=flags, paragraph=True)
+        yield Candidate(f"{message}, and no graph is retained", (freed,), doubt)
+    yield Candidate(message, (MoveStatements(tuple(group), block[goal], paragraph=True),), doubt)
 
 
 def _around(block: Block, at: int, stepping: set[ast.stmt]) -> tuple[int, int]:
