@@ -134,23 +134,26 @@ def _candidates(
 
 
 def _leaf_again(program: Program, growth: Growth) -> Iterator[Candidate]:
-    """`w = w - lr * g` with a `g` that has a graph of its own, which nothing walks: the new weight is a leaf again."""
+    """`w = w - lr * g`, where `torch.autograd.grad` gives `g`: the new weight is a leaf again, as it asks for one.
+
+    If `g` has a graph of its own, which nothing walks, that one is not to be built.
+    """
     from autodetach.codemods.replace_expression import ReplaceExpression
     from autodetach.codemods.set_keyword import SetKeyword
 
     place = growth.node.site.node
-    calls = {
-        d.call: SetKeyword(d.call, "create_graph", None)
+    asked = [
+        d
         for d in growth.run.machine.differentiations
-        if d.kind == "grad" and d.create_graph and any(p.activation is growth.activation for p in d.loops)
-    }
-    if calls and isinstance(place, ast.BinOp) and isinstance(place.op, (ast.Add, ast.Sub)):
+        if d.kind == "grad" and any(p.activation is growth.activation for p in d.loops)
+    ]
+    calls = {d.call: SetKeyword(d.call, "create_graph", None) for d in asked if d.create_graph}
+    if asked and isinstance(place, ast.BinOp) and isinstance(place.op, (ast.Add, ast.Sub)):
         new = ReplaceExpression(place, "({}).detach().requires_grad_()")
-        shown = text(place)
-        yield Candidate(
-            f"make `{shown}` a leaf again, and build no graph of its gradient", (new, *calls.values()), OF_UPDATES
-        )
-        yield Candidate(f"make `{shown}` a leaf again", (new,), OF_UPDATES)
+        message = f"make `{text(place)}` a leaf again"
+        if calls:
+            yield Candidate(f"{message}, and build no graph of its gradient", (new, *calls.values()), OF_UPDATES)
+        yield Candidate(message, (new,), OF_UPDATES if calls else None)
 
 
 def _given(growth: Growth) -> list[tuple[ast.expr, object]]:
