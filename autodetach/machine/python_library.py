@@ -365,7 +365,12 @@ def _getattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
 
 def _setattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if len(args) == 3 and isinstance(args[1], str):
-        m.set_attribute(args[0], args[1], args[2], site)
+        this, name, value = args
+        layers = this.attrs.get("#items") if isinstance(this, Instance) and name.isdecimal() else None
+        if isinstance(layers, Sequence) and int(name) < len(layers.items):
+            layers.items[int(name)] = value  # so the layers of `nn.Sequential` are called
+        else:
+            m.set_attribute(this, name, value, site)
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TypeGuard
 
 from autodetach.machine.graph import Activation, Node
@@ -26,7 +27,41 @@ def moved_inside(
         return moved
     names = {spelled(t) for node in outer for t in targets_of(program.statement(node.site.node) or ast.Pass())}
     bodies = {body[0]: body for reader in readers if (body := _function_body(program, reader, names))}
-    return _moved(program, run, next(iter(bodies.values())), "function", outer, doubt) if len(bodies) == 1 else []
+    if len(bodies) != 1:
+        return []
+    (body,) = bodies.values()
+    return [*_moved(program, run, body, "function", outer, doubt), *_called_inside(program, run, body, outer, doubt)]
+
+
+def _called_inside(
+    program: Program, run: Run, body: list[ast.stmt], outer: list[Node], doubt: str | None
+) -> Iterator[Candidate]:
+    """`self.apply_mask()` of the constructor, written again where what it has made is read."""
+    from autodetach.codemods.copy_statements import CopyStatements
+
+    anchor = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
+    common = [_calling_statements(program, node, anchor) for node in outer]
+    statements = [s for s in common[0] if all(s in others for others in common)] if common else []
+    if not statements:
+        return
+    if doubt is None and (draws_random_numbers(run, statements[:1]) or keeps_state(program, run, statements[:1])):
+        doubt = "what is called draws random numbers or changes a state, which it will do in every pass"
+    flags = without_retain(outer)
+    end = ", and no graph is retained" if flags else ""
+    message = f"call `{text(statements[0])}` inside the function{end}"
+    yield Candidate(message, (CopyStatements((statements[0],), anchor), *flags), doubt)
+
+
+def _calling_statements(program: Program, node: Node, anchor: ast.stmt) -> list[ast.stmt]:
+    """The statements that do nothing but call a method of the object in which `anchor` stands too, and make a node."""
+    calls = [(site.node, program.statement(site.node)) for site in calls_of(node.chain)]
+    return [
+        statement
+        for call, statement in calls
+        if isinstance(statement, ast.Expr)
+        and statement.value is call
+        and _of_the_same_object(program, statement, anchor)
+    ]
 
 
 def _moved(
