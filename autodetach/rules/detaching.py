@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, is_scalar
@@ -45,7 +46,13 @@ def leaves_of_display(expression: ast.expr, value: Value) -> list[tuple[ast.expr
         for e, v in zip(expression.elts, value.items, strict=False):
             found += leaves_of_display(e, v)
     elif isinstance(expression, ast.Dict) and isinstance(value, Mapping):
-        for e, (_, v) in zip(expression.values, value.items.values(), strict=False):
+        if None in expression.keys:  # of `{**out, "loss": loss}`, what is named
+            named = [(k.value, e) for k, e in zip(expression.keys, expression.values, strict=True) if _is_name(k)]
+            held = [(e, value.items.get(("c", "str", name))) for name, e in named]
+            pairs = [(e, item[1]) for e, item in held if item is not None]
+        else:
+            pairs = [(e, v) for e, (_, v) in zip(expression.values, value.items.values(), strict=False)]
+        for e, v in pairs:
             found += leaves_of_display(e, v)
     elif isinstance(expression, (ast.ListComp, ast.GeneratorExp)) and isinstance(value, Sequence) and value.items:
         carrying = [v for v in value.items if has_graph(v)]
@@ -74,6 +81,10 @@ def leaves_of_display(expression: ast.expr, value: Value) -> list[tuple[ast.expr
                 if has_graph(v):
                     found.append((a, v))
     return found
+
+
+def _is_name(key: ast.expr | None) -> TypeGuard[ast.Constant]:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
 
 
 def structural(template: str, value: Value) -> str | None:

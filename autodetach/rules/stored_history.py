@@ -117,6 +117,10 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         ]
         if len(parts) == 1 and isinstance(parts[0][0], (ast.Name, ast.Attribute, ast.Subscript)):
             yield from _whole(program, *parts[0])
+    elif isinstance(stored.element, ast.Dict):
+        for key, element in zip(stored.element.keys, stored.element.values, strict=True):
+            if key is None:
+                yield from _whole(program, element, stored.value)
     keeper = growth.keeper
     if keeper is not None and keeper is not stored and isinstance(keeper.element, (ast.Name, ast.Attribute)):
         # What is put together here is used elsewhere, with its graph: only the copy that is kept goes without.
