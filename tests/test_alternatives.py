@@ -56,10 +56,7 @@ def messages(fixes: tuple[Fix, ...]) -> list[str]:
         (
             "step-between-backwards/actor_behind_critics",
             "unsafe: move `policy_loss.backward()` and what belongs to it before `q1_opt.zero_grad()`",
-            [
-                "unsafe: compute `new_actions`, `q_new`, `policy_loss` right before `policy_loss.backward()`",
-                "unsafe: compute `new_actions`, `q_new`, `policy_loss` again before `policy_loss.backward()`",
-            ],
+            ["unsafe: compute `new_actions`, `q_new`, `policy_loss` again before `policy_loss.backward()`"],
         ),
     ],
 )

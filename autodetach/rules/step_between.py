@@ -26,9 +26,9 @@ opt_b.step()
 
 ## Fix safety
 A step is moved only if every step still consumes gradient of the same losses; unsafe where several optimizers share
-the gradient, since one loss may be meant to be detached. Otherwise the second loss is differentiated, and its
-parameters stepped, before the first step; or it is computed behind the step: there only, if nothing reads it before,
-else once more. These are unsafe: to detach, or the other one of them, may be what was meant.
+the gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step, if
+nothing reads it before; or it is differentiated, and its parameters stepped, before the first step; or it is computed
+once more. These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
 When the forward is run again after the step, and when no changed tensor was saved.
@@ -124,9 +124,12 @@ def _candidates(
 ) -> Iterator[Candidate]:
     yield from step_moved_behind(program, run, by, changed)
     if isinstance(event, StaleSaved):
-        yield from differentiated_before(program, run, by)
         yield from _copied(program, event)
-    yield from computed_behind_step(program, run, by)
+    behind = list(computed_behind_step(program, run, by))
+    yield from behind[:-1]
+    if isinstance(event, StaleSaved):
+        yield from differentiated_before(program, run, by)
+    yield from behind[-1:]  # the one that computes everything twice
 
 
 def _copied(program: Program, event: StaleSaved) -> Iterator[Candidate]:
