@@ -75,7 +75,7 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
     if first is None:
         return
     begin, end = _around(block, block.index(anchor), stepping)
-    goal, _ = _around(block, first, stepping)
+    goal = _zeroed(block, first, stepping)
     group, over = block[begin:end], block[goal:begin]
     building = {s for n in by.walked for s, _ in trail_of(n) if not n.leaf and n.loops == by.loops}
     if not over or any(s in building for s in over) or not _may_pass(program, group, over):
@@ -90,9 +90,9 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
 
 
 def _around(block: Block, at: int, stepping: set[ast.stmt]) -> tuple[int, int]:
-    """The calls around the one at this place, from the step before it, exclusive, to that behind it, inclusive."""
+    """From the `zero_grad` calls right before the backward call at this place to the step behind it, exclusive."""
     begin = at
-    while begin > 0 and _is_call(block[begin - 1]) and block[begin - 1] not in stepping:
+    while begin > 0 and _is_zeroing(block[begin - 1]):
         begin -= 1
     end = at
     while end < len(block) and _is_call(block[end]):
@@ -100,6 +100,21 @@ def _around(block: Block, at: int, stepping: set[ast.stmt]) -> tuple[int, int]:
         if block[end - 1] in stepping:
             return begin, end
     return begin, at + 1
+
+
+def _zeroed(block: Block, at: int, stepping: set[ast.stmt]) -> int:
+    """The place of the `zero_grad` call that belongs to the step at this place, with only calls in between."""
+    for i in range(at - 1, -1, -1):
+        if not _is_call(block[i]) or block[i] in stepping:
+            break
+        if _is_zeroing(block[i]):
+            return next((k + 1 for k in range(i - 1, -1, -1) if not _is_zeroing(block[k])), 0)
+    return at
+
+
+def _is_zeroing(statement: ast.stmt) -> bool:
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "zero_grad"
 
 
 def _is_call(statement: ast.stmt) -> bool:
