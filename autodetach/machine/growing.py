@@ -6,7 +6,7 @@ import ast
 
 from autodetach.machine.graph import Site
 from autodetach.machine.growing_chains import growing_chains
-from autodetach.machine.growing_stores import growing_store, is_differentiated_later, origin_of, stored_alike
+from autodetach.machine.growing_stores import Walks, growing_store, is_differentiated_later, origin_of, stored_alike
 from autodetach.machine.growth import Growth
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.unseen import Unseen
@@ -21,8 +21,9 @@ def growths(analysis: Analysis) -> list[Growth]:
         crossings = run.machine.crossings
         legitimate.update(("chain", crossing.child.site.node) for crossing in crossings if crossing.child.walked_by)
         growing = [*growing_chains(run)]
+        walks = Walks()
         for events in stored_alike(run):
-            if is_differentiated_later(events):
+            if is_differentiated_later(events, walks):
                 legitimate.update(("store", origin_of(run, event).element) for event in events)
             elif (store := growing_store(run, events)) is not None:
                 growing.append(store)

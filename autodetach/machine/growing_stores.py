@@ -24,62 +24,76 @@ def stored_alike(run: Run) -> Iterable[list[Stored]]:
     return groups.values()
 
 
-def is_differentiated_later(events: list[Stored]) -> bool:
+class Walks:
+    """What was made of which node, of what a differentiation has walked."""
+
+    def __init__(self) -> None:
+        self._made: dict[Differentiation, dict[Node, list[Node]]] = {}
+
+    def made_of(self, node: Node, d: Differentiation) -> list[Node]:
+        """The nodes on the way of `d` down to `node` that have it as a parent."""
+        made = self._made.get(d)
+        if made is None:
+            made = self._made[d] = {}
+            for child in d.walked:
+                for parent in child.parents:
+                    made.setdefault(parent, []).append(child)
+        return made.get(node, [])
+
+
+def is_differentiated_later(events: list[Stored], walks: Walks) -> bool:
     """Whether what is stored is differentiated from there in a later pass, even where the container is emptied then."""
     gathered = [e for e in events if e.how != "key" and e.node.walked_by]
     activations = {outer.activation for event in gathered for outer in event.loops}
-    return any(_used_later(gathered, activation) for activation in activations)
+    return any(_used_later(gathered, activation, walks) for activation in activations)
 
 
-def _used_later(events: list[Stored], activation: Activation) -> bool:
+def _used_later(events: list[Stored], activation: Activation, walks: Walks) -> bool:
     """Whether stored elements are differentiated after the passes that stored them, through their container.
 
     What a pass differentiates of the one just before it comes from a variable (`q = net(x)`), not from the container.
+    So may what is differentiated of the last one behind the loop.
     """
-    for event in events:
-        own = pass_of(event.loops, activation)
-        if own is None or _is_last(event, events, own):
+    stored = [(event, own) for event in events if (own := pass_of(event.loops, activation)) is not None]
+    last = max((own.index for _, own in stored), default=0)
+    is_only = all(own.index == last for _, own in stored)
+    for event, own in stored:
+        if own.index == last and not is_only:
             continue
         for d in event.node.walked_by:
             now = pass_of(d.loops, activation)
             if d.number <= event.clock or now is own:
                 continue
             if now is None or now.index > own.index + 1:
-                if _is_read_by(d, event, activation, 1):
+                if _is_read_by(d, event, own, 1, walks):
                     return True
-            elif _is_read_by(d, event, activation, 0) and any(
+            elif _is_read_by(d, event, own, 0, walks) and any(
                 e is not event and d.number > e.clock and d in e.node.walked_by and own not in e.loops for e in events
             ):
                 return True  # one differentiation over elements of several passes
     return False
 
 
-def _is_last(event: Stored, events: list[Stored], own: Pass) -> bool:
-    """Whether a loop of several passes has stored nothing later: its variables may still have the same."""
-    indices = {p.index for e in events if (p := pass_of(e.loops, own.activation)) is not None}
-    return len(indices) > 1 and own.index == max(indices)
-
-
-def _is_read_by(d: Differentiation, event: Stored, activation: Activation, passes: int) -> bool:
+def _is_read_by(d: Differentiation, event: Stored, own: Pass, passes: int, walks: Walks) -> bool:
     """Whether a differentiation begins at what was stored, or comes to it by what was made of it so many passes later.
 
-    What is made of it sooner is made of a variable, as is what comes from the last one behind the loop.
+    What is made of it sooner is made of a variable.
     """
     if event.node in d.roots:
         return True
-    own = pass_of(event.loops, activation)
-    for node in d.walked:
-        if node.number > event.clock and event.node in node.parents:
-            now = pass_of(node.loops, activation)
-            if now is None or own is None or now.index > own.index + passes:
-                return True
+    for node in walks.made_of(event.node, d):
+        now = pass_of(node.loops, own.activation)
+        if node.number > event.clock and (now is None or now.index > own.index + passes):
+            return True
     return False
 
 
 def growing_store(run: Run, events: list[Stored]) -> Growth | None:
     """The growth of a container by what one place stores there, if it does grow."""
     last = events[-1]
-    for activation in dict.fromkeys(outer.activation for e in reversed(events) for outer in e.loops):
+    # Of what runs again where nobody in view calls it, and before that in a loop of the program, both are looked at.
+    latest = {event.loops[0].activation: event for event in events if event.loops}
+    for activation in dict.fromkeys(outer.activation for e in reversed(latest.values()) for outer in e.loops):
         if activation.in_forward:
             continue
         growing = [e for e in events if e.how != "key" and pass_of(e.loops, activation) is not None]
