@@ -68,8 +68,7 @@ def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt]
     if not over or not all(isinstance(n, ast.Name) for s in statements for t in targets_of(s) for n in _parts(t)):
         return False
     bound = {name for s in statements for name in program.names_bound(s)}
-    read = {name for s in statements for name in program.names_read(s)}
-    if any(bound & (program.names_read(s) | program.names_bound(s)) or read & program.names_bound(s) for s in over):
+    if not program.may_pass(statements, over):
         return False
     scope = program.scope(goal)
     elsewhere = (n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id in bound)

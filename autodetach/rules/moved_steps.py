@@ -78,7 +78,7 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
     goal = _zeroed(block, first, stepping)
     group, over = block[begin:end], block[goal:begin]
     building = {s for n in by.walked for s, _ in trail_of(n) if not n.leaf and n.loops == by.loops}
-    if not over or any(s in building for s in over) or not _may_pass(program, group, over):
+    if not over or any(s in building for s in over) or not program.may_pass(group, over):
         return
     message = f"move `{text(by.call)}` and what belongs to it before `{text(block[goal])}`"
     doubt = "the second loss may be meant to be computed again behind the step"
@@ -119,15 +119,6 @@ def _is_zeroing(statement: ast.stmt) -> bool:
 
 def _is_call(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
-
-
-def _may_pass(program: Program, group: Block, over: Block) -> bool:
-    """Whether what the statements of one list bind concerns none of the other."""
-    bound = {name for s in group for name in program.names_bound(s)}
-    read = {name for s in group for name in program.names_read(s)}
-    return not any(
-        bound & (program.names_read(s) | program.names_bound(s)) or read & program.names_bound(s) for s in over
-    )
 
 
 def _holds(program: Program, statement: ast.stmt, site: Site) -> bool:

@@ -120,6 +120,12 @@ class Program:
         """The names that are bound or deleted, without those that a comprehension binds for itself."""
         return {n.id for n in _names(node) if not isinstance(n.ctx, ast.Load)}
 
+    def may_pass(self, moving: Block, over: Block) -> bool:
+        """Whether no statement of one list binds a name that one of the other reads or binds."""
+        bound = {name for s in moving for name in self.names_bound(s)}
+        read = {name for s in moving for name in self.names_read(s)}
+        return not any(bound & (self.names_read(s) | self.names_bound(s)) or read & self.names_bound(s) for s in over)
+
     def imports_torch(self, node: ast.AST) -> bool:
         """Whether `torch` has that name in the file of a node."""
         return any(
