@@ -74,7 +74,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         story.append(
             StoryStep(
                 line(growth.activation.node),
-                "the next pass stores another one: memory grows for as long as this loop runs",
+                f"the next pass stores another one: memory grows {_until(stored.container)}",
             )
         )
     kept = "graph nodes" if growth.dead else "graph and all its activations"
@@ -89,6 +89,12 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         lambda: _candidates(program, growth),
         observed=_observed(program, growth.node, stored),
     )
+
+
+def _until(container: Sequence | Mapping) -> str:
+    if isinstance(container, Sequence) and container.maxlen is not None:
+        return "until the deque is full"
+    return "for as long as this loop runs"
 
 
 def _observed(program: Program, node: Node, stored: Stored) -> tuple[str, ...]:
