@@ -72,6 +72,7 @@ ORDER = (
     "rules.holders rules.crossings rules.moments rules.detaching rules.side_effects",
     "rules.cover rules.reads rules.weighted",
     "rules.stores rules.truncation rules.emptied rules.own_term rules.one_element",
+    "rules.cache_guards",
     "rules.anew rules.called_again rules.moved_inside rules.repeated",
     "rules.begun_sum",
     "rules.growing_state",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from autodetach.machine.graph import Activation, Node
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Instance
+from autodetach.rules.cache_guards import guards, without_guard
 from autodetach.rules.cover import cover, innermost
 from autodetach.rules.crossings import Crossed
 from autodetach.rules.holders import Holder, Replay
@@ -45,7 +46,6 @@ def made_anew(
 def _computed_anew(program: Program, makers: Iterable[Node]) -> Iterator[Candidate]:
     """Without the memo decorator, or the guard of the cache, through which all of the values were made."""
     from autodetach.codemods.drop_decorator import DropDecorator
-    from autodetach.codemods.drop_guard import DropGuard
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     places = [_places(program, maker) for maker in makers]
@@ -59,9 +59,9 @@ def _computed_anew(program: Program, makers: Iterable[Node]) -> Iterator[Candida
             )
         else:
             yield Candidate(f"remove `@{text(decorator)}`", (DropDecorator(decorator),), KEPT)
-    for guard in _common([[p for p in around if _is_guard(p)] for around in places]):
+    for guard in _common([list(guards(program, around)) for around in places]):
         assert isinstance(guard, ast.If)
-        yield Candidate(f"compute the value without `if {text(guard.test)}`", (DropGuard(guard),), KEPT)
+        yield Candidate(f"compute the value without `if {text(guard.test)}`", (without_guard(guard),), KEPT)
 
 
 def _begun_anew(program: Program, holders: Iterable[Holder], anchor: ast.stmt) -> Iterator[Candidate]:
@@ -102,33 +102,6 @@ def _memo(place: ast.AST) -> list[ast.AST]:
 def _name(decorator: ast.expr) -> str:
     at = decorator.func if isinstance(decorator, ast.Call) else decorator
     return at.attr if isinstance(at, ast.Attribute) else at.id if isinstance(at, ast.Name) else ""
-
-
-def _is_guard(place: ast.AST) -> bool:
-    """`if key not in cache:`, `if self.x is None:` or `if not hasattr(self, "x"):`, whose body keeps a value."""
-    if not isinstance(place, ast.If) or place.orelse:
-        return False
-    keeps = any(
-        isinstance(target, (ast.Attribute, ast.Subscript))
-        for statement in place.body
-        if isinstance(statement, (ast.Assign, ast.AnnAssign))
-        for target in (statement.targets if isinstance(statement, ast.Assign) else [statement.target])
-    )
-    return keeps and _asks_for_absence(place.test)
-
-
-def _asks_for_absence(test: ast.expr) -> bool:
-    if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        right = test.comparators[0]
-        return isinstance(test.ops[0], ast.NotIn) or (
-            isinstance(test.ops[0], ast.Is) and isinstance(right, ast.Constant) and right.value is None
-        )
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        asked = test.operand
-        if isinstance(asked, ast.Call):
-            return isinstance(asked.func, ast.Name) and asked.func.id == "hasattr"
-        return isinstance(asked, ast.Compare) and len(asked.ops) == 1 and isinstance(asked.ops[0], ast.In)
-    return False
 
 
 def _none_at_first(holder: Holder) -> bool:
