@@ -32,7 +32,7 @@ def cover(
                 holder = _rooted(d, holder)
                 if not _placeable(program, d, holder, activation):
                     holder = _inside(d, holder, activation.node)
-                if _placeable(program, d, holder, activation):
+                if _placeable(program, d, holder, activation) and not _is_rebound(program, d, holder, activation.node):
                     held, _ = options.setdefault(holder.text, (set(), holder))
                     held.add(key)
         if not options:
@@ -54,6 +54,33 @@ def innermost(d: Moment, holders: Iterable[Holder]) -> Frame:
 def _placeable(program: Program, d: Moment, holder: Holder, activation: Activation) -> bool:
     """Whether a statement in the holder's frame, inside of the loop, may rebind it."""
     return placed(program, d, holder.frame, activation.node) is not None
+
+
+def _is_rebound(program: Program, d: Moment, holder: Holder, loop: ast.AST | None) -> bool:
+    """Whether each pass binds a variable before anything reads it, and nothing reads it behind the differentiation.
+
+    Then what it is when a pass begins goes nowhere.
+    """
+    name = holder.name
+    at = d.trail.index((loop, holder.frame)) if (loop, holder.frame) in d.trail else -1
+    if not isinstance(loop, (ast.For, ast.AsyncFor)) or at < 0:
+        return False
+    now = d.trail[at + 1][0] if at + 1 < len(d.trail) else loop
+    behind = loop.body[loop.body.index(now) :] if now in loop.body else loop.body
+    if any(name in program.names_read(s) for s in behind):
+        return False
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    inner = (f for f in ast.walk(program.scope(loop)) if isinstance(f, functions) and f is not program.scope(loop))
+    if any(name in program.names_read(f) for f in inner):
+        return False
+    for statement in loop.body:
+        if name in program.names_read(statement):
+            return False
+        if isinstance(statement, ast.AugAssign) and name in program.names_bound(statement):
+            return False
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in program.names_bound(statement):
+            return True
+    return False
 
 
 def _inwardness(d: Moment, holder: Holder) -> int:
