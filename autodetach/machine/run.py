@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -53,11 +53,15 @@ MIN_ENTRIES = 3
 
 @dataclass(eq=False, slots=True)
 class Run:
-    """One path through the program, and what the machine saw on it; `fuel` is what it was given."""
+    """One path through the program, and what the machine saw on it; `fuel` is what it was given.
+
+    `called` are the functions that the program has called by itself, by their qualified names.
+    """
 
     policy: Policy
     machine: Machine
     fuel: int
+    called: frozenset[str] = frozenset()
     finished: bool = True
     stopped_by: str = ""
     entries: list[str] = field(default_factory=list)
@@ -276,8 +280,9 @@ def run_once(
     evidence: Evidence | None = None,
     *,
     watched: bool = False,
+    called: frozenset[str] = frozenset(),
 ) -> Run:
-    """One run: the module, then whatever nobody has called.
+    """One run: the module, then whatever nobody has called; but once what is `called` on another path.
 
     A run that is `watched` serves `Paths` for others that differ from it in what nothing else notices.
     """
@@ -301,7 +306,8 @@ def run_once(
             machine.block(tree.body, machine.globals)
         except Raised as error:
             run.stopped_by = error.name
-        run_entries(machine, run, reach_of(tree, project))
+        run.called = frozenset(f.qualname for f in functions_of(machine) if f.called)
+        run_entries(machine, run, reach_of(tree, project), called)
     except OutOfFuel:
         run.finished = False
     except RecursionError:
@@ -310,14 +316,25 @@ def run_once(
 
 
 class Paths:
-    """Runs of one program. With `apart`, what others cannot notice is run again by itself."""
+    """Runs of one program. With `apart`, what others cannot notice is run again by itself.
+
+    What the program calls on its default path, and on another does not, is called once there: how often, and what it is
+    given, is in view. `called` are those functions, where the default path has been run already.
+    """
 
     def __init__(
-        self, tree: ast.Module, project: Project | None, evidence: Evidence | None, *, apart: bool = True
+        self,
+        tree: ast.Module,
+        project: Project | None,
+        evidence: Evidence | None,
+        *,
+        called: frozenset[str] = frozenset(),
+        apart: bool = True,
     ) -> None:
         self._tree = tree
         self._project = project
         self._evidence = evidence
+        self._called = called
         self._apart = apart and evidence is None
         self._first: Run | None = None
         self._done: dict[frozenset[tuple[TestKey, str]], Run] = {}
@@ -337,11 +354,20 @@ class Paths:
         if first is not None and first.apart is not None and first.finished:
             seen = first.apart.other(policy, fuel)
             if seen is not None:
-                return Run(policy, seen, fuel, stopped_by=first.stopped_by, entries=first.entries)
-        is_first = self._apart and not policy.flips
-        run = run_once(self._tree, policy, fuel, project=self._project, evidence=self._evidence, watched=is_first)
-        if is_first:
-            self._first = run
+                return Run(policy, seen, fuel, first.called, stopped_by=first.stopped_by, entries=first.entries)
+        is_default = not policy.flips
+        run = run_once(
+            self._tree,
+            policy,
+            fuel,
+            project=self._project,
+            evidence=self._evidence,
+            watched=is_default and self._apart,
+            called=frozenset() if is_default else self._called,
+        )
+        if is_default:
+            self._called = run.called
+            self._first = run if self._apart else None
         return run
 
 
@@ -355,8 +381,11 @@ def reach_of(tree: ast.Module, project: Project | None) -> Reach:
     return known[1]
 
 
-def run_entries(machine: Machine, run: Run, reach: Reach) -> None:
-    """Functions and methods that nobody in view calls are called by somebody else: methods again and again."""
+def run_entries(machine: Machine, run: Run, reach: Reach, called: frozenset[str]) -> None:
+    """Functions and methods that nobody in view calls are called by somebody else: methods again and again.
+
+    Those that are `called` on another path are called once.
+    """
     functions = [f for f in machine.functions if f.owner is None and "." not in f.qualname and reach.matters(f.name)]
     single = sum(not f.called and reach.begins(f.name) for f in functions)
     if single + sum(bool(open_methods(cls, reach)) for cls in machine.classes) < MIN_ENTRIES:
@@ -366,7 +395,14 @@ def run_entries(machine: Machine, run: Run, reach: Reach) -> None:
             watched(run, partial(enter_function, machine, function))
     for cls in list(machine.classes):
         if open_methods(cls, reach) and not is_bystander(machine, reach, cls.name, [cls, find_instance(machine, cls)]):
-            watched(run, partial(enter_class, machine, cls, reach))
+            watched(run, partial(enter_class, machine, cls, reach, called))
+
+
+def functions_of(machine: Machine) -> Iterator[Function]:
+    """What may be an entry point: functions, and methods of classes."""
+    yield from machine.functions
+    for cls in machine.classes:
+        yield from (value for value in cls.names.values() if isinstance(value, Function))
 
 
 def watched(run: Run, entry: Callable[[], list[str]]) -> None:
@@ -389,7 +425,7 @@ def open_methods(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
     ]
 
 
-def enter_class(machine: Machine, cls: Class, reach: Reach) -> list[str]:
+def enter_class(machine: Machine, cls: Class, reach: Reach, called: frozenset[str]) -> list[str]:
     """Call the methods of an object that nobody has called."""
     entered: list[str] = []
     open_ = open_methods(cls, reach)
@@ -406,7 +442,7 @@ def enter_class(machine: Machine, cls: Class, reach: Reach) -> list[str]:
     for name, value in open_:
         if not value.called:
             entered.append(f"{cls.name}.{name}")
-            enter(machine, value, [this], repeated=True)
+            enter(machine, value, [this], repeated=value.qualname not in called)
     return entered
 
 

@@ -196,10 +196,25 @@ def _candidates(
         return
     if any(n.leaf and n in trained for n in ancestors(outer)):
         readers = [reader for reader, _, _ in entries if reader is not None]
+        if doubt is None and _trains_by_turns(run, here, activation):
+            doubt = "each pass trains parameters of its own: one backward over the sum of losses may be meant"
         moved = moved_inside(program, run, activation, readers, outer, doubt)
         yield from moved or repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run))
     yield from _detached(program, entries, doubt)
     yield from _read(program, entries, doubt)
+
+
+def _trains_by_turns(run: Run, calls: list[Differentiation], activation: Activation) -> bool:
+    """Whether the passes step different parameters, as in a loop over agents that share a network."""
+    trained: dict[int, set[Node]] = {}
+    for step in run.machine.steps:
+        now = pass_of(step.loops, activation)
+        if step.what == "step" and now is not None:
+            trained.setdefault(now.index, set()).update(
+                leaf for leaf, ds in step.consumed if any(d in calls for d in ds)
+            )
+    first, *others = trained.values() or [set[Node]()]
+    return any(leaves - first and first - leaves for leaves in others)
 
 
 def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:

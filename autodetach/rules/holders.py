@@ -54,7 +54,8 @@ def replay(program: Program, run: Run, activation: Activation, index: int) -> Re
             _note(machine, current, holders, kept)
 
     analysis = program.analysis
-    again = run_once(program.tree, run.policy, FUEL_PER_RUN, watch, analysis.project, analysis.evidence)
+    called = analysis.runs[0].called if run.policy.flips else frozenset()
+    again = run_once(program.tree, run.policy, FUEL_PER_RUN, watch, analysis.project, analysis.evidence, called=called)
     analysis.replays.append(again)
     return Replay(again.machine, holders, kept)
 

@@ -75,5 +75,7 @@ def _read(reader: Node, operand: Value) -> tuple[ast.expr, Value] | None:
     for expression, value in reader.site.operands:
         items = getattr(value, "items", None)
         if isinstance(items, list) and operand in items:
+            if isinstance(expression, (ast.Tuple, ast.List)) and len(expression.elts) == len(items):
+                return expression.elts[items.index(operand)], operand  # `rnn(x, (self.h, self.c))`
             return expression, value
     return None
