@@ -41,6 +41,8 @@ from autodetach.machine.values import (
 )
 from autodetach.machine.values import Shape as Dims
 
+LIKE_ANOTHER = frozenset("view_as expand_as reshape_as resize_as type_as to".split())
+"""What takes a shape, or a type, of another tensor, and not its history."""
 MOVES = frozenset("to cuda cpu float double half bfloat16 type type_as contiguous pin_memory requires_grad_".split())
 
 
@@ -139,7 +141,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         m.let_go(t.node, site)
         return result
     if name == "detach_":
-        if t.view_of is not None and t.node is not None:
+        if t.view_of is not None:
             m.type_fault(site, "detaches a view in place", "view")
         t.node = None
         return t
@@ -296,7 +298,7 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
         return args[0]
     if asks_in_place(name, args, kwargs) and isinstance(args[0], Tensor):
         return in_place(m, args[0], name + "_", args[1:], site)
-    inputs = flatten([*args, *kwargs.values()])
+    inputs = flatten(args[:1] if name in LIKE_ANOTHER else [*args, *kwargs.values()])
     if name == "einsum" and sum(isinstance(v, (Tensor, Opaque)) for v in inputs) == 1:
         op = replace(op, saved=Saved.NOTHING)  # sums, diagonals and transpositions of one tensor
     if name in RANDOM:

@@ -167,8 +167,8 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         return m.items_of(as_range(m, args[0]), site)
     if name in ("tqdm", "track", "Progress", "progress_bar", "prange") and args and not is_number(args[0]):
         return m.items_of(args[0], site)
-    if name in ("Variable",) and args:
-        return args[0]
+    if name == "Variable" and args:
+        return _variable(m, args, kwargs, site)
     if name[:1].isupper():
         held = [*args, *kwargs.values()]
         leaves = [leaf for v in held for leaf in leaves_of(m, v, site)]
@@ -340,12 +340,15 @@ def _is_marked(cls: ast.ClassDef) -> bool:
 
 
 def _variable(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`Variable(x)` is `x.detach()`, and with `requires_grad=True` a new leaf, since PyTorch 0.4."""
     value = args[0] if args else kwargs.get("data")
     wants = kwargs.get("requires_grad", args[1] if len(args) > 1 else False)
-    if isinstance(value, Tensor) and wants is True and value.node is None:
-        fresh = tensors.plain(value.shape, True, value.storage)
-        return m.require_grad(fresh, site)
-    return value
+    if not isinstance(value, (Tensor, Opaque)):
+        return value
+    if wants is True and isinstance(value, Opaque):
+        return m.leaf(site)
+    result = m.call_method(value, "detach", [], {}, site)
+    return m.require_grad(result, site) if wants is True and isinstance(result, Tensor) else result
 
 
 def _parameter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -161,7 +161,8 @@ def _opaque_operation(
     result = m.opaque(name)
     result.node = None
     if m.grad_enabled and this.node is not None:
-        carriers = [this, *[v for v in tensors.flatten(args) if isinstance(v, (Tensor, Opaque)) and v.node is not None]]
+        given = () if name in tensors.LIKE_ANOTHER else tensors.flatten(args)
+        carriers = [this, *[v for v in given if isinstance(v, (Tensor, Opaque)) and v.node is not None]]
         parents = tuple(dict.fromkeys(c.node for c in carriers if c.node is not None))
         result.node = m.new_node(
             name, site, parents, tuple(carriers), saves=op.saved is not Saved.NOTHING,

@@ -2877,6 +2877,58 @@ for k in range(2):
 
 DETACHING: list[tuple[str, str]] = [
     (
+        "variable-of-a-result-has-no-history",
+        """\
+import torch
+from torch.autograd import Variable
+
+w = torch.ones(3, requires_grad=True)
+scale = torch.ones(3, requires_grad=True)
+features = Variable((w * 2).exp())
+for _ in range(2):
+    loss = (features * scale).pow(2).sum()
+    loss.backward()
+""",
+    ),
+    (
+        "variable-that-requires-grad-is-a-leaf",
+        """\
+import torch
+from torch.autograd import Variable
+
+w = torch.ones(3, requires_grad=True)
+image = Variable((w * 2).exp(), requires_grad=True)
+for _ in range(2):
+    loss = (image * image).sum()
+    loss.backward()
+""",
+    ),
+    (
+        "shape-of-another-tensor-is-no-history",
+        """\
+import torch
+
+w = torch.ones(4, requires_grad=True)
+v = torch.ones(2, 2, requires_grad=True)
+other = (v * v).exp()
+first = (w * w).view_as(other).expand_as(other).reshape_as(other).type_as(other).to(other)
+first.sum().backward()
+other.sum().backward()
+""",
+    ),
+    (
+        "shape-of-another-tensor-where-its-own-graph-is-walked-again",
+        """\
+import torch
+
+w = torch.ones(4, requires_grad=True)
+shape = torch.zeros(2, 2)
+mine = (w * w).exp()
+mine.view_as(shape).sum().backward()
+mine.sum().backward()
+""",
+    ),
+    (
         "detach-is-dropped",
         """\
 import torch
