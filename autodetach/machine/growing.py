@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.graph import Site
+from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.growing_chains import growing_chains
 from autodetach.machine.growing_stores import Walks, growing_store, is_differentiated_later, origin_of, stored_alike
 from autodetach.machine.growth import Growth
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.unseen import Unseen
+from autodetach.machine.values import Frame, graph_in
 
 
 def growths(analysis: Analysis) -> list[Growth]:
@@ -35,7 +36,23 @@ def growths(analysis: Analysis) -> list[Growth]:
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
-    return [g for k, g in found.items() if k not in legitimate and (g.dead or not _trains_elsewhere(analysis, g))]
+    left = [growth for key, growth in found.items() if key not in legitimate]
+    return [g for g in left if g.dead or not (_trains_elsewhere(analysis, g) or _is_handed_back(analysis, g))]
+
+
+def _is_handed_back(analysis: Analysis, growth: Growth) -> bool:
+    """Whether a function makes what it returns of a loop that is not long, in a program that differentiates nothing.
+
+    Such a program only tries the function, which is there for one that trains: a loss over the steps of a sequence.
+    """
+    frame, run = growth.activation.frame, growth.run
+    if not isinstance(frame, Frame) or frame.outer is None or not growth.activation.short:
+        return False
+    if any(other.machine.differentiations for other in analysis.runs):
+        return False
+    returned = [t.node for value in frame.returns for t in graph_in(value) if t.node is not None]
+    made = {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
+    return not made.isdisjoint(ancestors(returned))
 
 
 def _place_of(growth: Growth) -> Site:

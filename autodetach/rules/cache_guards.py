@@ -59,7 +59,7 @@ def _is_early_return(statement: ast.If, behind: Block) -> bool:
 
 
 def _asks(test: ast.expr, body: Block, *, presence: bool = False) -> bool:
-    """Whether a test tells that a value is not kept yet, or with `presence` that it is, of something that `body` sets."""
+    """Whether a test tells that what `body` sets is not kept yet, or with `presence` that it is."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _asks(test.operand, body, presence=not presence)
     if isinstance(test, ast.BoolOp):
