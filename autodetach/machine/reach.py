@@ -58,6 +58,11 @@ class Reach:
         loops = any(part is not None and part.loops for part in parts)
         return name == CALLED_BY_TRAINERS or loops or self.differentiates(name)
 
+    def asked_by(self, method: str) -> frozenset[str]:
+        """The names that stand in the methods of a name."""
+        part = self._mentions.methods.get(method)
+        return frozenset() if part is None else frozenset(part.names)
+
     def begins(self, name: str) -> bool:
         """Whether a place where history begins, or is walked, is reachable from a function or class."""
         if self._beginning is None:

@@ -425,10 +425,33 @@ def open_methods(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
     ]
 
 
+def callers_first(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
+    """The open methods, and those that call them, in an order in which what others call comes behind these.
+
+    A caller knows what it gives, how often, and whether gradients are on.
+    """
+    wanted = dict(open_methods(cls, reach))
+    others = {
+        name: value
+        for name, value in cls.names.items()
+        if isinstance(value, Function) and not name.startswith("__") and not value.called and name not in wanted
+    }
+    asked = {name: reach.asked_by(name) for name in (*wanted, *others)}
+    for name, value in others.items():
+        if not asked[name].isdisjoint(wanted):
+            wanted[name] = value
+    ordered: list[tuple[str, Function]] = []
+    while wanted:
+        free = (name for name in wanted if not any(name in asked[other] for other in wanted if other != name))
+        name = next(free, next(iter(wanted)))
+        ordered.append((name, wanted.pop(name)))
+    return ordered
+
+
 def enter_class(machine: Machine, cls: Class, reach: Reach, called: frozenset[str]) -> list[str]:
     """Call the methods of an object that nobody has called."""
     entered: list[str] = []
-    open_ = open_methods(cls, reach)
+    open_ = callers_first(cls, reach)
     this = find_instance(machine, cls)
     if this is None:
         site = Site(cls.node, cls.qualname)
