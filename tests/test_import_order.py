@@ -26,7 +26,7 @@ ORDER = (
     "follow",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
-    "machine.spelling machine.words",
+    "machine.spelling machine.words machine.quiet machine.generators",
     "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.project",
     "machine.evidence",
     "machine.torch_operations machine.torch_modules",

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from autodetach.machine import containers, python_library, tensors
 from autodetach.machine.core import MISSING, OutOfFuel, Raised
 from autodetach.machine.events import DataRead, IndexedScalar
+from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
 from autodetach.machine.modules import is_module, part_of
 from autodetach.machine.objects import Objects
@@ -625,7 +626,7 @@ class Expressions(Objects):
         kwdefaults = [MISSING if d is None else self.eval(d, frame) for d in node.args.kw_defaults]
         prefix = "" if frame is self.globals else frame.qualname + "."
         function = Function(node, frame, name, prefix + name, defaults, kwdefaults)
-        function.is_generator = python_library.has_yield(node)
+        function.is_generator = has_yield(node)
         self.defines(frame)
         return function
 

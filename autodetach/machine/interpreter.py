@@ -6,8 +6,9 @@ import ast
 import contextlib
 from collections.abc import Callable, Iterator
 
-from autodetach.machine import containers, library_objects, python_library, tensors
+from autodetach.machine import containers, library_objects, tensors
 from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
+from autodetach.machine.generators import yields
 from autodetach.machine.graph import Site
 from autodetach.machine.statements import CONTINUE, MAX_EXACT_ITEMS, RETURN, Statements
 from autodetach.machine.values import (
@@ -55,7 +56,7 @@ class Machine(Statements):
     def _generate_block(self, body: list[ast.stmt], frame: Frame) -> Iterator[Value]:
         """As `block`, for bodies that yield; ends with a `_Signal` where control leaves the block."""
         for statement in body:
-            if not python_library.yields(statement):
+            if not yields(statement):
                 signal = self.block([statement], frame)
                 if signal is not None:
                     yield _Signal(signal)

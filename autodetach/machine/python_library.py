@@ -32,30 +32,6 @@ from autodetach.machine.values import (
     is_number,
 )
 
-REPORTS = frozenset(
-    """
-    print pprint info debug warning warn error critical exception log write writelines flush set_postfix set_description
-    set_postfix_str add_scalar add_scalars add_histogram add_image add_text log_metric log_metrics log_scalar plot
-    scatter show savefig figure legend title xlabel ylabel subplot grid close echo
-    """.split()
-)
-"""Names of calls that only report: they keep nothing of what they are given."""
-
-QUIET_MODULES = frozenset(
-    """
-    numpy np math random time os sys re json pickle argparse pathlib shutil glob csv datetime string copyreg hashlib
-    matplotlib sklearn pandas scipy PIL cv2 tqdm yaml typing collections itertools functools operator contextlib
-    subprocess logging warnings inspect platform gc psutil tensorboardX wandb abc enum types uuid tempfile
-    """.split()
-)
-"""Libraries that neither build autograd graph nor keep tensors that have some."""
-
-COMPUTING = frozenset({"numpy", "np", "math", "cmath", "scipy"})
-"""Those of them whose `log` is a logarithm."""
-
-
-SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
-
 
 @functools.cache
 def builtin_names() -> dict[str, Value]:
@@ -64,35 +40,6 @@ def builtin_names() -> dict[str, Value]:
 
 
 # ---- generators
-
-
-def has_yield(node: ast.AST) -> bool:
-    """Whether a function is a generator: a `yield` of its own, not one of a nested function."""
-    if isinstance(node, ast.Lambda):
-        return False
-    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    return any(yields(statement) for statement in node.body)
-
-
-def yields(statement: ast.AST) -> bool:
-    """Whether a `yield` stands in a statement; kept with it."""
-    known: bool | None = getattr(statement, "_yields", None)
-    if known is None:
-        known = _yields(statement)
-        setattr(statement, "_yields", known)  # noqa: B010 - syntax trees have no such field
-    return known
-
-
-def _yields(statement: ast.AST) -> bool:
-    pending = [statement]
-    while pending:
-        node = pending.pop()
-        kind = type(node)
-        if kind is ast.Yield or kind is ast.YieldFrom:
-            return True
-        if kind not in SCOPES and kind is not ast.Name and kind is not ast.Constant:
-            pending.extend(ast.iter_child_nodes(node))
-    return False
 
 
 def memoised(m: Core, function: Value) -> Native:

@@ -17,6 +17,7 @@ from autodetach.machine.modules import is_module
 from autodetach.machine.objects import annotated_fields, is_named_tuple
 from autodetach.machine.observations import bound
 from autodetach.machine.patterns import matches
+from autodetach.machine.quiet import matters
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import (
@@ -675,18 +676,6 @@ def functions_in(value: Value) -> Iterator[Function]:
         yield value.this
 
 
-def matters(node: ast.If) -> bool:
-    """Whether a branch does anything but print: only then is the other way worth a path of its own."""
-    for body in (node.body, node.orelse):
-        for statement in body:
-            if isinstance(statement, ast.If):
-                if matters(statement):
-                    return True
-            elif not (isinstance(statement, ast.Pass) or is_report(statement)):
-                return True
-    return False
-
-
 def limit_of_length(node: ast.While) -> ast.expr | None:
     """The capacity in `while len(memory) > capacity: memory.popleft()`."""
     test = node.test
@@ -710,15 +699,6 @@ def limit_of_length(node: ast.While) -> ast.expr | None:
 def _is_much(limit: Value) -> bool:
     """Whether the few passes that are executed are far from filling something, as they are for `deque(maxlen=...)`."""
     return isinstance(limit, int) and limit > UNROLLED
-
-
-def is_report(statement: ast.stmt) -> bool:
-    """`print(...)`, `log.info(...)`, `writer.add_scalar(...)`: calls for their output only."""
-    if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
-        return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    func = statement.value.func
-    name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
-    return name in python_library.REPORTS
 
 
 def may_swallow(exit_: Value) -> bool:

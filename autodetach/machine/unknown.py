@@ -9,7 +9,7 @@ from autodetach.machine import options, tensors
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
-from autodetach.machine.python_library import REPORTS
+from autodetach.machine.quiet import REPORTS
 from autodetach.machine.torch_semantics import (
     TENSOR_ATTRIBUTES,
     Saved,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from autodetach.machine.quiet import is_report
 from autodetach.machine.run import Run
-from autodetach.machine.statements import is_report
 
 OF_NUMBERS = frozenset({"len", "float", "str", "print", "type", "isinstance"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

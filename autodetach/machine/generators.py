@@ -1,0 +1,36 @@
+"""Which functions are generators: those with a `yield` of their own."""
+
+from __future__ import annotations
+
+import ast
+
+SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
+
+
+def has_yield(node: ast.AST) -> bool:
+    """Whether a function is a generator: a `yield` of its own, not one of a nested function."""
+    if isinstance(node, ast.Lambda):
+        return False
+    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    return any(yields(statement) for statement in node.body)
+
+
+def yields(statement: ast.AST) -> bool:
+    """Whether a `yield` stands in a statement; kept with it."""
+    known: bool | None = getattr(statement, "_yields", None)
+    if known is None:
+        known = _yields(statement)
+        setattr(statement, "_yields", known)  # noqa: B010 - syntax trees have no such field
+    return known
+
+
+def _yields(statement: ast.AST) -> bool:
+    pending = [statement]
+    while pending:
+        node = pending.pop()
+        kind = type(node)
+        if kind is ast.Yield or kind is ast.YieldFrom:
+            return True
+        if kind not in SCOPES and kind is not ast.Name and kind is not ast.Constant:
+            pending.extend(ast.iter_child_nodes(node))
+    return False
