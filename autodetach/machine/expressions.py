@@ -6,7 +6,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterator
 
-from autodetach.machine import containers, python_library, tensors
+from autodetach.machine import containers, python_builtins, tensors
 from autodetach.machine.core import MISSING, OutOfFuel, Raised
 from autodetach.machine.events import DataRead, IndexedScalar
 from autodetach.machine.generators import has_yield
@@ -85,7 +85,7 @@ class Expressions(Objects):
         }
         self.globals = Frame(None, "<module>")
         self.met: set[object] = set()
-        self.builtins: dict[str, Value] = python_library.builtin_names()
+        self.builtins: dict[str, Value] = python_builtins.builtin_names()
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         kind = type(node)

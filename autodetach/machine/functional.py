@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
-from autodetach.machine.python_library import is_instance
+from autodetach.machine.python_builtins import Handler, as_range, is_instance
 from autodetach.machine.values import (
     Function,
     Iterable,
+    Method,
     Native,
     Sequence,
     Value,
@@ -19,10 +20,53 @@ from autodetach.machine.values import (
 
 Args = list[Value]
 Named = dict[str, Value]
-Handler = Callable[[Core, Args, Named, Site], Value]
+
+
+LEAST = {
+    "functools.partial": 1, "itertools.accumulate": 1, "itertools.batched": 1, "itertools.combinations": 1,
+    "itertools.cycle": 1, "itertools.dropwhile": 2, "itertools.islice": 2, "itertools.pairwise": 1,
+    "itertools.permutations": 1, "itertools.repeat": 1, "itertools.starmap": 2, "itertools.takewhile": 2,
+    "itertools.tee": 1, "operator.methodcaller": 1,
+}  # fmt: skip
+"""How many positional arguments a function is not called without, neither by Python nor by what stands here for it."""
+
+
+def call(m: Core, path: str, args: Args, kwargs: Named, site: Site) -> Value:
+    """Call one of `FUNCTIONS` by its dotted path."""
+    if len(args) < LEAST.get(path, 0):
+        return m.opaque(path.rpartition(".")[2])
+    return FUNCTIONS[path](m, args, kwargs, site)
 
 
 # ---- functools
+
+
+def _partial(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    function, given = args[0], list(args[1:])
+    return Native("partial", lambda more, named, s: m.call(function, [*given, *more], {**kwargs, **named}, s), function)
+
+
+def _wraps(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    return Native("wraps", lambda inner, k, s: inner[0] if inner else None)
+
+
+def memoised(m: Core, function: Value) -> Native:
+    """`functools.lru_cache`: the same arguments give the same object."""
+    memo: dict[object, Value] = {}
+
+    def run(args: Args, kwargs: Named, site: Site) -> Value:
+        key = (tuple(m.key(a) for a in args), tuple((k, m.key(v)) for k, v in kwargs.items()))
+        if key not in memo:
+            memo[key] = m.call(function, args, kwargs, site)
+        return memo[key]
+
+    return Native("memoised", run, function)
+
+
+def _lru_cache(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    if args and isinstance(args[0], (Function, Method)):
+        return memoised(m, args[0])
+    return Native("lru_cache", lambda inner, k, s: memoised(m, next(iter(inner), None)))
 
 
 def _reduce(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
@@ -77,6 +121,47 @@ def _singledispatch(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
 def _listed(items: list[Value], exact: bool, name: str) -> Iterable:
     return Iterable(lambda _: iter(items), len(items) if exact else None, name, once=True)
+
+
+def _chain(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    items: list[Value] = []
+    exact = True
+    for value in args:
+        more, complete = m.collect(value, site, 64)
+        items += more
+        exact = exact and complete
+    return Iterable(lambda _: iter(items), len(items) if exact else None, "chain")
+
+
+def _chain_from(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    return _chain(m, m.collect(args[0], site)[0] if args else [], {}, site)
+
+
+def _count(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    start = args[0] if args else 0
+    return Iterable(as_range(m, start, 1 << 40).make if isinstance(start, int) else lambda e: iter([]), None, "endless")
+
+
+def _cycle(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    items, _ = m.collect(args[0], site)
+
+    def make(exact: bool) -> Iterator[Value]:
+        while items:
+            yield from items
+
+    return Iterable(make, None, "endless", once=True)
+
+
+def _product(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    parts = [m.collect(a, site)[0] for a in args]
+
+    def make(exact: bool) -> Iterator[Value]:
+        rows: list[list[Value]] = [[]]
+        for part in parts:
+            rows = [[*row, item] for row in rows for item in part][:64]
+        yield from (Sequence("tuple", row, m.clock) for row in rows)
+
+    return Iterable(make, None, "product")
 
 
 def _accumulate(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
@@ -224,7 +309,10 @@ def _methodcaller(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
 
 FUNCTIONS: dict[str, Handler] = {
-    "functools.reduce": _reduce, "functools.singledispatch": _singledispatch,
+    "functools.partial": _partial, "functools.wraps": _wraps, "functools.lru_cache": _lru_cache,
+    "functools.cache": _lru_cache, "functools.reduce": _reduce, "functools.singledispatch": _singledispatch,
+    "itertools.chain": _chain, "itertools.chain.from_iterable": _chain_from, "itertools.count": _count,
+    "itertools.cycle": _cycle, "itertools.product": _product,
     "itertools.accumulate": _accumulate, "itertools.islice": _islice, "itertools.repeat": _repeat,
     "itertools.starmap": _starmap, "itertools.pairwise": _over_lists("pairwise", itertools.pairwise),
     "itertools.combinations": _over_lists("combinations", itertools.combinations),

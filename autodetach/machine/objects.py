@@ -10,7 +10,8 @@ from autodetach.machine import (
     functional,
     library_objects,
     options,
-    python_library,
+    python_builtins,
+    standard_library,
     tensors,
     torch_library,
     unknown,
@@ -337,11 +338,12 @@ class Objects(Core):
 
     def call_external(self, function: External, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if function.path.startswith("builtins."):
-            return python_library.call_builtin(self, function.name, args, kwargs, site)
-        known = python_library.FUNCTIONS.get(function.path) or functional.FUNCTIONS.get(function.path)
+            return python_builtins.call_builtin(self, function.name, args, kwargs, site)
+        known = standard_library.FUNCTIONS.get(function.path)
         if known is not None:
-            enough = python_library.is_callable_with(function.path, args)
-            return known(self, args, kwargs, site) if enough else self.opaque(function.name)
+            return known(self, args, kwargs, site)
+        if function.path in functional.FUNCTIONS:
+            return functional.call(self, function.path, args, kwargs, site)
         return torch_library.call(self, function.path, args, kwargs, site)
 
     def call_opaque(self, function: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -7,7 +7,7 @@ import ast
 from autodetach.machine.core import MISSING
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
-from autodetach.machine.python_library import is_instance
+from autodetach.machine.python_builtins import is_instance
 from autodetach.machine.values import (
     Class,
     External,

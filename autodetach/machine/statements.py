@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Callable, Iterator
 
-from autodetach.machine import containers, python_library, tensors
+from autodetach.machine import containers, functional, tensors
 from autodetach.machine.classes import decorate, linear_order
 from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
 from autodetach.machine.events import DroppedDetach
@@ -273,7 +273,7 @@ class Statements(Imports):
                 value.attrs["#context"] = True
                 return value
             if name in ("lru_cache", "cache"):
-                return python_library.memoised(self, value)
+                return functional.memoised(self, value)
             if decorator.path == "functools.singledispatch":
                 return self.call(decorator, [value], {}, site)
             return value

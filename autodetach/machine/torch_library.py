@@ -16,7 +16,7 @@ from autodetach.machine.modules import (
     parameters_of,
 )
 from autodetach.machine.optimizers import build_optimizer, leaves_of
-from autodetach.machine.python_library import as_range
+from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,

@@ -8,7 +8,7 @@ from autodetach.machine import tensors
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.modules import named_tensors, packed_sequence
-from autodetach.machine.python_library import deepcopy
+from autodetach.machine.standard_library import deepcopy
 from autodetach.machine.torch_semantics import Op, Saved, lookup
 from autodetach.machine.values import (
     External,

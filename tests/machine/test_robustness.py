@@ -25,7 +25,7 @@ from typing import Any
 
 import pytest
 
-from autodetach.machine import functional, python_library
+from autodetach.machine import functional, python_builtins, standard_library
 from autodetach.machine.oracle import Policy
 from autodetach.machine.run import analyse, dissolve, run_once
 
@@ -147,7 +147,7 @@ def parameters(known: dict[str, str], names: Sequence[str]) -> list[Any]:
 # ---- functions of the library, called in ways that Python may refuse
 
 LIBRARY = sorted(
-    {*python_library.FUNCTIONS, *functional.FUNCTIONS, *(f"builtins.{n}" for n in python_library.BUILTINS)}
+    {*standard_library.FUNCTIONS, *functional.FUNCTIONS, *(f"builtins.{n}" for n in python_builtins.BUILTINS)}
 )
 ARGUMENTS = (
     "", "None", "-1", "x", "t", "f", "[]", "{'a': t}", "10**30", "*x", "**x", "f, t", "[1, t], x", "[1, t], -1",

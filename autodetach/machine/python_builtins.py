@@ -1,4 +1,4 @@
-"""Python's builtins and the parts of the standard library that training code uses."""
+"""What Python's builtins do."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from autodetach.machine import containers, tensors
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, Core, Raised
 from autodetach.machine.graph import Site
+from autodetach.machine.modules import is_module
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
     Class,
@@ -27,10 +28,11 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
-    graph_in,
     is_constant,
     is_number,
 )
+
+Handler = Callable[[Core, list[Value], dict[str, Value], Site], Value]
 
 
 @functools.cache
@@ -39,43 +41,15 @@ def builtin_names() -> dict[str, Value]:
     return {name: External("builtins." + name) for name in dir(builtins) if not name.startswith("_")}
 
 
-# ---- generators
-
-
-def memoised(m: Core, function: Value) -> Native:
-    """`functools.lru_cache`: the same arguments give the same object."""
-    memo: dict[object, Value] = {}
-
-    def run(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-        key = (tuple(m.key(a) for a in args), tuple((k, m.key(v)) for k, v in kwargs.items()))
-        if key not in memo:
-            memo[key] = m.call(function, args, kwargs, site)
-        return memo[key]
-
-    return Native("memoised", run, function)
-
-
-# ---- builtins
-
-
-LEAST = {
-    "builtins.iter": 1, "builtins.reversed": 1, "builtins.sorted": 1, "functools.partial": 1, "itertools.cycle": 1,
-    "itertools.accumulate": 1, "itertools.batched": 1, "itertools.combinations": 1, "itertools.dropwhile": 2,
-    "itertools.islice": 2, "itertools.pairwise": 1, "itertools.permutations": 1, "itertools.repeat": 1,
-    "itertools.starmap": 2, "itertools.takewhile": 2, "itertools.tee": 1, "operator.methodcaller": 1,
-}  # fmt: skip
-"""How many positional arguments a function is not called without, neither by Python nor by what stands here for it."""
-
-
-def is_callable_with(path: str, args: list[Value]) -> bool:
-    """Whether a function of the library can be run on these positional arguments."""
-    return len(args) >= LEAST.get(path, 0)
+LEAST = {"iter": 1, "reversed": 1, "sorted": 1}
+"""How many positional arguments a builtin is not called without, neither by Python nor by what stands here for it."""
 
 
 def call_builtin(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """Call a builtin by its name."""
     handler = BUILTINS.get(name)
     if handler is not None:
-        return handler(m, args, kwargs, site) if is_callable_with(f"builtins.{name}", args) else m.opaque(name)
+        return handler(m, args, kwargs, site) if len(args) >= LEAST.get(name, 0) else m.opaque(name)
     if name.endswith(("Error", "Exception", "Warning", "Interrupt", "Iteration", "Exit")):
         return m.opaque(name)
     return m.fresh()
@@ -278,8 +252,6 @@ def is_instance(value: Value, cls: Value) -> bool | None:
             name in ("Number", "Real") and isinstance(value, (int, float))
         )
     if isinstance(value, Instance):
-        from autodetach.machine.modules import is_module
-
         if name == "Module":
             return is_module(value)
         names = [c.name for c in linear_order(value.cls)] if isinstance(value.cls, Class) else [value.cls.name]
@@ -354,7 +326,9 @@ def _str(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
     return str(value) if is_constant(value) else m.sym(("str", m.key(value)), "str")
 
 
-def _sequence(kind: str) -> Callable[[Core, list[Value], dict[str, Value], Site], Value]:
+def maker_of(kind: str) -> Handler:
+    """What makes a Sequence of a kind: `list(...)`, `tuple(...)`, `set(...)`, `deque(...)`."""
+
     def make(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if not args:
             return Sequence(kind, [], m.clock)
@@ -366,7 +340,8 @@ def _sequence(kind: str) -> Callable[[Core, list[Value], dict[str, Value], Site]
     return make
 
 
-def _dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+def make_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`dict(...)`."""
     result = Mapping(m.clock)
     if args:
         if isinstance(args[0], Mapping):
@@ -468,255 +443,12 @@ def _callable(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
     return False if is_constant(value) or isinstance(value, (Sequence, Mapping, Tensor)) else m.fresh("bool")
 
 
-Handler = Callable[[Core, list[Value], dict[str, Value], Site], Value]
-
 BUILTINS: dict[str, Handler] = {
     "range": _range, "len": _len, "enumerate": _enumerate, "zip": _zip, "map": _map, "filter": _filter,
     "reversed": _reversed, "sorted": _sorted, "sum": _sum, "max": _extreme, "min": _extreme, "all": _all_any,
     "any": _all_any, "isinstance": _isinstance, "hasattr": _hasattr, "getattr": _getattr, "setattr": _setattr,
     "delattr": _delattr, "int": _number, "float": _number, "bool": _bool, "str": _str, "repr": _str,
-    "list": _sequence("list"), "tuple": _sequence("tuple"), "set": _sequence("set"), "frozenset": _sequence("set"),
-    "dict": _dict, "iter": _iter, "next": _next, "type": _type, "abs": _abs, "round": _round, "print": _print,
+    "list": maker_of("list"), "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"),
+    "dict": make_dict, "iter": _iter, "next": _next, "type": _type, "abs": _abs, "round": _round, "print": _print,
     "input": _input, "property": _property, "callable": _callable,
 }  # fmt: skip
-
-
-# ---- the standard library
-
-
-def _ordered_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return _dict(m, args, kwargs, site)
-
-
-def _default_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    result = _dict(m, args[1:], kwargs, site)
-    result.default = args[0] if args else None
-    return result
-
-
-def _counter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    result = Mapping(m.clock, exact=not args)
-    result.default = Native("int", lambda a, k, s: 0)
-    return result
-
-
-def _deque(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    result = _sequence("deque")(m, args[:1], {}, site)
-    result.maxlen = kwargs.get("maxlen", args[1] if len(args) > 1 else None)
-    return result
-
-
-def _partial(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    function, given = args[0], list(args[1:])
-    return Native("partial", lambda more, named, s: m.call(function, [*given, *more], {**kwargs, **named}, s), function)
-
-
-def _wraps(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return Native("wraps", lambda inner, k, s: inner[0] if inner else None)
-
-
-def _field(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    made = Instance(External("dataclasses.field"), m.serial(), m.clock)
-    made.attrs.update(kwargs)
-    return made
-
-
-def _dataclass(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return Native("dataclass", lambda inner, k, s: inner[0] if inner else None)
-
-
-def _dataclass_replace(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if args and isinstance(args[0], Instance):
-        copy = Instance(args[0].cls, m.serial(), m.clock)
-        copy.open = args[0].open
-        copy.attrs = {**args[0].attrs, **kwargs}
-        return copy
-    return m.opaque("replace")
-
-
-def _lru_cache(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if args and isinstance(args[0], (Function, Method)):
-        return memoised(m, args[0])
-    return Native("lru_cache", lambda inner, k, s: memoised(m, next(iter(inner), None)))
-
-
-def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    value = args[0] if args else None
-    if isinstance(value, Sequence):
-        return Sequence(value.kind, list(value.items), m.clock, value.exact)
-    if isinstance(value, Mapping):
-        copy = Mapping(m.clock, value.exact)
-        copy.items.update(value.items)
-        return copy
-    return value
-
-
-def deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return _deep_copy(m, args[0], {}, 0, site) if args else None
-
-
-def _deep_copy(m: Core, value: Value, seen: dict[int, Value], depth: int, site: Site) -> Value:
-    def copied(inner: Value) -> Value:
-        return _deep_copy(m, inner, seen, depth + 1, site)
-
-    if id(value) in seen or depth > 8:
-        return seen.get(id(value), value)
-    if isinstance(value, Tensor):
-        if value.node is not None and not value.node.leaf:
-            m.type_fault(site, "deep-copies a tensor with history", "deepcopy")
-        twin = Tensor(None, value.shape, value.is_float)
-        twin.parameter = value.parameter
-        if value.node is not None:
-            m.require_grad(twin, site)
-        seen[id(value)] = twin
-        return twin
-    if isinstance(value, Instance):
-        other = Instance(value.cls, m.serial(), m.clock)
-        other.open = value.open
-        seen[id(value)] = other
-        other.attrs.update({k: copied(v) for k, v in value.attrs.items()})
-        return other
-    if isinstance(value, Sequence):
-        return Sequence(value.kind, [copied(v) for v in value.items], m.clock, value.exact)
-    if isinstance(value, Mapping):
-        result = Mapping(m.clock, value.exact)
-        result.items.update({k: (a, copied(b)) for k, (a, b) in value.items.items()})
-        return result
-    if isinstance(value, Opaque):
-        twin_ = m.opaque(value.name)
-        if "#weights" in value.attrs:
-            twin_.attrs["#weights"] = copied(value.attrs["#weights"])
-        return twin_
-    return value
-
-
-def _chain(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    items: list[Value] = []
-    exact = True
-    for value in args:
-        more, complete = m.collect(value, site, 64)
-        items += more
-        exact = exact and complete
-    return Iterable(lambda _: iter(items), len(items) if exact else None, "chain")
-
-
-def _chain_from(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return _chain(m, m.collect(args[0], site)[0] if args else [], {}, site)
-
-
-def _count(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    start = args[0] if args else 0
-    return Iterable(as_range(m, start, 1 << 40).make if isinstance(start, int) else lambda e: iter([]), None, "endless")
-
-
-def _cycle(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    items, _ = m.collect(args[0], site)
-
-    def make(exact: bool) -> Iterator[Value]:
-        while items:
-            yield from items
-
-    return Iterable(make, None, "endless", once=True)
-
-
-def _product(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    parts = [m.collect(a, site)[0] for a in args]
-
-    def make(exact: bool) -> Iterator[Value]:
-        rows: list[list[Value]] = [[]]
-        for part in parts:
-            rows = [[*row, item] for row in rows for item in part][:64]
-        yield from (Sequence("tuple", row, m.clock) for row in rows)
-
-    return Iterable(make, None, "product")
-
-
-def _math(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return m.fresh("number")
-
-
-def _array_of_tensors(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if any(True for a in args for t in graph_in(a) if isinstance(t, Tensor)):
-        m.type_fault(site, "gives numpy a tensor that requires grad", "numpy")
-    return m.opaque("array")
-
-
-def _from_numpy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return tensors.plain()
-
-
-def _named_tuple(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    given = args[1] if len(args) > 1 else None
-    names = given.replace(",", " ").split() if isinstance(given, str) else None
-    if isinstance(given, Sequence):
-        names = [n for n in given.items if isinstance(n, str)]
-
-    if names is None or not args or not isinstance(args[0], str):
-        return Native("namedtuple", lambda a, k, s: m.opaque("record"))
-    given = kwargs.get("defaults")
-    last = list(given.items) if isinstance(given, Sequence) else []
-    defaults: list[Value] = [*[MISSING] * (len(names) - len(last)), *last]
-    node = ast.ClassDef(name=args[0], bases=[], keywords=[], body=[], decorator_list=[])
-    cls = Class(ast.copy_location(node, site.node), args[0], args[0], [External("typing.NamedTuple")], {})
-    cls.dataclass_fields = [(name, default, False) for name, default in zip(names, defaults, strict=False)]
-    cls.frozen = True
-    return cls
-
-
-def _drawn(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """One of the elements of a list: nobody knows which."""
-    population = args[0] if args else None
-    known = isinstance(population, Sequence) and population.items and len(args) == 1 and not kwargs
-    return m.subscript(population, m.fresh("int"), site) if known else m.opaque("drawn")
-
-
-def _sample(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """Some of the elements of a list: any of them may be among these."""
-    population = args[0] if args else kwargs.get("population")
-    if not isinstance(population, Sequence):
-        return m.opaque("sample")
-    m.note_drawn(population.items, population.items)
-    return Sequence("list", list(population.items), m.clock, exact=False)
-
-
-def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return m.opaque("suppress")
-
-
-def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """An object with the attributes that it is given."""
-    made = Instance(External("types.SimpleNamespace"), m.serial(), m.clock)
-    made.attrs.update((name, value) for name, value in kwargs.items() if name != "**")
-    made.open = bool(args) or "**" in kwargs
-    return made
-
-
-FUNCTIONS: dict[str, Handler] = {
-    "collections.OrderedDict": _ordered_dict, "collections.defaultdict": _default_dict,
-    "collections.Counter": _counter, "collections.deque": _deque, "collections.namedtuple": _named_tuple,
-    "functools.partial": _partial, "functools.wraps": _wraps, "functools.lru_cache": _lru_cache,
-    "functools.cache": _lru_cache, "dataclasses.field": _field, "dataclasses.dataclass": _dataclass,
-    "types.SimpleNamespace": _simple_namespace,
-    "dataclasses.replace": _dataclass_replace, "copy.copy": _copy, "copy.deepcopy": deepcopy,
-    "itertools.chain": _chain, "itertools.chain.from_iterable": _chain_from, "itertools.count": _count,
-    "itertools.cycle": _cycle, "itertools.product": _product, "numpy.array": _array_of_tensors,
-    "numpy.mean": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.asarray": _array_of_tensors,
-    "numpy.std": _array_of_tensors, "torch.from_numpy": _from_numpy, "contextlib.suppress": _suppress,
-    "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample, "numpy.random.choice": _drawn,
-}  # fmt: skip
-for _name in (
-    "sqrt",
-    "exp",
-    "log",
-    "log10",
-    "log2",
-    "sin",
-    "cos",
-    "ceil",
-    "floor",
-    "pow",
-    "isnan",
-    "isfinite",
-    "isinf",
-):
-    FUNCTIONS["math." + _name] = _math

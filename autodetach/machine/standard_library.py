@@ -1,0 +1,189 @@
+"""The parts of the standard library that training code uses, and numpy where it meets tensors."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine import tensors
+from autodetach.machine.core import MISSING, Core
+from autodetach.machine.graph import Site
+from autodetach.machine.python_builtins import Handler, make_dict, maker_of
+from autodetach.machine.values import (
+    Class,
+    External,
+    Instance,
+    Mapping,
+    Native,
+    Opaque,
+    Sequence,
+    Tensor,
+    Value,
+    graph_in,
+)
+
+NUMERIC = "sqrt exp log log10 log2 sin cos ceil floor pow isnan isfinite isinf".split()
+"""The functions of `math` that are known to give numbers."""
+
+
+def _ordered_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return make_dict(m, args, kwargs, site)
+
+
+def _default_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    result = make_dict(m, args[1:], kwargs, site)
+    result.default = args[0] if args else None
+    return result
+
+
+def _counter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    result = Mapping(m.clock, exact=not args)
+    result.default = Native("int", lambda a, k, s: 0)
+    return result
+
+
+def _deque(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    result = maker_of("deque")(m, args[:1], {}, site)
+    result.maxlen = kwargs.get("maxlen", args[1] if len(args) > 1 else None)
+    return result
+
+
+def _field(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    made = Instance(External("dataclasses.field"), m.serial(), m.clock)
+    made.attrs.update(kwargs)
+    return made
+
+
+def _dataclass(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return Native("dataclass", lambda inner, k, s: inner[0] if inner else None)
+
+
+def _dataclass_replace(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if args and isinstance(args[0], Instance):
+        copy = Instance(args[0].cls, m.serial(), m.clock)
+        copy.open = args[0].open
+        copy.attrs = {**args[0].attrs, **kwargs}
+        return copy
+    return m.opaque("replace")
+
+
+def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    value = args[0] if args else None
+    if isinstance(value, Sequence):
+        return Sequence(value.kind, list(value.items), m.clock, value.exact)
+    if isinstance(value, Mapping):
+        copy = Mapping(m.clock, value.exact)
+        copy.items.update(value.items)
+        return copy
+    return value
+
+
+def deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return _deep_copy(m, args[0], {}, 0, site) if args else None
+
+
+def _deep_copy(m: Core, value: Value, seen: dict[int, Value], depth: int, site: Site) -> Value:
+    def copied(inner: Value) -> Value:
+        return _deep_copy(m, inner, seen, depth + 1, site)
+
+    if id(value) in seen or depth > 8:
+        return seen.get(id(value), value)
+    if isinstance(value, Tensor):
+        if value.node is not None and not value.node.leaf:
+            m.type_fault(site, "deep-copies a tensor with history", "deepcopy")
+        twin = Tensor(None, value.shape, value.is_float)
+        twin.parameter = value.parameter
+        if value.node is not None:
+            m.require_grad(twin, site)
+        seen[id(value)] = twin
+        return twin
+    if isinstance(value, Instance):
+        other = Instance(value.cls, m.serial(), m.clock)
+        other.open = value.open
+        seen[id(value)] = other
+        other.attrs.update({k: copied(v) for k, v in value.attrs.items()})
+        return other
+    if isinstance(value, Sequence):
+        return Sequence(value.kind, [copied(v) for v in value.items], m.clock, value.exact)
+    if isinstance(value, Mapping):
+        result = Mapping(m.clock, value.exact)
+        result.items.update({k: (a, copied(b)) for k, (a, b) in value.items.items()})
+        return result
+    if isinstance(value, Opaque):
+        twin_ = m.opaque(value.name)
+        if "#weights" in value.attrs:
+            twin_.attrs["#weights"] = copied(value.attrs["#weights"])
+        return twin_
+    return value
+
+
+def _math(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.fresh("number")
+
+
+def _array_of_tensors(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if any(True for a in args for t in graph_in(a) if isinstance(t, Tensor)):
+        m.type_fault(site, "gives numpy a tensor that requires grad", "numpy")
+    return m.opaque("array")
+
+
+def _from_numpy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return tensors.plain()
+
+
+def _named_tuple(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    given = args[1] if len(args) > 1 else None
+    names = given.replace(",", " ").split() if isinstance(given, str) else None
+    if isinstance(given, Sequence):
+        names = [n for n in given.items if isinstance(n, str)]
+
+    if names is None or not args or not isinstance(args[0], str):
+        return Native("namedtuple", lambda a, k, s: m.opaque("record"))
+    given = kwargs.get("defaults")
+    last = list(given.items) if isinstance(given, Sequence) else []
+    defaults: list[Value] = [*[MISSING] * (len(names) - len(last)), *last]
+    node = ast.ClassDef(name=args[0], bases=[], keywords=[], body=[], decorator_list=[])
+    cls = Class(ast.copy_location(node, site.node), args[0], args[0], [External("typing.NamedTuple")], {})
+    cls.dataclass_fields = [(name, default, False) for name, default in zip(names, defaults, strict=False)]
+    cls.frozen = True
+    return cls
+
+
+def _drawn(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """One of the elements of a list: nobody knows which."""
+    population = args[0] if args else None
+    known = isinstance(population, Sequence) and population.items and len(args) == 1 and not kwargs
+    return m.subscript(population, m.fresh("int"), site) if known else m.opaque("drawn")
+
+
+def _sample(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """Some of the elements of a list: any of them may be among these."""
+    population = args[0] if args else kwargs.get("population")
+    if not isinstance(population, Sequence):
+        return m.opaque("sample")
+    m.note_drawn(population.items, population.items)
+    return Sequence("list", list(population.items), m.clock, exact=False)
+
+
+def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.opaque("suppress")
+
+
+def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """An object with the attributes that it is given."""
+    made = Instance(External("types.SimpleNamespace"), m.serial(), m.clock)
+    made.attrs.update((name, value) for name, value in kwargs.items() if name != "**")
+    made.open = bool(args) or "**" in kwargs
+    return made
+
+
+FUNCTIONS: dict[str, Handler] = {
+    "collections.OrderedDict": _ordered_dict, "collections.defaultdict": _default_dict,
+    "collections.Counter": _counter, "collections.deque": _deque, "collections.namedtuple": _named_tuple,
+    "dataclasses.field": _field, "dataclasses.dataclass": _dataclass, "dataclasses.replace": _dataclass_replace,
+    "types.SimpleNamespace": _simple_namespace, "copy.copy": _copy, "copy.deepcopy": deepcopy,
+    "contextlib.suppress": _suppress, "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
+    "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,
+    "numpy.std": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.random.choice": _drawn,
+    "torch.from_numpy": _from_numpy,
+    **dict.fromkeys((f"math.{name}" for name in NUMERIC), _math),
+}  # fmt: skip
