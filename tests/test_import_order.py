@@ -38,6 +38,7 @@ ORDER = (
     "machine.classes",
     "machine.events machine.operands",
     "machine.core",
+    "machine.differentiation",
     "machine.tensors machine.containers machine.options",
     "machine.modules",
     "machine.python_builtins",

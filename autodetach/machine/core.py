@@ -17,9 +17,7 @@ from autodetach.machine.graph import (
     Pass,
     Site,
     Storage,
-    ancestors,
     diverge,
-    take_turns,
 )
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
 from autodetach.machine.project import Project
@@ -314,120 +312,6 @@ class Core:
         tensor.storage.version += 1
         tensor.storage.changed = site
 
-    # ---- differentiation
-
-    def may_have_reached(self) -> bool:
-        """Whether this entry point differentiated something of which nothing is known: any leaf may be behind it."""
-        return any(
-            root.assumed and not root.parents and d.number // STRIDE == self.clock // STRIDE
-            for d in self.differentiations
-            for root in d.roots
-        )
-
-    def differentiate(
-        self,
-        roots: list[Value],
-        call: ast.Call,
-        site: Site,
-        *,
-        retain: bool = False,
-        retain_written: ast.keyword | ast.expr | None = None,
-        create_graph: bool = False,
-        inputs: list[Value] | None = None,
-        kind: str = "backward",
-        root_expression: ast.expr | None = None,
-    ) -> Differentiation:
-        """Walk the graph from `roots` as the engine does: raise on what is freed, free what is not retained."""
-        nodes: list[Node] = []
-        for root in roots:
-            if isinstance(root, Opaque):
-                root.scalar = True
-                if root.node is None and self.grad_enabled:
-                    root.node = self.new_node(root.name or "value", site, saves=True, assumed=True)
-                if root.node is not None and root.node.weak:
-                    root.node.weak = False
-            if isinstance(root, (Tensor, Opaque)) and root.node is not None:
-                strengthen(root.node)
-                nodes.append(root.node)
-            elif isinstance(root, Tensor):
-                self.type_fault(site, "differentiates a tensor without history", "no-history")
-        d = Differentiation(
-            self.tick(),
-            site,
-            self.loops,
-            tuple(dict.fromkeys(nodes)),
-            retain,
-            retain_written,
-            create_graph,
-            call,
-            kind,
-            site.scope,
-            root_expression,
-            tuple(roots),
-        )
-        d.trail = tuple(self.trail)
-        self.differentiations.append(d)
-        self._walk(d, inputs)
-        if d.raised and self.expecting and self.expecting[-1]:
-            raise Raised("RuntimeError")
-        return d
-
-    def _walk(self, d: Differentiation, inputs: list[Value] | None) -> None:
-        needed: set[Node] | None = None
-        if inputs is not None:
-            wanted = {t.node for v in inputs for t in graph_in(v) if t.node is not None}
-            needed = {n for n in wanted if n.leaf}
-            for node in sorted(ancestors(d.roots), key=lambda n: n.number):
-                if any(p in needed or p in wanted for p in node.parents):
-                    needed.add(node)  # what is asked for is captured, not executed
-        roots = [r for r in d.roots if needed is None or r in needed or not is_known(r)]
-        came: dict[Node, Node | None] = dict.fromkeys(roots)
-        stack = list(roots)
-        order: list[Node] = []
-        while stack:
-            node = stack.pop()
-            order.append(node)
-            for parent in node.parents:
-                if parent not in came and (needed is None or parent in needed):
-                    came[parent] = node
-                    stack.append(parent)
-        self.spend(len(order) // 8)
-        order.sort(key=lambda n: -n.number)  # the engine runs the youngest node first
-        expected = bool(self.expecting and self.expecting[-1])
-        wanted_nodes = needed if inputs is not None else None
-        for node in order:
-            if node.leaf:
-                if (wanted_nodes is None or d.kind != "grad") and not node.frozen:
-                    node.grads.append(d)
-                continue
-            if not node.weak:
-                if not d.raised:
-                    self._check(node, d, came, expected)
-                if not d.retain and node.freed_by is None:
-                    node.freed_by = d
-            node.walked_by.append(d)
-        d.walked = order
-
-    def _check(self, node: Node, d: Differentiation, came: dict[Node, Node | None], expected: bool) -> None:
-        stale = next(((s, v) for s, v in node.saved if s.version != v and s.changed is not None), None)
-        if not (node.saves and node.freed_by is not None) and stale is None:
-            return
-        path = [node]
-        above = came[node]
-        while above is not None:
-            path.append(above)
-            above = came[above]
-        path.reverse()
-        if any(n.weak for n in path) or take_turns(node, d):
-            return
-        d.raised = True
-        if expected:
-            return
-        if node.saves and node.freed_by is not None:
-            self.second_walks.append(SecondWalk(node, node.freed_by, d, tuple(path)))
-        elif stale is not None:
-            self.stale.append(StaleSaved(node, stale[0], stale[0].changed or d.site, d, tuple(path)))
-
     # ---- parameters
 
     def step(self, leaves: list[Tensor], site: Site, what: str = "step") -> None:
@@ -641,49 +525,9 @@ class Core:
         )
 
 
-def is_known(node: Node) -> bool:
-    """Whether all of a graph is known, so that what it does not lead to it certainly does not need."""
-    return not any(n.assumed or n.weak for n in ancestors([node]))
-
-
 def _may_be_a_number(value: Value) -> bool:
     """Whether the last operand is no tensor, as far as is known: then less is saved."""
     return not isinstance(value, Tensor) and not (isinstance(value, Opaque) and value.node is not None)
-
-
-def strengthen(node: Node) -> None:
-    """What is differentiated has history: and so has that of which it is certainly made.
-
-    An unknown callable may have put it there by itself, whatever it was given (`critic(batch)`), unless that is a part
-    of what has history for certain (`rnn(x, h)`). And of two values of which nothing is known, the first is more likely
-    to have brought it: `cross_entropy(logits, labels)`.
-    """
-    at = node
-    while at.weak:
-        at.weak = False
-        if len(at.parents) != 1:
-            return
-        below = at.parents[0]
-        if not _is_of_history(below) if at.called else _comes_second(at, below):
-            return
-        at = below
-
-
-def _is_of_history(node: Node) -> bool:
-    """Whether a node is a part of a whole that has history for certain."""
-    while node.weak and node.op == "part" and len(node.parents) == 1:
-        node = node.parents[0]
-    return not node.weak
-
-
-def _comes_second(node: Node, parent: Node) -> bool:
-    """Whether an operand of which nothing is known stands in front of the one that has a node."""
-    for _, value in node.site.operands:
-        if getattr(value, "node", None) is parent:
-            return False
-        if isinstance(value, Opaque) and value.node is None:
-            return True
-    return False
 
 
 def tags_in(value: Value, depth: int = 4) -> set[object]:

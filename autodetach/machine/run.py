@@ -11,6 +11,7 @@ from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.beginnings import Leads
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
+from autodetach.machine.differentiation import differentiate
 from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
@@ -538,7 +539,7 @@ def differentiate_returned(machine: Machine, function: Function, result: Value) 
         call = ast.Call(ast.Attribute(ast.Name("trainer", ast.Load()), "backward", ast.Load()), [], [])
         ast.copy_location(call, function.node)
         setattr(call, CALLED_FROM, function.node)
-        machine.differentiate([loss], call, Site(call, function.qualname), kind="wrapper")
+        differentiate(machine, [loss], call, Site(call, function.qualname), kind="wrapper")
 
 
 __all__ = ["Analysis", "Decision", "Run", "TestKey", "analyse", "run_once"]

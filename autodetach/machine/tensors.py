@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.machine.core import MISSING, Core
-from autodetach.machine.events import DataRead, NonLeafGrad, RenamedKeyword
+from autodetach.machine.differentiation import differentiate_call, may_have_reached
+from autodetach.machine.events import DataRead, NonLeafGrad
 from autodetach.machine.graph import Node, Site, Storage
 from autodetach.machine.torch_semantics import (
     EFFECTS,
@@ -34,7 +35,6 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
-    graph_in,
     is_constant,
     is_number,
     is_scalar,
@@ -93,7 +93,7 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
             m.facts.append(NonLeafGrad(site, t))
         return t.grad
     if not t.node.grads:
-        return m.opaque("grad") if t.grad is None and m.may_have_reached() else t.grad
+        return m.opaque("grad") if t.grad is None and may_have_reached(m) else t.grad
     if t.grad is None:
         t.grad = plain(t.shape, True)
         t.grad.grad_of = t
@@ -244,42 +244,6 @@ def unbound(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
         differentiate_call(m, args[:1], args[2:], kwargs, call, site, root, "wrapper")
         return None
     return m.call_method(args[0], name, args[1:], kwargs, site)
-
-
-def differentiate_call(
-    m: Core,
-    roots: list[Value],
-    rest: list[Value],
-    kwargs: dict[str, Value],
-    call: ast.Call,
-    site: Site,
-    root: ast.expr | None,
-    kind: str = "backward",
-) -> None:
-    """A `backward` in any of its dresses; `rest` are the positional arguments from `retain_graph` on."""
-    written: ast.keyword | ast.expr | None = next((k for k in call.keywords if k.arg == "retain_graph"), None)
-    create = kwargs.get("create_graph", rest[1] if len(rest) > 1 else False)
-    create_graph = m.truth(create, site, default=False) if create is not None else False
-    renamed = next((k for k in call.keywords if k.arg == "retain_variables"), None)
-    if renamed is not None and kind != "wrapper":
-        m.facts.append(RenamedKeyword(site, call, renamed, all(isinstance(root, Tensor) for root in roots)))
-    value = kwargs.get("retain_graph", kwargs.get("retain_variables", rest[0] if rest else None))
-    if value is None and "**" in kwargs:
-        value = m.fresh("bool")
-    # A flag that is not known is taken for right: it is set where the graph is needed again.
-    retain = create_graph if value is None else bool(value) if isinstance(value, (bool, int)) else True
-    inputs = kwargs.get("inputs")
-    m.differentiate(
-        roots,
-        call,
-        site,
-        retain=retain,
-        retain_written=written,
-        create_graph=create_graph,
-        inputs=list(graph_in(inputs)) if inputs is not None else None,
-        kind=kind,
-        root_expression=root,
-    )
 
 
 # ---- operations

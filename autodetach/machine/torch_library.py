@@ -8,6 +8,7 @@ from collections.abc import Callable
 from autodetach.machine import frameworks, tensors, transforms
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import Core
+from autodetach.machine.differentiation import differentiate, differentiate_call
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.library_objects import distribution, of_distributions, of_torch
 from autodetach.machine.modules import (
@@ -256,7 +257,7 @@ def _autograd_backward(m: Core, args: list[Value], kwargs: dict[str, Value], sit
     assert isinstance(site.node, ast.Call)
     roots = _roots(m, args[0] if args else kwargs.get("tensors"), site)
     root = site.node.args[0] if site.node.args else None
-    tensors.differentiate_call(m, roots, args[2:], kwargs, site.node, site, root, "autograd.backward")
+    differentiate_call(m, roots, args[2:], kwargs, site.node, site, root, "autograd.backward")
     return None
 
 
@@ -279,7 +280,8 @@ def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
     if isinstance(inputs, Iterable):
         inputs = Sequence("tuple", m.collect(inputs, site)[0], m.clock)
     wanted = list(graph_in(inputs))
-    d = m.differentiate(
+    d = differentiate(
+        m,
         roots,
         site.node,
         site,

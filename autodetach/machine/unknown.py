@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import options, tensors
 from autodetach.machine.core import Core
+from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
 from autodetach.machine.quiet import REPORTS
@@ -177,7 +178,7 @@ def _opaque_operation(
 def _opaque_backward(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
     assert isinstance(site.node, ast.Call)
     root = site.node.func.value if isinstance(site.node.func, ast.Attribute) else None
-    tensors.differentiate_call(m, [this], args[1:], kwargs, site.node, site, root)
+    differentiate_call(m, [this], args[1:], kwargs, site.node, site, root)
 
 
 def wrapped_backward(m: Core, this: Value, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -185,7 +186,7 @@ def wrapped_backward(m: Core, this: Value, args: list[Value], kwargs: dict[str, 
     assert isinstance(site.node, ast.Call)
     first = args[0] if args else kwargs.get("loss")
     root = site.node.args[0] if site.node.args else None
-    tensors.differentiate_call(m, [first], args[1:], kwargs, site.node, site, root, "wrapper")
+    differentiate_call(m, [first], args[1:], kwargs, site.node, site, root, "wrapper")
     return None
 
 

@@ -1,0 +1,215 @@
+"""Differentiation: what a call of `backward` asks for, and the walk of the engine, which raises on what is freed."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine.core import STRIDE, Core, Raised
+from autodetach.machine.events import RenamedKeyword, SecondWalk, StaleSaved
+from autodetach.machine.graph import Differentiation, Node, Site, ancestors, take_turns
+from autodetach.machine.values import Opaque, Tensor, Value, graph_in
+
+
+def differentiate_call(
+    m: Core,
+    roots: list[Value],
+    rest: list[Value],
+    kwargs: dict[str, Value],
+    call: ast.Call,
+    site: Site,
+    root: ast.expr | None,
+    kind: str = "backward",
+) -> None:
+    """A `backward` in any of its dresses; `rest` are the positional arguments from `retain_graph` on."""
+    written: ast.keyword | ast.expr | None = next((k for k in call.keywords if k.arg == "retain_graph"), None)
+    create = kwargs.get("create_graph", rest[1] if len(rest) > 1 else False)
+    create_graph = m.truth(create, site, default=False) if create is not None else False
+    renamed = next((k for k in call.keywords if k.arg == "retain_variables"), None)
+    if renamed is not None and kind != "wrapper":
+        m.facts.append(RenamedKeyword(site, call, renamed, all(isinstance(root, Tensor) for root in roots)))
+    value = kwargs.get("retain_graph", kwargs.get("retain_variables", rest[0] if rest else None))
+    if value is None and "**" in kwargs:
+        value = m.fresh("bool")
+    # A flag that is not known is taken for right: it is set where the graph is needed again.
+    retain = create_graph if value is None else bool(value) if isinstance(value, (bool, int)) else True
+    inputs = kwargs.get("inputs")
+    differentiate(
+        m,
+        roots,
+        call,
+        site,
+        retain=retain,
+        retain_written=written,
+        create_graph=create_graph,
+        inputs=list(graph_in(inputs)) if inputs is not None else None,
+        kind=kind,
+        root_expression=root,
+    )
+
+
+def differentiate(
+    m: Core,
+    roots: list[Value],
+    call: ast.Call,
+    site: Site,
+    *,
+    retain: bool = False,
+    retain_written: ast.keyword | ast.expr | None = None,
+    create_graph: bool = False,
+    inputs: list[Value] | None = None,
+    kind: str = "backward",
+    root_expression: ast.expr | None = None,
+) -> Differentiation:
+    """Walk the graph from `roots` as the engine does: raise on what is freed, free what is not retained."""
+    nodes: list[Node] = []
+    for root in roots:
+        if isinstance(root, Opaque):
+            root.scalar = True
+            if root.node is None and m.grad_enabled:
+                root.node = m.new_node(root.name or "value", site, saves=True, assumed=True)
+            if root.node is not None and root.node.weak:
+                root.node.weak = False
+        if isinstance(root, (Tensor, Opaque)) and root.node is not None:
+            strengthen(root.node)
+            nodes.append(root.node)
+        elif isinstance(root, Tensor):
+            m.type_fault(site, "differentiates a tensor without history", "no-history")
+    d = Differentiation(
+        m.tick(),
+        site,
+        m.loops,
+        tuple(dict.fromkeys(nodes)),
+        retain,
+        retain_written,
+        create_graph,
+        call,
+        kind,
+        site.scope,
+        root_expression,
+        tuple(roots),
+    )
+    d.trail = tuple(m.trail)
+    m.differentiations.append(d)
+    _walk(m, d, inputs)
+    if d.raised and m.expecting and m.expecting[-1]:
+        raise Raised("RuntimeError")
+    return d
+
+
+def _walk(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
+    """Give gradient to the leaves, and free the rest, from the youngest node to the oldest: so the engine does."""
+    needed = None if inputs is None else _needed_for(d, inputs)
+    roots = [r for r in d.roots if needed is None or r in needed or not is_known(r)]
+    came = _way_from(roots, needed)
+    m.spend(len(came) // 8)
+    order = sorted(came, key=lambda n: -n.number)
+    expected = bool(m.expecting and m.expecting[-1])
+    for node in order:
+        if node.leaf:
+            if (needed is None or d.kind != "grad") and not node.frozen:
+                node.grads.append(d)
+            continue
+        if not node.weak:
+            if not d.raised:
+                _check(m, node, d, came, expected)
+            if not d.retain and node.freed_by is None:
+                node.freed_by = d
+        node.walked_by.append(d)
+    d.walked = order
+
+
+def _needed_for(d: Differentiation, inputs: list[Value]) -> set[Node]:
+    """The nodes that lead to `inputs`; what is asked for itself is captured, not executed, unless it is a leaf."""
+    wanted = {t.node for v in inputs for t in graph_in(v) if t.node is not None}
+    needed = {n for n in wanted if n.leaf}
+    for node in sorted(ancestors(d.roots), key=lambda n: n.number):
+        if any(p in needed or p in wanted for p in node.parents):
+            needed.add(node)
+    return needed
+
+
+def _way_from(roots: list[Node], needed: set[Node] | None) -> dict[Node, Node | None]:
+    """The roots and what they lead to, as far as it is needed; each with the node from which it was reached."""
+    came: dict[Node, Node | None] = dict.fromkeys(roots)
+    stack = list(roots)
+    while stack:
+        node = stack.pop()
+        for parent in node.parents:
+            if parent not in came and (needed is None or parent in needed):
+                came[parent] = node
+                stack.append(parent)
+    return came
+
+
+def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None], expected: bool) -> None:
+    """Raise if the node needs what was freed, or was changed in place; not where a weak edge leads there."""
+    stale = next(((s, v) for s, v in node.saved if s.version != v and s.changed is not None), None)
+    if not (node.saves and node.freed_by is not None) and stale is None:
+        return
+    path = [node]
+    above = came[node]
+    while above is not None:
+        path.append(above)
+        above = came[above]
+    path.reverse()
+    if any(n.weak for n in path) or take_turns(node, d):
+        return
+    d.raised = True
+    if expected:
+        return
+    if node.saves and node.freed_by is not None:
+        m.second_walks.append(SecondWalk(node, node.freed_by, d, tuple(path)))
+    elif stale is not None:
+        m.stale.append(StaleSaved(node, stale[0], stale[0].changed or d.site, d, tuple(path)))
+
+
+# ---- what a differentiation shows of the graph
+
+
+def is_known(node: Node) -> bool:
+    """Whether all of a graph is known, so that what it does not lead to it certainly does not need."""
+    return not any(n.assumed or n.weak for n in ancestors([node]))
+
+
+def strengthen(node: Node) -> None:
+    """What is differentiated has history: and so has that of which it is certainly made.
+
+    An unknown callable may have put it there by itself, whatever it was given (`critic(batch)`), unless that is a part
+    of what has history for certain (`rnn(x, h)`). And of two values of which nothing is known, the first is more likely
+    to have brought it: `cross_entropy(logits, labels)`.
+    """
+    at = node
+    while at.weak:
+        at.weak = False
+        if len(at.parents) != 1:
+            return
+        below = at.parents[0]
+        if not _is_of_history(below) if at.called else _comes_second(at, below):
+            return
+        at = below
+
+
+def _is_of_history(node: Node) -> bool:
+    """Whether a node is a part of a whole that has history for certain."""
+    while node.weak and node.op == "part" and len(node.parents) == 1:
+        node = node.parents[0]
+    return not node.weak
+
+
+def _comes_second(node: Node, parent: Node) -> bool:
+    """Whether an operand of which nothing is known stands in front of the one that has a node."""
+    for _, value in node.site.operands:
+        if getattr(value, "node", None) is parent:
+            return False
+        if isinstance(value, Opaque) and value.node is None:
+            return True
+    return False
+
+
+def may_have_reached(m: Core) -> bool:
+    """Whether this entry point differentiated something of which nothing is known: any leaf may be behind it."""
+    return any(
+        root.assumed and not root.parents and d.number // STRIDE == m.clock // STRIDE
+        for d in m.differentiations
+        for root in d.roots
+    )
