@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine import tensors
+from autodetach.machine.arguments import flatten
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.frameworks import BOUND, fill_thread, thread_method, toggle
 from autodetach.machine.graph import Site
@@ -228,7 +229,7 @@ def distribution(m: Core, path: str, args: list[Value], kwargs: dict[str, Value]
 def of_distributions(m: Core, name: str, args: list[Value], site: Site) -> Value:
     """`kl_divergence(p, q)`: a function of what the distributions were given."""
     held = [a.attrs.get("#inputs", a) if isinstance(a, Instance) else a for a in args]
-    return m.derive(name, Op(Saved.OPAQUE), tensors.flatten(held), site)
+    return m.derive(name, Op(Saved.OPAQUE), flatten(held), site)
 
 
 def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> Value:
@@ -241,11 +242,11 @@ def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> V
 
         return Native(name, draw, this)
     if name in ("mean", "stddev", "variance", "logits", "probs", "loc", "scale"):
-        return m.derive(name, Op(Saved.OPAQUE), tensors.flatten([held]), site)
+        return m.derive(name, Op(Saved.OPAQUE), flatten([held]), site)
 
     def compute(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
         if name == "rsample":
             m.random_nodes.append(s)
-        return m.derive(name, Op(Saved.OPAQUE), tensors.flatten([held, *args]), s)
+        return m.derive(name, Op(Saved.OPAQUE), flatten([held, *args]), s)
 
     return Native(name, compute, this)

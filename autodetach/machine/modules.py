@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.machine import tensors
+from autodetach.machine.arguments import constant, flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.values import (
     Class,
@@ -179,7 +181,7 @@ def _weight_shape(name: str, args: list[Value], kwargs: dict[str, Value]) -> Dim
         into = args[0] if args else kwargs.get("in_features")
         return (out if isinstance(out, int) else None, into if isinstance(into, int) else None)
     if name == "Embedding":
-        return tensors.shape_of_arguments(args[:2]) if len(args) > 1 else (None, None)
+        return shape_of_arguments(args[:2]) if len(args) > 1 else (None, None)
     return None
 
 
@@ -232,7 +234,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     if spec is None or spec.result == "container":
         return _unknown_module(m, this, args, kwargs, site)
     if name.startswith("AdaptiveAvgPool"):
-        size = {"output_size": tensors.constant(this.attrs.get("output_size"))}
+        size = {"output_size": constant(this.attrs.get("output_size"))}
         spec = replace(spec, saved=of_arguments(f"adaptive_avg_pool{name[-2]}d", (), size).saved)
     if spec.random and this.attrs.get("training", True) is not False:
         m.random_nodes.append(site)
@@ -244,7 +246,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     if len(args) == 1 and not kwargs and isinstance(args[0], (Tensor, Opaque)):
         inputs: list[Value] = args
     else:
-        inputs = [v for v in tensors.flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
+        inputs = [v for v in flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
     weights = parameters_of(this)
     shape = _result_shape(this, spec, name, args)
     result = run_module(m, name, spec, inputs, weights, site, shape)

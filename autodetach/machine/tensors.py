@@ -6,10 +6,12 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from autodetach.machine.arguments import constant, flatten
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad
 from autodetach.machine.graph import Node, Site, Storage
+from autodetach.machine.shapes import broadcast, shape_after, shape_of_arguments, shape_of_part, shape_of_product
 from autodetach.machine.torch_semantics import (
     EFFECTS,
     INPLACE_AT,
@@ -20,33 +22,27 @@ from autodetach.machine.torch_semantics import (
     TENSOR_ATTRIBUTES,
     Op,
     Saved,
-    Shape,
     lookup,
     of_arguments,
 )
 from autodetach.machine.values import (
-    Class,
-    Instance,
     Iterable,
     Native,
     Opaque,
     Sequence,
-    Slice,
+    Shape,
     Sym,
     Tensor,
     Value,
-    is_constant,
-    is_number,
     is_scalar,
 )
-from autodetach.machine.values import Shape as Dims
 
 LIKE_ANOTHER = frozenset("view_as expand_as reshape_as resize_as type_as to".split())
 """What takes a shape, or a type, of another tensor, and not its history."""
 MOVES = frozenset("to cuda cpu float double half bfloat16 type type_as contiguous pin_memory requires_grad_".split())
 
 
-def plain(shape: Dims = None, is_float: bool | None = None, storage: Storage | None = None) -> Tensor:
+def plain(shape: Shape = None, is_float: bool | None = None, storage: Storage | None = None) -> Tensor:
     return Tensor(None, shape, is_float, storage)
 
 
@@ -294,7 +290,7 @@ def outputs_of(
     args: list[Value],
     kwargs: dict[str, Value],
     site: Site,
-    shape: Dims,
+    shape: Shape,
     is_float: bool | None,
 ) -> Value:
     has_dim = "dim" in kwargs or "axis" in kwargs or (len(args) > 1 and isinstance(args[1], (int, Sym)))
@@ -344,23 +340,6 @@ def _chunks(name: str, args: list[Value], kwargs: dict[str, Value]) -> int | Non
     return None
 
 
-def flatten(values: list[Value], depth: int = 3) -> list[Value]:
-    """Tensors and numbers of the arguments; those in lists, tuples and dicts too."""
-    flat: list[Value] = []
-    for value in values:
-        if isinstance(value, Sequence) and depth:
-            flat.extend(flatten(value.items[:64], depth - 1))
-        elif isinstance(value, (Tensor, Opaque)) or is_number(value):
-            flat.append(value)
-        elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen and depth:
-            flat.extend(flatten([v for k, v in value.attrs.items() if not k.startswith("#")], depth - 1))
-        elif isinstance(value, Iterable) and depth:
-            flat.extend(flatten([v for _, v in zip(range(8), value.start(False), strict=False)], depth - 1))
-        elif hasattr(value, "items") and isinstance(value.items, dict) and depth:
-            flat.extend(flatten([v for _, v in value.items.values()], depth - 1))
-    return flat
-
-
 def operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Value:
     """A Python operator with a tensor on one side at least; `right` is None for unary ones."""
     unary = right is None and not isinstance(site.node, (ast.BinOp, ast.AugAssign))
@@ -373,7 +352,7 @@ def operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Value
     tensors = [v for v in inputs if isinstance(v, Tensor)]
     shape = broadcast(inputs)
     if name == "matmul":
-        shape = _matmul_shape(inputs)
+        shape = shape_of_product(inputs)
     if name in ("div", "mul", "pow") and isinstance(left, Tensor):
         pass
     elif name in ("div", "pow") and not isinstance(left, (Tensor, Opaque)):
@@ -458,13 +437,6 @@ def _write_through(m: Core, t: Tensor, node: Node | None, site: Site) -> None:
         view.node = copied
 
 
-def constant(value: Value) -> object:
-    """A value as it stands in a table: numbers, texts and tuples of numbers."""
-    if isinstance(value, Sequence) and value.exact and all(isinstance(v, int) for v in value.items):
-        return tuple(value.items)
-    return value if is_constant(value) else None
-
-
 def asks_in_place(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
     """`F.relu(x, inplace=True)`."""
     at = INPLACE_AT.get(name)
@@ -493,39 +465,7 @@ def subscript(m: Core, t: Tensor, index: Value, site: Site) -> Value:
     by_tensor = any(isinstance(p, (Tensor, Opaque)) or (isinstance(p, Sequence) and p.kind == "list") for p in parts)
     if by_tensor:
         return m.derive("index", lookup("index"), [t, *[p for p in parts if isinstance(p, Tensor)]], site)
-    return m.derive(
-        "__getitem__", lookup("__getitem__"), [t], site, _indexed_shape(t.shape, parts), is_float=t.is_float
-    )
-
-
-def _indexed_shape(shape: Dims, parts: list[Value]) -> Dims:
-    if shape is None:
-        return None
-    left = list(shape)
-    result: list[int | None] = []
-    if any(p is Ellipsis for p in parts):
-        at = next(i for i, p in enumerate(parts) if p is Ellipsis)
-        fill = len(shape) - sum(1 for p in parts if p is not None and p is not Ellipsis)
-        parts = [*parts[:at], *[Slice(None, None, None)] * max(fill, 0), *parts[at + 1 :]]
-    for p in parts:
-        if p is None:
-            result.append(1)
-            continue
-        if not left:
-            return None
-        size = left.pop(0)
-        if isinstance(p, Slice):
-            whole = p.lower is None and p.upper is None and p.step is None
-            bounds = (p.lower, p.upper, p.step)
-            if whole:
-                result.append(size)
-            elif size is not None and all(b is None or isinstance(b, int) for b in bounds) and p.step != 0:
-                result.append(len(range(size)[slice(*bounds)]))
-            else:
-                result.append(None)
-        elif not (is_number(p) or isinstance(p, Sym)):
-            return None
-    return (*result, *left)
+    return m.derive("__getitem__", lookup("__getitem__"), [t], site, shape_of_part(t.shape, parts), is_float=t.is_float)
 
 
 def items(m: Core, t: Tensor, site: Site) -> Iterable:
@@ -536,115 +476,3 @@ def items(m: Core, t: Tensor, site: Site) -> Iterable:
             yield m.derive("select", lookup("select"), [t], site, t.shape[1:] if t.shape else None, is_float=t.is_float)
 
     return Iterable(rows, size if size is not None and size <= 16 else None, short=True)
-
-
-# ---- shapes
-
-
-def shape_of_arguments(args: list[Value]) -> Dims:
-    """`zeros(2, 3)`, `zeros((2, 3))`, `zeros(size)`."""
-    if len(args) == 1 and isinstance(args[0], Sequence):
-        args = args[0].items if args[0].exact else [None]
-        if args == [None]:
-            return None
-    elif len(args) == 1 and not is_number(args[0]):
-        return None
-    return tuple(a if isinstance(a, int) else None for a in args)
-
-
-def shape_of_data(value: Value) -> Dims:
-    """`tensor(data)`."""
-    if is_number(value):
-        return ()
-    if isinstance(value, Sequence) and value.items:
-        inner = shape_of_data(value.items[0])
-        return None if inner is None else (len(value.items) if value.exact else None, *inner)
-    if isinstance(value, Sequence) and value.exact:
-        return (0,)
-    return value.shape if isinstance(value, Tensor) else None
-
-
-def broadcast(values: list[Value]) -> Dims:
-    result: tuple[int | None, ...] = ()
-    for value in values:
-        if is_number(value):
-            continue
-        shape = value.shape if isinstance(value, Tensor) else None
-        if isinstance(value, Opaque) and value.scalar:
-            shape = ()
-        if shape is None:
-            return None
-        longer, shorter = (result, shape) if len(result) >= len(shape) else (shape, result)
-        padded = (1,) * (len(longer) - len(shorter)) + shorter
-        result = tuple(b if a == 1 else a if b == 1 or a == b else None for a, b in zip(longer, padded, strict=True))
-    return result
-
-
-def _matmul_shape(values: list[Value]) -> Dims:
-    shapes = [v.shape if isinstance(v, Tensor) else None for v in values]
-    a, b = (*shapes, None)[:2]
-    if a is None or b is None or not a or not b:
-        return None
-    if len(b) == 1:
-        return a[:-1]
-    if len(a) == 1:
-        return (*b[:-2], b[-1])
-    return (*a[:-1], b[-1])
-
-
-def shape_after(op: Op, name: str, args: list[Value], kwargs: dict[str, Value]) -> Dims:
-    first = args[0] if args else kwargs.get("input")
-    shape = first.shape if isinstance(first, Tensor) else None
-    if op.shape is Shape.SAME:
-        return shape
-    if op.shape is Shape.SCALAR:
-        return ()
-    if op.shape is Shape.BROADCAST:
-        return broadcast([v for v in args if isinstance(v, (Tensor, Opaque)) or is_number(v)])
-    if op.shape is Shape.LOSS:
-        silent = kwargs.get("reduction", "mean") not in ("mean", "sum", "batchmean") or kwargs.get("reduce") is False
-        return None if silent else ()
-    if op.shape is Shape.REDUCE:
-        return _reduced(op, shape, args, kwargs)
-    if name in ("matmul", "mm", "mv", "bmm"):
-        return _matmul_shape(args)
-    if name == "linear" and shape is not None and len(args) > 1 and isinstance(args[1], Tensor) and args[1].shape:
-        return (*shape[:-1], args[1].shape[0])
-    if name in ("t", "transpose", "permute", "swapaxes") and shape is not None:
-        return shape[::-1] if name == "t" or len(shape) == 2 else (None,) * len(shape)
-    if name in ("view", "reshape") and len(args) > 1:
-        dims = shape_of_arguments(args[1:])
-        return None if dims is None else tuple(None if d == -1 else d for d in dims)
-    if name == "unsqueeze" and shape is not None and len(args) > 1 and isinstance(args[1], int):
-        at = args[1] if args[1] >= 0 else len(shape) + 1 + args[1]
-        return (*shape[:at], 1, *shape[at:])
-    if name == "squeeze" and shape is not None and len(args) > 1 and isinstance(args[1], int):
-        at = args[1] % len(shape) if shape else 0
-        return (*shape[:at], *shape[at + 1 :]) if shape and shape[at] == 1 else shape
-    if name == "stack":
-        parts = flatten([first])
-        inner = parts[0].shape if parts and isinstance(parts[0], Tensor) else None
-        return None if inner is None else (None, *inner)
-    if name == "dot":
-        return ()
-    return None
-
-
-def _reduced(op: Op, shape: Dims, args: list[Value], kwargs: dict[str, Value]) -> Dims:
-    dim = kwargs.get("dim", kwargs.get("axis", args[op.dim_at] if len(args) > op.dim_at else None))
-    if dim is None or (isinstance(dim, bool) and op.dim_at == 1):
-        return ()
-    if not isinstance(dim, int) or shape is None or not -len(shape) <= dim < len(shape):
-        return None
-    at = dim % len(shape)
-    keep = kwargs.get("keepdim", kwargs.get("keepdims", args[op.dim_at + 1] if len(args) > op.dim_at + 1 else False))
-    if keep is True:
-        return (*shape[:at], 1, *shape[at + 1 :])
-    return (*shape[:at], *shape[at + 1 :]) if keep is False else None
-
-
-def is_certain_number(value: Value) -> bool:
-    """A Python number, or a list of nothing but these: what `torch.stack` and its like refuse."""
-    if isinstance(value, Sequence):
-        return bool(value.items) and all(is_certain_number(v) for v in value.items)
-    return is_number(value) and not (is_constant(value) and isinstance(value, bool))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from autodetach.machine import frameworks, tensors, transforms
+from autodetach.machine.arguments import flatten, is_certain_number
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate, differentiate_call
@@ -19,6 +20,7 @@ from autodetach.machine.modules import (
 from autodetach.machine.optimizers import build_optimizer, leaves_of
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
+from autodetach.machine.shapes import shape_of_arguments, shape_of_data
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
     FACTORIES,
@@ -126,7 +128,7 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
 def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     prefixed = part if part in OPS else name
     first = args[0] if args else kwargs.get("input", kwargs.get("tensors"))
-    if name not in ACCEPTS_NUMBERS and tensors.is_certain_number(first) and (name in OPS or name in TENSOR_ATTRIBUTES):
+    if name not in ACCEPTS_NUMBERS and is_certain_number(first) and (name in OPS or name in TENSOR_ATTRIBUTES):
         m.refuse(site, f"`torch.{part}` of a number", "TypeError")
     if name in ("device", "dtype", "finfo", "iinfo", "Size", "Generator"):
         return m.opaque(name)
@@ -143,7 +145,7 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
 
 def _machinery(m: Core, part: str, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if part.startswith("distributed.") and name in COLLECTIVES and args:
-        for written in tensors.flatten(args[:1]):
+        for written in flatten(args[:1]):
             if isinstance(written, Tensor):
                 m.change_in_place(written, site)
         return m.opaque(name)
@@ -197,7 +199,7 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
     first = args[0] if args else None
     is_float: bool | None = None
     if name in ("tensor", "as_tensor", "asarray", "scalar_tensor", "from_numpy"):
-        shape = tensors.shape_of_data(first)
+        shape = shape_of_data(first)
         number = first
         while isinstance(number, Sequence) and number.items:
             number = number.items[0]
@@ -205,10 +207,10 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
     elif name.endswith("_like") and isinstance(first, Tensor):
         shape, is_float = first.shape, True if name.startswith("randn") else first.is_float
     elif name in ("full",):
-        shape = tensors.shape_of_arguments(args[:1])
+        shape = shape_of_arguments(args[:1])
     elif name in ("randint",):
         size = kwargs.get("size", args[-1] if args else None)
-        shape, is_float = tensors.shape_of_arguments([size]) if size is not None else None, False
+        shape, is_float = shape_of_arguments([size]) if size is not None else None, False
     elif name in ("arange", "randperm", "range"):
         shape, is_float = ((first,) if len(args) == 1 and isinstance(first, int) else (None,)), False
         if any(isinstance(a, float) for a in args):
@@ -218,12 +220,12 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
         shape, is_float = (count if isinstance(count, int) else None,), True
     elif name == "normal":
         size = kwargs.get("size", args[2] if len(args) > 2 else None)
-        shape, is_float = tensors.shape_of_arguments([size]) if size is not None else None, True
+        shape, is_float = shape_of_arguments([size]) if size is not None else None, True
     elif name == "eye":
         shape, is_float = (first, first) if isinstance(first, int) else None, True
     else:
         size = kwargs.get("size")
-        shape = tensors.shape_of_arguments([size] if size is not None else args)
+        shape = shape_of_arguments([size] if size is not None else args)
         is_float = name in ("rand", "randn", "zeros", "ones", "empty") or None
     result = Tensor(None, shape, is_float)
     result.born = m.clock
@@ -323,7 +325,7 @@ def apply_function(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Val
         return tensors.plain()
     saves = any(isinstance(n, ast.Attribute) and n.attr == "save_for_backward" for n in ast.walk(cls.node))
     op = Op(Saved.OPAQUE if saves else Saved.NOTHING)
-    return m.derive(cls.name, op, tensors.flatten(args), site)
+    return m.derive(cls.name, op, flatten(args), site)
 
 
 def _is_marked(cls: ast.ClassDef) -> bool:
@@ -381,12 +383,12 @@ def _functional_call(m: Core, args: list[Value], kwargs: dict[str, Value], site:
     given = args[2] if len(args) > 2 else kwargs.get("args")
     values: list[Value] = list(given.items) if isinstance(given, Sequence) else [given]
     module = args[0] if args else None
-    weights = tensors.flatten([params])
+    weights = flatten([params])
     if isinstance(module, Instance):
         names = {id(p): w for p, w in zip(parameters_of(module), weights, strict=False)}
         if names and all(isinstance(w, Tensor) for w in names.values()):
             return _with_parameters(m, module, weights, values, kwargs, site)
-    return m.derive("functional_call", Op(Saved.OPERANDS), tensors.flatten([*values, *weights]), site)
+    return m.derive("functional_call", Op(Saved.OPERANDS), flatten([*values, *weights]), site)
 
 
 def _with_parameters(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autodetach.machine import tensors
+from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.modules import named_tensors, packed_sequence
@@ -114,7 +115,7 @@ def _like(m: Core, target: Value, value: Value, site: Site) -> Value:
     if isinstance(target, Sequence):
         return Sequence(target.kind, [_like(m, v, value, site) for v in target.items], m.clock, target.exact)
     shape = target.shape if isinstance(target, Tensor) else None
-    return m.derive("func.grad", OPAQUE, tensors.flatten([value]), site, shape, is_float=True)
+    return m.derive("func.grad", OPAQUE, flatten([value]), site, shape, is_float=True)
 
 
 def of_autograd_functional(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
@@ -123,7 +124,7 @@ def of_autograd_functional(m: Core, args: Args, kwargs: Named, site: Site) -> Va
         return tensors.plain(None, True)
     held = m.collect(args[1], site)[0] if len(args) > 1 and isinstance(args[1], Sequence) else args[1:2]
     value = m.call(args[0], held, {}, site) if isinstance(args[0], (Function, Method, Native, Instance)) else None
-    return m.derive("jacobian", OPAQUE, tensors.flatten([value, *held]), site)
+    return m.derive("jacobian", OPAQUE, flatten([value, *held]), site)
 
 
 # ---- sequences of unequal length, parameters as one vector
@@ -148,7 +149,7 @@ def _to_vector(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
 def _parts(m: Core, args: Args, site: Site) -> Args:
     value = args[0] if args else None
-    return tensors.flatten(m.collect(value, site, 64)[0] if isinstance(value, Iterable) else [value])
+    return flatten(m.collect(value, site, 64)[0] if isinstance(value, Iterable) else [value])
 
 
 # ---- averaged models, data sets

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine import options, tensors
+from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
@@ -162,7 +163,7 @@ def _opaque_operation(
     result = m.opaque(name)
     result.node = None
     if m.grad_enabled and this.node is not None:
-        given = () if name in tensors.LIKE_ANOTHER else tensors.flatten(args)
+        given = () if name in tensors.LIKE_ANOTHER else flatten(args)
         carriers = [this, *[v for v in given if isinstance(v, (Tensor, Opaque)) and v.node is not None]]
         parents = tuple(dict.fromkeys(c.node for c in carriers if c.node is not None))
         result.node = m.new_node(

@@ -1,0 +1,36 @@
+"""What the arguments of a function of tensors hold."""
+
+from __future__ import annotations
+
+from autodetach.machine.values import Class, Instance, Iterable, Opaque, Sequence, Tensor, Value, is_constant, is_number
+
+
+def flatten(values: list[Value], depth: int = 3) -> list[Value]:
+    """Tensors and numbers of the arguments; those in lists, tuples and dicts too."""
+    flat: list[Value] = []
+    for value in values:
+        if isinstance(value, Sequence) and depth:
+            flat.extend(flatten(value.items[:64], depth - 1))
+        elif isinstance(value, (Tensor, Opaque)) or is_number(value):
+            flat.append(value)
+        elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen and depth:
+            flat.extend(flatten([v for k, v in value.attrs.items() if not k.startswith("#")], depth - 1))
+        elif isinstance(value, Iterable) and depth:
+            flat.extend(flatten([v for _, v in zip(range(8), value.start(False), strict=False)], depth - 1))
+        elif hasattr(value, "items") and isinstance(value.items, dict) and depth:
+            flat.extend(flatten([v for _, v in value.items.values()], depth - 1))
+    return flat
+
+
+def constant(value: Value) -> object:
+    """A value as it stands in a table: numbers, texts and tuples of numbers."""
+    if isinstance(value, Sequence) and value.exact and all(isinstance(v, int) for v in value.items):
+        return tuple(value.items)
+    return value if is_constant(value) else None
+
+
+def is_certain_number(value: Value) -> bool:
+    """A Python number, or a list of nothing but these: what `torch.stack` and its like refuse."""
+    if isinstance(value, Sequence):
+        return bool(value.items) and all(is_certain_number(v) for v in value.items)
+    return is_number(value) and not (is_constant(value) and isinstance(value, bool))
