@@ -39,7 +39,7 @@ ORDER = (
     "machine.events machine.operands machine.arguments",
     "machine.shapes",
     "machine.core",
-    "machine.differentiation",
+    "machine.differentiation machine.in_place",
     "machine.tensors machine.containers machine.options",
     "machine.modules",
     "machine.python_builtins",

@@ -9,6 +9,7 @@ from autodetach.machine import tensors
 from autodetach.machine.arguments import constant, flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.in_place import in_place
 from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.values import (
@@ -242,7 +243,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         return args[0] if args else None
     if this.attrs.get("inplace") is True and name in MODULE_INPLACE_AT and args and isinstance(args[0], Tensor):
         function = "leaky_relu" if name == "LeakyReLU" else name.lower()
-        return tensors.in_place(m, args[0], function + "_", [], site)
+        return in_place(m, args[0], function + "_", [], site)
     if len(args) == 1 and not kwargs and isinstance(args[0], (Tensor, Opaque)):
         inputs: list[Value] = args
     else:

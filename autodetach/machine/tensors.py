@@ -10,11 +10,11 @@ from autodetach.machine.arguments import constant, flatten
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad
-from autodetach.machine.graph import Node, Site, Storage
+from autodetach.machine.graph import Site, Storage
+from autodetach.machine.in_place import asks_in_place, in_place
 from autodetach.machine.shapes import broadcast, shape_after, shape_of_arguments, shape_of_part, shape_of_product
 from autodetach.machine.torch_semantics import (
     EFFECTS,
-    INPLACE_AT,
     INPLACE_EXCEPTIONS,
     NUMBER_METHODS,
     OPERATORS,
@@ -381,66 +381,6 @@ def opaque_operator(m: Core, name: str, left: Value, right: Value, site: Site) -
 
 
 # ---- changes in place
-
-
-def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> Tensor:
-    base = name[:-1] if name.endswith("_") and name != "__setitem__" else name
-    carriers = [v for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None]
-    if name in RANDOM:
-        m.random_nodes.append(site)
-    if m.grad_enabled and (t.node is not None or carriers):
-        if t.node is not None and t.node.leaf:
-            m.type_fault(site, "changes a leaf that requires grad in place", "leaf")
-            return t
-        # Even what replaces every value is linked to the graph of the old ones, to which it sends zeros.
-        replaces = base in ("copy", "zero", "fill", "normal", "uniform", "__setitem__")
-        version = t.storage.version
-        row = replace(lookup("add" if replaces else name), view=False)
-        made = m.derive(base, row, [t, *others], site, t.shape)
-        node = made.node
-        m.change_in_place(t, site)
-        if node is not None:
-            # What the node saved of the tensor itself was a copy, or is what the change left: the change is its own.
-            own = (t.storage, made.storage)
-            node.saved = tuple((t.storage, version + 1) if s in own else (s, v) for s, v in node.saved)
-        t.node = node
-        t.is_float = True
-        if t.view_of is not None:
-            _write_through(m, t, node, site)
-        return t
-    m.change_in_place(t, site)
-    owner = t.grad_of or (t.data_of.grad_of if t.data_of is not None else None)
-    if owner is not None and owner.node is not None and base in ("zero", "fill"):
-        owner.node.grads = []
-    by_grad = any(v.from_grad for v in flatten(others) if isinstance(v, Tensor))
-    t.from_grad = t.from_grad or by_grad
-    for leaf in (t, t.data_of) if by_grad else ():
-        if leaf is not None and leaf.node is not None and leaf.node.leaf:
-            m.steps_read(leaf, site, "update")
-    return t
-
-
-def _write_through(m: Core, t: Tensor, node: Node | None, site: Site) -> None:
-    """A view was written to: it and its bases have the history of what they held and of what was written."""
-    chain = [t]
-    while (base := chain[-1].view_of) is not None:
-        chain.append(base)
-    root = chain[-1]
-    if root.node is not None and root.node.leaf:
-        m.type_fault(site, "changes a view of a leaf that requires grad in place", "leaf")
-        return
-    parents = tuple(dict.fromkeys(n for n in (root.node, node) if n is not None))
-    # The node that stands for the copy cannot be walked twice, whatever was written.
-    is_weak = all(p.weak for p in parents)
-    copied = m.new_node("copy_slices", site, parents, tuple(chain), saves=True, weak=is_weak) if parents else None
-    for view in chain:
-        view.node = copied
-
-
-def asks_in_place(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
-    """`F.relu(x, inplace=True)`."""
-    at = INPLACE_AT.get(name)
-    return at is not None and bool(args) and kwargs.get("inplace", args[at] if len(args) > at else False) is True
 
 
 def augmented(m: Core, op: str, old: Tensor, right: Value, site: Site) -> Value:

@@ -1,0 +1,81 @@
+"""Changes in place: whose version they raise, and whose history they become."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autodetach.machine.arguments import flatten
+from autodetach.machine.core import Core
+from autodetach.machine.graph import Node, Site
+from autodetach.machine.torch_semantics import INPLACE_AT, RANDOM, lookup
+from autodetach.machine.values import Opaque, Tensor, Value
+
+
+def asks_in_place(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
+    """`F.relu(x, inplace=True)`."""
+    at = INPLACE_AT.get(name)
+    return at is not None and bool(args) and kwargs.get("inplace", args[at] if len(args) > at else False) is True
+
+
+def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> Tensor:
+    """Change `t` by an operation on it and `others`; `name` may be "__setitem__". Returns `t`."""
+    base = name[:-1] if name.endswith("_") and name != "__setitem__" else name
+    carriers = [v for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None]
+    if name in RANDOM:
+        m.random_nodes.append(site)
+    if not (m.grad_enabled and (t.node is not None or carriers)):
+        _overwrite(m, t, base, others, site)
+    elif t.node is not None and t.node.leaf:
+        m.type_fault(site, "changes a leaf that requires grad in place", "leaf")
+    else:
+        _record(m, t, name, base, others, site)
+    return t
+
+
+def _record(m: Core, t: Tensor, name: str, base: str, others: list[Value], site: Site) -> None:
+    """A change that the graph knows of: the tensor, and what it is a view of, have a new history."""
+    # Even what replaces every value is linked to the graph of the old ones, to which it sends zeros.
+    replaces = base in ("copy", "zero", "fill", "normal", "uniform", "__setitem__")
+    version = t.storage.version
+    row = replace(lookup("add" if replaces else name), view=False)
+    made = m.derive(base, row, [t, *others], site, t.shape)
+    node = made.node
+    m.change_in_place(t, site)
+    if node is not None:
+        # What the node saved of the tensor itself was a copy, or is what the change left: the change is its own.
+        own = (t.storage, made.storage)
+        node.saved = tuple((t.storage, version + 1) if s in own else (s, v) for s, v in node.saved)
+    t.node = node
+    t.is_float = True
+    if t.view_of is not None:
+        _write_through(m, t, node, site)
+
+
+def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -> None:
+    """A change that no graph knows of: `grad.zero_()` takes gradient away, `p.data -= lr * p.grad` is a step."""
+    m.change_in_place(t, site)
+    owner = t.grad_of or (t.data_of.grad_of if t.data_of is not None else None)
+    if owner is not None and owner.node is not None and base in ("zero", "fill"):
+        owner.node.grads = []
+    by_grad = any(v.from_grad for v in flatten(others) if isinstance(v, Tensor))
+    t.from_grad = t.from_grad or by_grad
+    for leaf in (t, t.data_of) if by_grad else ():
+        if leaf is not None and leaf.node is not None and leaf.node.leaf:
+            m.steps_read(leaf, site, "update")
+
+
+def _write_through(m: Core, t: Tensor, node: Node | None, site: Site) -> None:
+    """A view was written to: it and its bases have the history of what they held and of what was written."""
+    chain = [t]
+    while (base := chain[-1].view_of) is not None:
+        chain.append(base)
+    root = chain[-1]
+    if root.node is not None and root.node.leaf:
+        m.type_fault(site, "changes a view of a leaf that requires grad in place", "leaf")
+        return
+    parents = tuple(dict.fromkeys(n for n in (root.node, node) if n is not None))
+    # The node that stands for the copy cannot be walked twice, whatever was written.
+    is_weak = all(p.weak for p in parents)
+    copied = m.new_node("copy_slices", site, parents, tuple(chain), saves=True, weak=is_weak) if parents else None
+    for view in chain:
+        view.node = copied
