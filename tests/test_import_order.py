@@ -36,7 +36,7 @@ ORDER = (
     "machine.likeness",
     "machine.values",
     "machine.classes",
-    "machine.events machine.operands machine.arguments",
+    "machine.events machine.operands machine.arguments machine.exceptions",
     "machine.shapes",
     "machine.core",
     "machine.differentiation machine.in_place",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, functional, tensors
-from autodetach.machine.classes import decorate, linear_order
+from autodetach.machine.classes import decorate
 from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
 from autodetach.machine.events import DroppedDetach
+from autodetach.machine.exceptions import TRY, expects_runtime_error, handles, may_swallow, mentions_runtime_error
 from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Activation, Loops, Site
 from autodetach.machine.imports import Imports
@@ -43,14 +43,12 @@ from autodetach.machine.values import (
 )
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
-CATCH_ALL = ("Exception", "BaseException")
 LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 MAX_EXACT_ITEMS = 8
 UNROLLED = 64
 """As many steps of a counter in a function as a network may unroll: words of a sentence, steps of a solver."""
 BOUNDED = 16
 """A loop of so few passes over something in view is bounded by its structure: over layers, classes, gates."""
-TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 
 
 class Statements(Imports):
@@ -699,50 +697,3 @@ def limit_of_length(node: ast.While) -> ast.expr | None:
 def _is_much(limit: Value) -> bool:
     """Whether the few passes that are executed are far from filling something, as they are for `deque(maxlen=...)`."""
     return isinstance(limit, int) and limit > UNROLLED
-
-
-def may_swallow(exit_: Value) -> bool:
-    """Whether an `__exit__` can return anything but None and False."""
-    return isinstance(exit_, Function) and any(
-        isinstance(n, ast.Return)
-        and n.value is not None
-        and not (isinstance(n.value, ast.Constant) and not n.value.value)
-        for n in ast.walk(exit_.node)
-    )
-
-
-def mentions_runtime_error(call: ast.Call) -> bool:
-    """`pytest.raises(RuntimeError)`, `self.assertRaises(RuntimeError)`, `assertRaisesRegex(...)`."""
-    name = (
-        call.func.attr
-        if isinstance(call.func, ast.Attribute)
-        else call.func.id
-        if isinstance(call.func, ast.Name)
-        else ""
-    )
-    if not (name in ("raises", "suppress") or name.startswith("assertRaises")):
-        return False
-    return any(isinstance(n, ast.Name) and n.id in ("RuntimeError", *CATCH_ALL) for a in call.args for n in ast.walk(a))
-
-
-def expects_runtime_error(node: ast.stmt) -> bool:
-    assert isinstance(node, TRY)
-    return any(handles(h, "RuntimeError") for h in node.handlers)
-
-
-def handles(handler: ast.ExceptHandler, name: str, value: Value = None) -> bool:
-    """Whether a handler catches an exception of a class, by the names of the class and its bases."""
-    if handler.type is None:
-        return True
-    names = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)}
-    names |= {n.attr for n in ast.walk(handler.type) if isinstance(n, ast.Attribute)}
-    kinds = {name, *CATCH_ALL}
-    known = getattr(builtins, name, None)
-    if isinstance(known, type):
-        kinds |= {base.__name__ for base in known.__mro__}
-    if isinstance(value, Instance):
-        for base in linear_order(value.cls) if isinstance(value.cls, Class) else []:
-            kinds.add(base.name)
-            known = getattr(builtins, base.name, None) if isinstance(base, External) else None
-            kinds |= {c.__name__ for c in known.__mro__} if isinstance(known, type) else set()
-    return bool(names & kinds)

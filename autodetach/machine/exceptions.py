@@ -1,0 +1,55 @@
+"""Who catches an exception: the handlers of a `try`, contexts that swallow it, tests that expect it."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from autodetach.machine.classes import linear_order
+from autodetach.machine.values import Class, External, Function, Instance, Value
+
+CATCH_ALL = ("Exception", "BaseException")
+TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
+
+
+def handles(handler: ast.ExceptHandler, name: str, value: Value = None) -> bool:
+    """Whether a handler catches an exception of a class, by the names of the class and its bases."""
+    if handler.type is None:
+        return True
+    names = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)}
+    names |= {n.attr for n in ast.walk(handler.type) if isinstance(n, ast.Attribute)}
+    kinds = {name, *CATCH_ALL}
+    known = getattr(builtins, name, None)
+    if isinstance(known, type):
+        kinds |= {base.__name__ for base in known.__mro__}
+    if isinstance(value, Instance):
+        for base in linear_order(value.cls) if isinstance(value.cls, Class) else []:
+            kinds.add(base.name)
+            known = getattr(builtins, base.name, None) if isinstance(base, External) else None
+            kinds |= {c.__name__ for c in known.__mro__} if isinstance(known, type) else set()
+    return bool(names & kinds)
+
+
+def expects_runtime_error(node: ast.stmt) -> bool:
+    """Whether a `try` has a handler for what autograd raises."""
+    assert isinstance(node, TRY)
+    return any(handles(h, "RuntimeError") for h in node.handlers)
+
+
+def mentions_runtime_error(call: ast.Call) -> bool:
+    """`pytest.raises(RuntimeError)`, `self.assertRaises(RuntimeError)`, `assertRaisesRegex(...)`."""
+    func = call.func
+    name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+    if not (name in ("raises", "suppress") or name.startswith("assertRaises")):
+        return False
+    return any(isinstance(n, ast.Name) and n.id in ("RuntimeError", *CATCH_ALL) for a in call.args for n in ast.walk(a))
+
+
+def may_swallow(exit_: Value) -> bool:
+    """Whether an `__exit__` can return anything but None and False."""
+    return isinstance(exit_, Function) and any(
+        isinstance(n, ast.Return)
+        and n.value is not None
+        and not (isinstance(n.value, ast.Constant) and not n.value.value)
+        for n in ast.walk(exit_.node)
+    )
