@@ -53,7 +53,7 @@ ORDER = (
     "machine.objects",
     "machine.expressions",
     "machine.imports",
-    "machine.patterns",
+    "machine.patterns machine.contexts",
     "machine.statements",
     "machine.interpreter machine.heap",
     "machine.bystanders",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from autodetach.machine import containers, library_objects, tensors
+from autodetach.machine.contexts import Leave
 from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
 from autodetach.machine.generators import yields
 from autodetach.machine.graph import Site
@@ -22,8 +23,6 @@ from autodetach.machine.values import (
     Tensor,
     Value,
 )
-
-Leave = Callable[[Raised | None], bool]
 
 
 class Machine(Statements):

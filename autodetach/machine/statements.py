@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from autodetach.machine import containers, functional, tensors
+from autodetach.machine import containers, contexts, functional, tensors
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
 from autodetach.machine.events import DroppedDetach
@@ -535,61 +535,9 @@ class Statements(Imports):
         leave(None)
         return signal
 
-    def enter(self, context: Value, item: ast.withitem, frame: Frame, site: Site) -> Callable[[Raised | None], bool]:
-        """Enter a context, bind its name; returns what leaves it, which says whether it swallows the exception."""
-        entered: Value = context
-
-        def leave(error: Raised | None) -> bool:
-            return False
-
-        if isinstance(context, External):
-            mode = grad_mode_of(context.path)
-            if mode is not None:
-                context = GradMode(mode)
-        if isinstance(context, GradMode):
-            before = self.grad_enabled
-            if context.previous:  # `set_grad_enabled` has switched when it was called
-                before = bool(context.previous.pop())
-            enabled = context.enabled
-            self.grad_enabled = enabled if isinstance(enabled, bool) else self.truth(enabled, site)
-
-            def restore(error: Raised | None) -> bool:
-                self.grad_enabled = before
-                return False
-
-            leave = restore
-        elif isinstance(context, Opaque) and context.name == "ExitStack":
-            outer_mode = self.grad_enabled
-
-            def unwind(error: Raised | None) -> bool:
-                self.grad_enabled = outer_mode
-                return False
-
-            leave = unwind
-        elif isinstance(context, Iterable) and context.once:
-            running = context.start(False)
-            entered = next(running, None)
-
-            def go_on(error: Raised | None) -> bool:
-                next(running, None)
-                return False
-
-            leave = go_on
-        elif isinstance(context, Instance):
-            enter = self.class_attribute(context.cls, "__enter__")
-            exit_ = self.class_attribute(context.cls, "__exit__")
-            if enter is not MISSING:
-                entered = self.call(self.bind(enter, context, site), [], {}, site)
-            if exit_ is not MISSING:
-
-                def finish(error: Raised | None) -> bool:
-                    of: list[Value] = [None, None, None]
-                    if error is not None:
-                        value = self.opaque("error") if error.value is None else error.value
-                        of = [External("builtins." + error.name), value, self.opaque("traceback")]
-                    return self.known_truth(self.call(self.bind(exit_, context, site), of, {}, site), site) is True
-
-                leave = finish
+    def enter(self, context: Value, item: ast.withitem, frame: Frame, site: Site) -> contexts.Leave:
+        """Enter a context, and bind its name; returns what leaves it."""
+        entered, leave = contexts.enter(self, context, site)
         if item.optional_vars is not None:
             self.assign(item.optional_vars, entered, frame)
         return leave

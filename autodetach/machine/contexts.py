@@ -1,0 +1,77 @@
+"""The contexts of `with`: what is entered, what that changes, and what leaving it changes back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from autodetach.machine.core import MISSING, Raised
+from autodetach.machine.expressions import Expressions
+from autodetach.machine.graph import Site
+from autodetach.machine.torch_library import grad_mode_of
+from autodetach.machine.values import External, GradMode, Instance, Iterable, Opaque, Value
+
+Leave = Callable[[Raised | None], bool]
+"""Leaves a context, with what was raised in it, and says whether it swallows that."""
+
+
+def enter(m: Expressions, context: Value, site: Site) -> tuple[Value, Leave]:
+    """Enter a context: what its name is bound to, and what leaves it."""
+    if isinstance(context, External):
+        mode = grad_mode_of(context.path)
+        return context, _nothing_to_leave if mode is None else _switched(m, GradMode(mode), site)
+    if isinstance(context, GradMode):
+        return context, _switched(m, context, site)
+    if isinstance(context, Opaque) and context.name == "ExitStack":
+        return context, _switched_back(m, m.grad_enabled)  # what it enters later may switch
+    if isinstance(context, Iterable) and context.once:
+        return _generated(context)
+    if isinstance(context, Instance):
+        return _of_instance(m, context, site)
+    return context, _nothing_to_leave
+
+
+def _nothing_to_leave(error: Raised | None) -> bool:
+    return False
+
+
+def _switched(m: Expressions, context: GradMode, site: Site) -> Leave:
+    before = m.grad_enabled
+    if context.previous:  # `set_grad_enabled` has switched when it was called
+        before = bool(context.previous.pop())
+    enabled = context.enabled
+    m.grad_enabled = enabled if isinstance(enabled, bool) else m.truth(enabled, site)
+    return _switched_back(m, before)
+
+
+def _switched_back(m: Expressions, before: bool) -> Leave:
+    def leave(error: Raised | None) -> bool:
+        m.grad_enabled = before
+        return False
+
+    return leave
+
+
+def _generated(context: Iterable) -> tuple[Value, Leave]:
+    """`@contextmanager`: the generator runs up to its `yield`, and goes on from there."""
+    running = context.start(False)
+
+    def leave(error: Raised | None) -> bool:
+        next(running, None)
+        return False
+
+    return next(running, None), leave
+
+
+def _of_instance(m: Expressions, context: Instance, site: Site) -> tuple[Value, Leave]:
+    enter_ = m.class_attribute(context.cls, "__enter__")
+    exit_ = m.class_attribute(context.cls, "__exit__")
+    entered = context if enter_ is MISSING else m.call(m.bind(enter_, context, site), [], {}, site)
+
+    def leave(error: Raised | None) -> bool:
+        of: list[Value] = [None, None, None]
+        if error is not None:
+            value = m.opaque("error") if error.value is None else error.value
+            of = [External("builtins." + error.name), value, m.opaque("traceback")]
+        return m.known_truth(m.call(m.bind(exit_, context, site), of, {}, site), site) is True
+
+    return entered, _nothing_to_leave if exit_ is MISSING else leave
