@@ -51,6 +51,7 @@ ORDER = (
     "machine.library_objects",
     "machine.torch_library",
     "machine.objects",
+    "machine.operators",
     "machine.expressions",
     "machine.imports",
     "machine.patterns machine.contexts",

@@ -450,6 +450,10 @@ class Core:
         """What a loop over `value` runs through."""
         raise NotImplementedError
 
+    def known_truth(self, value: Value, site: Site) -> bool | None:
+        """The truth of a value where it is known, or follows from a test that was decided before."""
+        raise NotImplementedError
+
     def truth(self, value: Value, site: Site, default: bool = True, relevant: bool = True) -> bool:
         raise NotImplementedError
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Iterator
 
-from autodetach.machine import containers, python_builtins, tensors
-from autodetach.machine.core import MISSING, OutOfFuel, Raised
+from autodetach.machine import containers, operators, python_builtins, tensors
+from autodetach.machine.core import MISSING, OutOfFuel
 from autodetach.machine.events import DataRead, IndexedScalar
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
 from autodetach.machine.modules import is_module, part_of
 from autodetach.machine.objects import Objects
 from autodetach.machine.observations import begin, bound, finish
-from autodetach.machine.torch_semantics import OPERATORS
+from autodetach.machine.operators import LONG, compare, key_in_test, negate
 from autodetach.machine.values import (
     CONSTANT_TYPES,
     Class,
@@ -38,41 +37,7 @@ from autodetach.machine.values import (
     is_scalar,
 )
 
-BINARY: dict[str, Callable[[Value, Value], Value]] = {
-    "Add": operator.add,
-    "Sub": operator.sub,
-    "Mult": operator.mul,
-    "Div": operator.truediv,
-    "FloorDiv": operator.floordiv,
-    "Mod": operator.mod,
-    "Pow": operator.pow,
-    "LShift": operator.lshift,
-    "RShift": operator.rshift,
-    "BitOr": operator.or_,
-    "BitXor": operator.xor,
-    "BitAnd": operator.and_,
-    "MatMult": operator.matmul,
-}
-DUNDER = {
-    "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
-    "LShift": "lshift", "RShift": "rshift", "BitOr": "or", "BitXor": "xor", "BitAnd": "and", "MatMult": "matmul",
-}  # fmt: skip
-COMPARE: dict[str, Callable[[Value, Value], bool]] = {
-    "Eq": operator.eq,
-    "NotEq": operator.ne,
-    "Lt": operator.lt,
-    "LtE": operator.le,
-    "Gt": operator.gt,
-    "GtE": operator.ge,
-}
-COMPARE_DUNDER = {"Eq": "__eq__", "NotEq": "__ne__", "Lt": "__lt__", "LtE": "__le__", "Gt": "__gt__", "GtE": "__ge__"}
-HUGE = 1 << 64
-LONG = 10_000
 NAME, CONSTANT, ATTRIBUTE, STARRED = ast.Name, ast.Constant, ast.Attribute, ast.Starred
-PLAIN = CONSTANT_TYPES | {Sym, Opaque}
-BEFORE_TENSORS = PLAIN | {Iterable}
-"""What may stand in front of an operator for which a tensor behind it answers."""
-NO_TAGS: frozenset[object] = frozenset()
 
 
 class Expressions(Objects):
@@ -86,6 +51,8 @@ class Expressions(Objects):
         self.globals = Frame(None, "<module>")
         self.met: set[object] = set()
         self.builtins: dict[str, Value] = python_builtins.builtin_names()
+
+    binary = operators.binary
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         kind = type(node)
@@ -160,101 +127,12 @@ class Expressions(Objects):
         site = Site(node, frame.qualname, ((node.left, left), (node.right, right)))
         return self.binary(type(node.op).__name__, left, right, site)
 
-    def binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
-        if op == "MatMult" and (is_number(left) or is_number(right)):
-            self.refuse(site, "multiplies a number as a matrix", "TypeError")
-        one, other = type(left), type(right)
-        if one is Tensor or (other is Tensor and one in BEFORE_TENSORS):
-            return tensors.operator(self, OPERATORS.get(op, "add"), left, right, site)
-        if one in PLAIN and other in PLAIN:
-            if one is Opaque or other is Opaque:
-                return tensors.opaque_operator(self, OPERATORS.get(op, "add"), left, right, site)
-            if one is Sym or other is Sym:
-                return self._symbolic_binary(op, left, right)
-            return self._constant_binary(op, left, right, site)
-        if isinstance(left, (Sequence, Mapping)) or isinstance(right, (Sequence, Mapping)):
-            found = containers.binary(self, op, left, right, site)
-            if found is not MISSING:
-                return found
-        if isinstance(left, Instance) or isinstance(right, Instance):
-            found = self._instance_binary(op, left, right, site)
-            if found is not MISSING:
-                return found
-        if one is Opaque or other is Opaque:
-            return tensors.opaque_operator(self, OPERATORS.get(op, "add"), left, right, site)
-        return self._symbolic_binary(op, left, right)
-
-    def _constant_binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
-        if op == "Pow" and not (is_small(left) and is_small(right) and abs(right) < 64):
-            return self.fresh("number")
-        if op in ("Mult", "LShift") and (is_long(left, right) or is_long(right, left)):
-            return self.fresh("number" if is_number(left) and is_number(right) else "")
-        try:
-            result = BINARY[op](left, right)
-        except TypeError:
-            if left is None or right is None or (isinstance(left, str) and op == "Add"):
-                self.refuse(site, "unsupported operands", "TypeError")
-            return self.fresh()
-        except ZeroDivisionError as error:
-            if self.loops and not self.loops[-1].activation.exact:
-                return self.fresh("number")  # a count that the cut-off loop would have raised
-            raise Raised("ZeroDivisionError") from error
-        except Exception:
-            return self.fresh()
-        if isinstance(result, int) and abs(result) > HUGE:
-            return self.fresh("number")
-        if isinstance(result, (str, bytes)) and len(result) > LONG:
-            return self.fresh("str")
-        return result
-
-    def _symbolic_binary(self, op: str, left: Value, right: Value) -> Value:
-        tags = left.tags if type(left) is Sym else NO_TAGS
-        if type(right) is Sym and right.tags:
-            tags = tags | right.tags
-        number = is_number(left) and is_number(right)
-        lo = None
-        if op == "Add" and number:
-            a, b = lower_bound(left), lower_bound(right)
-            lo = None if a is None or b is None else a + b
-        text = isinstance(left, str) and op in ("Mod", "Add")
-        kind = "number" if number else "str" if text else ""
-        return self.sym((op, self.key(left), self.key(right)), kind, lo, NO_TAGS if text else tags)
-
-    def _instance_binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
-        name = DUNDER[op]
-        if isinstance(left, Instance):
-            raw = self.class_attribute(left.cls, f"__{name}__")
-            if raw is not MISSING:
-                return self.call(self.bind(raw, left, site), [right], {}, site)
-        if isinstance(right, Instance):
-            raw = self.class_attribute(right.cls, f"__r{name}__")
-            if raw is not MISSING:
-                return self.call(self.bind(raw, right, site), [left], {}, site)
-        return MISSING
-
     def _eval_UnaryOp(self, node: ast.UnaryOp, frame: Frame) -> Value:
-        if isinstance(node.op, ast.Not):
-            return self.negate(self.eval(node.operand, frame), self.site(node, frame))
         value = self.eval(node.operand, frame)
-        op = type(node.op).__name__
+        if isinstance(node.op, ast.Not):
+            return negate(self, value, self.site(node, frame))
         site = Site(node, frame.qualname, ((node.operand, value),))
-        if isinstance(value, Tensor):
-            return tensors.operator(self, OPERATORS.get(op, "neg"), value, None, site)
-        if is_constant(value):
-            try:
-                return -value if op == "USub" else +value if op == "UAdd" else ~value
-            except TypeError:
-                return self.fresh()
-        if isinstance(value, Opaque):
-            return tensors.opaque_operator(self, "neg", value, None, site)
-        tags = value.tags if isinstance(value, Sym) else frozenset()
-        return self.sym((op, self.key(value)), "number" if is_number(value) else "", None, tags)
-
-    def negate(self, value: Value, site: Site) -> Value:
-        known = self.known_truth(value, site)
-        if known is not None:
-            return not known
-        return self.sym(("not", self.test_key(value)), "bool")
+        return operators.unary(self, type(node.op).__name__, value, site)
 
     def _eval_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Value:
         is_and = isinstance(node.op, ast.And)
@@ -277,94 +155,11 @@ class Expressions(Objects):
         site = Site(node, frame.qualname)
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             right = self.eval(right_node, frame)
-            result = self.compare(type(op).__name__, left, right, site)
+            result = compare(self, type(op).__name__, left, right, site)
             if len(node.ops) > 1 and not self.truth(result, site):
                 return False
             left = right
         return result
-
-    def compare(self, op: str, left: Value, right: Value, site: Site) -> Value:
-        if op in ("Is", "IsNot", "In", "NotIn"):
-            positive = (
-                self._identity(left, right) if op in ("Is", "IsNot") else containers.contains(self, right, left, site)
-            )
-            if op in ("Is", "In"):
-                return positive
-            return self.negate(positive, site)
-        if is_constant(left) and is_constant(right):
-            try:
-                return COMPARE[op](left, right)
-            except TypeError:
-                if None in (left, right):
-                    self.refuse(site, "compares None with a number", "TypeError")
-                return self.fresh("bool")
-        if isinstance(left, Tensor) or isinstance(right, Tensor):
-            return Tensor(None, left.shape if isinstance(left, Tensor) else None, False)
-        if isinstance(left, Instance):
-            raw = self.class_attribute(left.cls, COMPARE_DUNDER[op])
-            if raw is not MISSING:
-                return self.call(self.bind(raw, left, site), [right], {}, site)
-        known = self._bounded(op, left, right)
-        if known is not None:
-            return known
-        if op in ("Eq", "NotEq"):
-            if (
-                isinstance(left, Sequence)
-                and isinstance(right, Sequence)
-                and left.kind == right.kind
-                and left.exact
-                and right.exact
-            ):
-                same = containers.equal(left, right)
-                if same is not None:
-                    return same if op == "Eq" else not same
-            a, b = self.test_key(left), self.test_key(right)
-            if a == b:
-                return op == "Eq"
-            if is_constant(left):
-                a, b = b, a
-            key = ("==", a, b)
-            return self.sym(key if op == "Eq" else ("not", key), "bool")
-        a, b = self.test_key(left), self.test_key(right)
-        if op in ("Lt", "LtE"):
-            return self.sym((op, a, b), "bool")
-        return self.sym(({"Gt": "Lt", "GtE": "LtE"}[op], b, a), "bool")
-
-    def _identity(self, left: Value, right: Value) -> Value:
-        for a, b in ((left, right), (right, left)):
-            if b is None or isinstance(b, bool) or b is Ellipsis:
-                if is_constant(a):
-                    return a is b
-                if isinstance(a, Opaque):
-                    return self.sym(("is", self.key(a), self.key(b)), "bool")
-                if isinstance(a, Sym) and a.kind == "":
-                    return self.sym(("is", self.key(a), self.key(b)), "bool")
-                return False
-        if isinstance(left, (Opaque, Sym)) or isinstance(right, (Opaque, Sym)):
-            return left is right or self.sym(("is", self.key(left), self.key(right)), "bool")
-        if isinstance(left, External) and isinstance(right, External):
-            return left.path == right.path
-        return left is right or (is_constant(left) and is_constant(right) and left == right)
-
-    def _bounded(self, op: str, left: Value, right: Value) -> bool | None:
-        """Comparisons of a counter of a cut-off loop, of which only the least value is known."""
-        if isinstance(right, Sym) and isinstance(left, (int, float)):
-            swapped = {"Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}.get(op, op)
-            return self._bounded(swapped, right, left)
-        if not (isinstance(left, Sym) and left.lo is not None and isinstance(right, (int, float))):
-            return None
-        if op == "Eq" and right < left.lo:
-            return False
-        if op == "NotEq" and right < left.lo:
-            return True
-        if (op == "Gt" and left.lo > right) or (op == "GtE" and left.lo >= right):
-            return True
-        if (op == "Lt" and left.lo >= right) or (op == "LtE" and left.lo > right):
-            return False
-        return None
-
-    def test_key(self, value: Value) -> object:
-        return value.key if isinstance(value, Sym) else self.key(value)
 
     # ---- truth
 
@@ -479,7 +274,7 @@ class Expressions(Objects):
         keys: list[object] = []
         for piece in node.values:
             value = self.eval(piece, frame)
-            keys.append(self.test_key(value))
+            keys.append(key_in_test(self, value))
             if isinstance(value, str):
                 parts.append(value)
             else:
@@ -496,7 +291,7 @@ class Expressions(Objects):
                 return format(value, spec)
             except (ValueError, TypeError):
                 return self.fresh("str")
-        return self.sym(("format", self.test_key(value)), "str")
+        return self.sym(("format", key_in_test(self, value)), "str")
 
     def _eval_TemplateStr(self, node: ast.expr, frame: Frame) -> Value:
         return self.fresh("str")
@@ -719,27 +514,6 @@ def handlers(machine: type, prefix: str) -> tuple[tuple[type[ast.AST], str], ...
         names = (name for name in dir(machine) if name.startswith(prefix))
         _handlers[key] = tuple((getattr(ast, name[6:]), name) for name in names if hasattr(ast, name[6:]))
     return _handlers[key]
-
-
-def is_small(value: Value) -> bool:
-    return isinstance(value, (int, float)) and abs(value) < 1e6
-
-
-def is_long(value: Value, times: Value) -> bool:
-    """Whether repeating `value` `times` times would make a big object."""
-    if not isinstance(times, int):
-        return False
-    if isinstance(value, (str, bytes)):
-        return len(value) * max(times, 0) > LONG
-    return isinstance(value, int) and (abs(times) > HUGE or abs(value) > HUGE)
-
-
-def lower_bound(value: Value) -> int | None:
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, int):
-        return value
-    return value.lo if isinstance(value, Sym) else None
 
 
 __all__ = ["Expressions", "Native"]

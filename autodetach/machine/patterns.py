@@ -7,6 +7,7 @@ import ast
 from autodetach.machine.core import MISSING
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
+from autodetach.machine.operators import compare
 from autodetach.machine.python_builtins import is_instance
 from autodetach.machine.values import (
     Class,
@@ -34,9 +35,9 @@ def matches(m: Expressions, pattern: ast.pattern, subject: Value, frame: Frame, 
             m.store_name(pattern.name, subject, frame)
         return inner
     if isinstance(pattern, ast.MatchValue):
-        return m.compare("Eq", subject, m.eval(pattern.value, frame), site)
+        return compare(m, "Eq", subject, m.eval(pattern.value, frame), site)
     if isinstance(pattern, ast.MatchSingleton):
-        return m.compare("Is", subject, pattern.value, site)
+        return compare(m, "Is", subject, pattern.value, site)
     if isinstance(pattern, ast.MatchOr):
         return _any(m, pattern, subject, frame, site)
     if isinstance(pattern, ast.MatchSequence):

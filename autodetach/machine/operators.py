@@ -1,0 +1,277 @@
+"""Python's operators on values: arithmetic, comparison and identity, as far as the result is known."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+from autodetach.machine import containers, tensors
+from autodetach.machine.core import MISSING, Raised
+from autodetach.machine.graph import Site
+from autodetach.machine.objects import Objects
+from autodetach.machine.torch_semantics import OPERATORS
+from autodetach.machine.values import (
+    CONSTANT_TYPES,
+    External,
+    Instance,
+    Iterable,
+    Mapping,
+    Opaque,
+    Sequence,
+    Sym,
+    Tensor,
+    Value,
+    is_constant,
+    is_number,
+)
+
+BINARY: dict[str, Callable[[Value, Value], Value]] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mult": operator.mul,
+    "Div": operator.truediv,
+    "FloorDiv": operator.floordiv,
+    "Mod": operator.mod,
+    "Pow": operator.pow,
+    "LShift": operator.lshift,
+    "RShift": operator.rshift,
+    "BitOr": operator.or_,
+    "BitXor": operator.xor,
+    "BitAnd": operator.and_,
+    "MatMult": operator.matmul,
+}
+DUNDER = {
+    "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
+    "LShift": "lshift", "RShift": "rshift", "BitOr": "or", "BitXor": "xor", "BitAnd": "and", "MatMult": "matmul",
+}  # fmt: skip
+COMPARE: dict[str, Callable[[Value, Value], bool]] = {
+    "Eq": operator.eq,
+    "NotEq": operator.ne,
+    "Lt": operator.lt,
+    "LtE": operator.le,
+    "Gt": operator.gt,
+    "GtE": operator.ge,
+}
+COMPARE_DUNDER = {"Eq": "__eq__", "NotEq": "__ne__", "Lt": "__lt__", "LtE": "__le__", "Gt": "__gt__", "GtE": "__ge__"}
+HUGE = 1 << 64
+"""No greater number is computed."""
+LONG = 10_000
+"""As many characters as a text may have that is computed."""
+PLAIN = CONSTANT_TYPES | {Sym, Opaque}
+BEFORE_TENSORS = PLAIN | {Iterable}
+"""What may stand in front of an operator for which a tensor behind it answers."""
+NO_TAGS: frozenset[object] = frozenset()
+
+
+# ---- arithmetic
+
+
+def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
+    """A binary operator by the name of its class in `ast`."""
+    if op == "MatMult" and (is_number(left) or is_number(right)):
+        m.refuse(site, "multiplies a number as a matrix", "TypeError")
+    one, other = type(left), type(right)
+    if one is Tensor or (other is Tensor and one in BEFORE_TENSORS):
+        return tensors.operator(m, OPERATORS.get(op, "add"), left, right, site)
+    if one in PLAIN and other in PLAIN:
+        if one is Opaque or other is Opaque:
+            return tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
+        if one is Sym or other is Sym:
+            return _of_unknown(m, op, left, right)
+        return _of_constants(m, op, left, right, site)
+    if isinstance(left, (Sequence, Mapping)) or isinstance(right, (Sequence, Mapping)):
+        found = containers.binary(m, op, left, right, site)
+        if found is not MISSING:
+            return found
+    if isinstance(left, Instance) or isinstance(right, Instance):
+        found = _of_instances(m, op, left, right, site)
+        if found is not MISSING:
+            return found
+    if one is Opaque or other is Opaque:
+        return tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
+    return _of_unknown(m, op, left, right)
+
+
+def _of_constants(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
+    if op == "Pow" and not (is_small(left) and is_small(right) and abs(right) < 64):
+        return m.fresh("number")
+    if op in ("Mult", "LShift") and (is_long(left, right) or is_long(right, left)):
+        return m.fresh("number" if is_number(left) and is_number(right) else "")
+    try:
+        result = BINARY[op](left, right)
+    except TypeError:
+        if left is None or right is None or (isinstance(left, str) and op == "Add"):
+            m.refuse(site, "unsupported operands", "TypeError")
+        return m.fresh()
+    except ZeroDivisionError as error:
+        if m.loops and not m.loops[-1].activation.exact:
+            return m.fresh("number")  # a count that the cut-off loop would have raised
+        raise Raised("ZeroDivisionError") from error
+    except Exception:
+        return m.fresh()
+    if isinstance(result, int) and abs(result) > HUGE:
+        return m.fresh("number")
+    if isinstance(result, (str, bytes)) and len(result) > LONG:
+        return m.fresh("str")
+    return result
+
+
+def _of_unknown(m: Objects, op: str, left: Value, right: Value) -> Value:
+    tags = left.tags if type(left) is Sym else NO_TAGS
+    if type(right) is Sym and right.tags:
+        tags = tags | right.tags
+    number = is_number(left) and is_number(right)
+    lo = None
+    if op == "Add" and number:
+        a, b = lower_bound(left), lower_bound(right)
+        lo = None if a is None or b is None else a + b
+    text = isinstance(left, str) and op in ("Mod", "Add")
+    kind = "number" if number else "str" if text else ""
+    return m.sym((op, m.key(left), m.key(right)), kind, lo, NO_TAGS if text else tags)
+
+
+def _of_instances(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
+    """What the methods of a class say; MISSING if there is none."""
+    name = DUNDER[op]
+    if isinstance(left, Instance):
+        raw = m.class_attribute(left.cls, f"__{name}__")
+        if raw is not MISSING:
+            return m.call(m.bind(raw, left, site), [right], {}, site)
+    if isinstance(right, Instance):
+        raw = m.class_attribute(right.cls, f"__r{name}__")
+        if raw is not MISSING:
+            return m.call(m.bind(raw, right, site), [left], {}, site)
+    return MISSING
+
+
+def unary(m: Objects, op: str, value: Value, site: Site) -> Value:
+    """`-value`, `+value` or `~value`, by the name of its class in `ast`."""
+    if isinstance(value, Tensor):
+        return tensors.operator(m, OPERATORS.get(op, "neg"), value, None, site)
+    if is_constant(value):
+        try:
+            return -value if op == "USub" else +value if op == "UAdd" else ~value
+        except TypeError:
+            return m.fresh()
+    if isinstance(value, Opaque):
+        return tensors.opaque_operator(m, "neg", value, None, site)
+    tags = value.tags if isinstance(value, Sym) else NO_TAGS
+    return m.sym((op, m.key(value)), "number" if is_number(value) else "", None, tags)
+
+
+def is_small(value: Value) -> bool:
+    return isinstance(value, (int, float)) and abs(value) < 1e6
+
+
+def is_long(value: Value, times: Value) -> bool:
+    """Whether repeating `value` `times` times would make a big object."""
+    if not isinstance(times, int):
+        return False
+    if isinstance(value, (str, bytes)):
+        return len(value) * max(times, 0) > LONG
+    return isinstance(value, int) and (abs(times) > HUGE or abs(value) > HUGE)
+
+
+def lower_bound(value: Value) -> int | None:
+    """The least that a number can be, as far as that is known."""
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, int):
+        return value
+    return value.lo if isinstance(value, Sym) else None
+
+
+# ---- comparison
+
+
+def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
+    """A comparison by the name of its class in `ast`: True, False, a Sym where it is not known, or a tensor."""
+    if op in ("Is", "IsNot", "In", "NotIn"):
+        positive = _identity(m, left, right) if op in ("Is", "IsNot") else containers.contains(m, right, left, site)
+        if op in ("Is", "In"):
+            return positive
+        return negate(m, positive, site)
+    if is_constant(left) and is_constant(right):
+        try:
+            return COMPARE[op](left, right)
+        except TypeError:
+            if None in (left, right):
+                m.refuse(site, "compares None with a number", "TypeError")
+            return m.fresh("bool")
+    if isinstance(left, Tensor) or isinstance(right, Tensor):
+        return Tensor(None, left.shape if isinstance(left, Tensor) else None, False)
+    if isinstance(left, Instance):
+        raw = m.class_attribute(left.cls, COMPARE_DUNDER[op])
+        if raw is not MISSING:
+            return m.call(m.bind(raw, left, site), [right], {}, site)
+    known = _bounded(m, op, left, right)
+    if known is not None:
+        return known
+    if op in ("Eq", "NotEq"):
+        return _equality(m, op, left, right)
+    a, b = key_in_test(m, left), key_in_test(m, right)
+    if op in ("Lt", "LtE"):
+        return m.sym((op, a, b), "bool")
+    return m.sym(({"Gt": "Lt", "GtE": "LtE"}[op], b, a), "bool")
+
+
+def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
+    if isinstance(left, Sequence) and isinstance(right, Sequence) and left.kind == right.kind:
+        same = containers.equal(left, right) if left.exact and right.exact else None
+        if same is not None:
+            return same if op == "Eq" else not same
+    a, b = key_in_test(m, left), key_in_test(m, right)
+    if a == b:
+        return op == "Eq"
+    if is_constant(left):
+        a, b = b, a
+    key = ("==", a, b)
+    return m.sym(key if op == "Eq" else ("not", key), "bool")
+
+
+def _identity(m: Objects, left: Value, right: Value) -> Value:
+    for a, b in ((left, right), (right, left)):
+        if b is None or isinstance(b, bool) or b is Ellipsis:
+            if is_constant(a):
+                return a is b
+            if isinstance(a, Opaque):
+                return m.sym(("is", m.key(a), m.key(b)), "bool")
+            if isinstance(a, Sym) and a.kind == "":
+                return m.sym(("is", m.key(a), m.key(b)), "bool")
+            return False
+    if isinstance(left, (Opaque, Sym)) or isinstance(right, (Opaque, Sym)):
+        return left is right or m.sym(("is", m.key(left), m.key(right)), "bool")
+    if isinstance(left, External) and isinstance(right, External):
+        return left.path == right.path
+    return left is right or (is_constant(left) and is_constant(right) and left == right)
+
+
+def _bounded(m: Objects, op: str, left: Value, right: Value) -> bool | None:
+    """Comparisons of a counter of a cut-off loop, of which only the least value is known."""
+    if isinstance(right, Sym) and isinstance(left, (int, float)):
+        swapped = {"Lt": "Gt", "LtE": "GtE", "Gt": "Lt", "GtE": "LtE"}.get(op, op)
+        return _bounded(m, swapped, right, left)
+    if not (isinstance(left, Sym) and left.lo is not None and isinstance(right, (int, float))):
+        return None
+    if op == "Eq" and right < left.lo:
+        return False
+    if op == "NotEq" and right < left.lo:
+        return True
+    if (op == "Gt" and left.lo > right) or (op == "GtE" and left.lo >= right):
+        return True
+    if (op == "Lt" and left.lo >= right) or (op == "LtE" and left.lo > right):
+        return False
+    return None
+
+
+def key_in_test(m: Objects, value: Value) -> object:
+    """A value in the key of a test: the same test has the same key."""
+    return value.key if isinstance(value, Sym) else m.key(value)
+
+
+def negate(m: Objects, value: Value, site: Site) -> Value:
+    """`not value`, in the words of the test itself: what is known of one is known of the other."""
+    known = m.known_truth(value, site)
+    if known is not None:
+        return not known
+    return m.sym(("not", key_in_test(m, value)), "bool")
