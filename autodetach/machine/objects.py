@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from autodetach.machine import (
@@ -11,6 +10,7 @@ from autodetach.machine import (
     library_objects,
     options,
     python_builtins,
+    records,
     standard_library,
     tensors,
     torch_library,
@@ -185,8 +185,8 @@ class Objects(Core):
             return this.attrs[name]
         if raw is not MISSING:
             return self.bind(raw, this, site)
-        if name == "_replace" and is_named_tuple(this.cls):
-            return Native(name, lambda args, kwargs, s: self.replaced(this, kwargs), this)
+        if name == "_replace" and records.is_named_tuple(this.cls):
+            return Native(name, lambda args, kwargs, s: records.replaced(self, this, kwargs), this)
         if name == "__class__":
             return this.cls
         if name == "__dict__":
@@ -436,47 +436,14 @@ class Objects(Core):
         raw = self.class_attribute(cls, "__init__")
         if raw is not MISSING:
             self.call(self.bind(raw, this, site), args, kwargs, site)
-        elif cls.dataclass_fields is not None or is_named_tuple(cls):
-            self._fill_fields(this, cls, args, kwargs, site)
+        elif cls.dataclass_fields is not None or records.is_named_tuple(cls):
+            records.fill(self, this, cls, args, kwargs, site)
+            post = self.class_attribute(cls, "__post_init__")
+            if post is not MISSING:
+                self.call(self.bind(post, this, site), [], {}, site)
         else:
             library_objects.initialise(self, this, args, kwargs, site)
         return this
-
-    def fields_of(self, cls: Class) -> list[tuple[str, Value, bool]]:
-        """The fields of a dataclass or NamedTuple, those of its bases first."""
-        fields: list[tuple[str, Value, bool]] = []
-        for c in reversed(linear_order(cls)):
-            if isinstance(c, Class):
-                own = c.dataclass_fields if c.dataclass_fields is not None else annotated_fields(c)
-                names = {f[0] for f in own}
-                fields = [f for f in fields if f[0] not in names] + own
-        return fields
-
-    def _fill_fields(self, this: Instance, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
-        for i, (name, default, factory) in enumerate(self.fields_of(cls)):
-            if i < len(args):
-                this.attrs[name] = args[i]
-            elif name in kwargs:
-                this.attrs[name] = kwargs[name]
-            elif factory:
-                this.attrs[name] = self.call(default, [], {}, site)
-            else:
-                this.attrs[name] = self.opaque(name) if default is MISSING else default
-        if is_named_tuple(cls):
-            this.attrs["#items"] = Sequence("tuple", list(this.attrs.values()), self.clock)
-        post = self.class_attribute(cls, "__post_init__")
-        if post is not MISSING:
-            self.call(self.bind(post, this, site), [], {}, site)
-
-    def replaced(self, this: Instance, changes: dict[str, Value]) -> Instance:
-        """A copy of a record with some fields changed."""
-        copy = Instance(this.cls, self.serial(), self.clock)
-        copy.open = this.open
-        copy.attrs = {**this.attrs, **changes}
-        if "#items" in copy.attrs:
-            fields = [v for k, v in copy.attrs.items() if k != "#items"]
-            copy.attrs["#items"] = Sequence("tuple", fields, self.clock)
-        return copy
 
 
 def goes_inside(active: list[list[Value]], args: list[Value]) -> bool:
@@ -485,27 +452,6 @@ def goes_inside(active: list[list[Value]], args: list[Value]) -> bool:
     return len(active) < MAX_NESTED and any(
         isinstance(value, (Tensor, Sequence, Mapping)) and any(value is item for item in outer) for value in args
     )
-
-
-def is_named_tuple(cls: Class | External) -> bool:
-    return any(p.endswith("NamedTuple") for p in library_bases(cls))
-
-
-def annotated_fields(cls: Class) -> list[tuple[str, Value, bool]]:
-    """The fields of a dataclass or NamedTuple body, with their defaults (MISSING for none)."""
-    fields: list[tuple[str, Value, bool]] = []
-    for statement in cls.node.body:
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            name = statement.target.id
-            default = cls.names.get(name, MISSING)
-            if isinstance(default, Instance) and default.cls.name == "field":
-                factory = default.attrs.get("default_factory", MISSING)
-                if factory is not MISSING:
-                    fields.append((name, factory, True))
-                    continue
-                default = default.attrs.get("default", MISSING)
-            fields.append((name, default, False))
-    return fields
 
 
 class _AttributeView(dict):  # type: ignore[type-arg]

@@ -9,6 +9,7 @@ from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
 from autodetach.machine.operators import compare
 from autodetach.machine.python_builtins import is_instance
+from autodetach.machine.records import fields_of
 from autodetach.machine.values import (
     Class,
     External,
@@ -156,4 +157,4 @@ def _match_args(m: Expressions, cls: Value) -> list[str]:
     given = m.class_attribute(cls, "__match_args__")
     if isinstance(given, Sequence):
         return [n for n in given.items if isinstance(n, str)]
-    return [name for name, _, _ in m.fields_of(cls)]
+    return [name for name, _, _ in fields_of(cls)]

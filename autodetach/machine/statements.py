@@ -14,10 +14,10 @@ from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Activation, Loops, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.modules import is_module
-from autodetach.machine.objects import annotated_fields, is_named_tuple
 from autodetach.machine.observations import bound
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
+from autodetach.machine.records import annotated_fields, is_named_tuple
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import (
