@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from autodetach.machine.core import MISSING
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.mentions import CLASSES
-from autodetach.machine.modules import is_module
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.reach import Reach
 from autodetach.machine.values import (
     CONSTANT_TYPES,

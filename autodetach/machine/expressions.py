@@ -10,7 +10,8 @@ from autodetach.machine.core import MISSING, OutOfFuel
 from autodetach.machine.events import DataRead, IndexedScalar
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
-from autodetach.machine.modules import is_module, part_of
+from autodetach.machine.module_tree import is_module
+from autodetach.machine.modules import part_of
 from autodetach.machine.objects import Objects
 from autodetach.machine.observations import begin, bound, finish
 from autodetach.machine.operators import LONG, compare, key_in_test, negate

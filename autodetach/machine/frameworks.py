@@ -7,7 +7,7 @@ from collections.abc import Callable
 from autodetach.machine import tensors
 from autodetach.machine.core import Core, Raised
 from autodetach.machine.graph import Site
-from autodetach.machine.modules import is_module, parameters_of
+from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.optimizers import fill_optimizer, is_optimizer, optimizer_leaves
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.unknown import wrapped_backward

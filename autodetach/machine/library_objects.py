@@ -9,11 +9,11 @@ from autodetach.machine.arguments import flatten
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.frameworks import BOUND, fill_thread, thread_method, toggle
 from autodetach.machine.graph import Site
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import (
     MODULE_METHODS,
     build_module,
     call_builtin_module,
-    is_module,
     module_method,
     run_hooks,
     run_pre_hooks,

@@ -1,4 +1,4 @@
-"""`torch.nn.Module` and the modules of `torch.nn`."""
+"""The modules of `torch.nn`: how they are built and called, and the methods of `torch.nn.Module`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,14 @@ from autodetach.machine.arguments import constant, flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.in_place import in_place
+from autodetach.machine.module_tree import (
+    children_of,
+    modules_of,
+    named_modules,
+    named_tensors,
+    parameters_of,
+    set_buffer,
+)
 from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.values import (
@@ -38,70 +46,6 @@ MODULE_METHODS = frozenset(
 )
 RECURRENT = {"rnn", "lstm", "cell", "lstmcell"}
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
-
-
-def is_module(value: Value) -> bool:
-    """An instance of a class that derives from `nn.Module`, as far as that is known."""
-    return isinstance(value, Instance) and _module_class(value.cls)
-
-
-def _module_class(cls: Class | External) -> bool:
-    if isinstance(cls, External):
-        return cls.path.startswith("torch.nn.") or cls.path.endswith("Module")
-    return any(
-        _module_class(b) if isinstance(b, (Class, External)) else isinstance(b, Opaque) and "Module" in b.name
-        for b in cls.bases
-    )
-
-
-def children_of(this: Instance) -> Iterator[tuple[str, Instance]]:
-    items = this.attrs.get("#items")
-    if isinstance(items, Sequence):
-        for i, item in enumerate(items.items):
-            if isinstance(item, Instance):
-                yield str(i), item
-    elif isinstance(items, Mapping):
-        for key, item in items.items.values():
-            if isinstance(item, Instance):
-                yield str(key), item
-    for name, value in this.attrs.items():
-        if isinstance(value, Instance) and is_module(value):
-            yield name, value
-
-
-def modules_of(this: Instance, seen: set[int] | None = None) -> Iterator[Instance]:
-    seen = set() if seen is None else seen
-    if id(this) in seen:
-        return
-    seen.add(id(this))
-    yield this
-    for _, child in children_of(this):
-        yield from modules_of(child, seen)
-
-
-def parameters_of(this: Instance) -> list[Tensor]:
-    found: dict[int, Tensor] = {}
-    for value in this.attrs.values():
-        if isinstance(value, Tensor):
-            if value.parameter:
-                found[id(value)] = value
-        elif isinstance(value, Instance):
-            break
-    else:
-        if "#items" not in this.attrs:
-            return list(found.values())
-    found.clear()
-    for module in modules_of(this):
-        items = module.attrs.get("#items")
-        own = list(module.attrs.values())
-        if isinstance(items, Sequence):
-            own += items.items
-        elif isinstance(items, Mapping):
-            own += [v for _, v in items.items.values()]
-        for value in own:
-            if isinstance(value, Tensor) and value.parameter:
-                found[id(value)] = value
-    return list(found.values())
 
 
 def _leaf(m: Core, site: Site, shape: Dims = None) -> Tensor:
@@ -151,13 +95,6 @@ def _parameter_names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if name == "MultiheadAttention":
         return ("in_proj_weight",), ("in_proj_bias",)
     return ("weight",), ("bias",)
-
-
-def set_buffer(m: Core, this: Instance, name: str, value: Value) -> None:
-    this.attrs[name] = value
-    names = this.attrs.setdefault("#buffers", Sequence("list", [], m.clock))
-    if name not in names.items:
-        names.items.append(name)
 
 
 def _signature(name: str) -> tuple[str, ...]:
@@ -475,39 +412,6 @@ LISTINGS = frozenset(
     parameters named_parameters buffers named_buffers children named_children modules named_modules
     """.split()
 )
-
-
-def named_modules(this: Instance, prefix: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Instance]]:
-    seen = set() if seen is None else seen
-    if id(this) in seen:
-        return
-    seen.add(id(this))
-    yield prefix, this
-    for name, child in children_of(this):
-        yield from named_modules(child, f"{prefix}.{name}" if prefix else name, seen)
-
-
-def named_tensors(this: Instance) -> Iterator[tuple[str, Tensor]]:
-    """Parameters and buffers by name, each once."""
-    seen: set[int] = set()
-    for prefix, module in named_modules(this):
-        for name, value in _own_tensors(module):
-            if id(value) not in seen:
-                seen.add(id(value))
-                yield f"{prefix}.{name}" if prefix else name, value
-
-
-def _own_tensors(module: Instance) -> Iterator[tuple[str, Tensor]]:
-    held: list[tuple[str, Value]] = list(module.attrs.items())
-    items = module.attrs.get("#items")
-    if isinstance(items, Sequence):
-        held += [(str(i), v) for i, v in enumerate(items.items)]
-    elif isinstance(items, Mapping):
-        held += [(str(k), v) for k, v in items.items.values()]
-    buffers = module.attrs["#buffers"].items if "#buffers" in module.attrs else []
-    for name, value in held:
-        if isinstance(value, Tensor) and (value.parameter or name in buffers):
-            yield name, value
 
 
 def _listing(m: Core, this: Instance, name: str) -> Iterable:

@@ -12,7 +12,7 @@ from autodetach.machine import optimizers
 from autodetach.machine.core import MISSING, Core, Raised
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, text_of
 from autodetach.machine.graph import Node, Site, diverge
-from autodetach.machine.modules import is_module
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (

@@ -11,7 +11,7 @@ from autodetach.machine import containers, tensors
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, Core, Raised
 from autodetach.machine.graph import Site
-from autodetach.machine.modules import is_module
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
     Class,

@@ -15,7 +15,7 @@ from autodetach.machine.differentiation import differentiate
 from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.modules import is_module
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.oracle import Decision, Policy, TestKey
 from autodetach.machine.project import Project
 from autodetach.machine.reach import CALLED_BY_TRAINERS, Reach

@@ -13,7 +13,7 @@ from autodetach.machine.exceptions import TRY, expects_runtime_error, handles, m
 from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Activation, Loops, Site
 from autodetach.machine.imports import Imports
-from autodetach.machine.modules import is_module
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.observations import bound
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters

@@ -12,11 +12,8 @@ from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate, differentiate_call
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.library_objects import distribution, of_distributions, of_torch
-from autodetach.machine.modules import (
-    build_module,
-    is_module,
-    parameters_of,
-)
+from autodetach.machine.module_tree import is_module, parameters_of
+from autodetach.machine.modules import build_module
 from autodetach.machine.optimizers import build_optimizer, leaves_of
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
