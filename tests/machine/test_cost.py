@@ -141,8 +141,9 @@ class Meter:
             evidence: None = None,
             *,
             watched: bool = False,
+            called: frozenset[str] = frozenset(),
         ) -> Run:
-            done = first(tree, policy, fuel, watch, project, evidence, watched=watched)
+            done = first(tree, policy, fuel, watch, project, evidence, watched=watched, called=called)
             self.fuel += done.cost
             return done
 
