@@ -14,7 +14,10 @@ TestKey = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A path: for each test that departs from its default, the way it goes (in every pass, or only in later ones)."""
+    """A path: for each test that departs from its default, the way it goes.
+
+    "other": in every pass; "later": only after the first one; "after": only in the first two.
+    """
 
     flips: tuple[tuple[TestKey, str], ...] = ()
 
@@ -92,8 +95,8 @@ class Oracle:
             outcome = not default
         elif how == "later":  # the first time as by default, then the other way
             outcome = default if visit == 0 else not default
-        elif how == "alternate":
-            outcome = default if visit % 2 == 0 else not default
+        elif how == "after":  # twice the other way, so that two passes lead to the third
+            outcome = default if visit >= 2 else not default
         decision.outcomes.add(outcome)
         self.learn(key, outcome)
         return outcome

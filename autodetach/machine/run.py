@@ -269,6 +269,8 @@ def variants(run: Run) -> list[Policy]:
         for decision in run.machine.oracle.decisions.values():
             if decision.relevant and run.machine.oracle.visits.get(decision.key, 0) > 1:
                 made.append(run.policy.with_flip(decision.key, "later"))
+                if "%" in decision.text:  # what is done in every k-th pass is rarely done in the first
+                    made.append(run.policy.with_flip(decision.key, "after"))
     return made
 
 
@@ -308,7 +310,10 @@ def run_once(
         except Raised as error:
             run.stopped_by = error.name
         run.called = frozenset(f.qualname for f in functions_of(machine) if f.called)
-        run_entries(machine, run, reach_of(tree, project), called)
+        reach = reach_of(tree, project)
+        if run.stopped_by:
+            called |= not_reached(machine, reach)
+        run_entries(machine, run, reach, called)
     except OutOfFuel:
         run.finished = False
     except RecursionError:
@@ -397,6 +402,12 @@ def run_entries(machine: Machine, run: Run, reach: Reach, called: frozenset[str]
     for cls in list(machine.classes):
         if open_methods(cls, reach) and not is_bystander(machine, reach, cls.name, [cls, find_instance(machine, cls)]):
             watched(run, partial(enter_class, machine, cls, reach, called))
+
+
+def not_reached(machine: Machine, reach: Reach) -> frozenset[str]:
+    """The methods that those called would have called in turn, had the program not been stopped by an error."""
+    asked = {name for f in functions_of(machine) if f.called for name in reach.asked_by(f.name)}
+    return frozenset(f.qualname for f in functions_of(machine) if not f.called and f.name in asked)
 
 
 def functions_of(machine: Machine) -> Iterator[Function]:

@@ -80,32 +80,30 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
 
 
 def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
-    if t.node is None:
+    node = t.leaf_node if t.node is None else t.node  # what is frozen for a while keeps its gradient
+    if node is None or not node.leaf:
         if t.grad is None:
             m.facts.append(NonLeafGrad(site, t))
         return t.grad
-    if not t.node.leaf:
-        if t.grad is None:
-            m.facts.append(NonLeafGrad(site, t))
-        return t.grad
-    if not t.node.grads:
+    if not node.grads:
         return m.opaque("grad") if t.grad is None and may_have_reached(m) else t.grad
     if t.grad is None:
         t.grad = plain(t.shape, True)
         t.grad.grad_of = t
         t.grad.from_grad = True
-    if any(d.create_graph for d in t.node.grads) and m.grad_enabled:
-        roots = tuple(dict.fromkeys(r for d in t.node.grads if d.create_graph for r in d.roots))
+    if any(d.create_graph for d in node.grads) and m.grad_enabled:
+        roots = tuple(dict.fromkeys(r for d in node.grads if d.create_graph for r in d.roots))
         t.grad = plain(t.shape, True)
-        t.grad.node = m.new_node("grad", site, (*roots, t.node), (t,), saves=True)
+        t.grad.node = m.new_node("grad", site, (*roots, node), (t,), saves=True)
     m.steps_read(t, site)
     return t.grad
 
 
 def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None:
     if name == "grad":
-        if new is None and t.node is not None:
-            t.node.grads = []
+        node = t.leaf_node if t.node is None else t.node
+        if new is None and node is not None:
+            node.grads = []
         t.grad = new
     elif name == "data":
         by_grad = any(v.from_grad for v in flatten([new]) if isinstance(v, Tensor))
