@@ -32,7 +32,10 @@ def growths(analysis: Analysis) -> list[Growth]:
             key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)
             if not (run.whole or growth.dead):
                 continue  # what comes later may differentiate it
-            if growth.used or (not growth.dead and _escapes(run, growth)) or unseen.uses(_place_of(growth).node):
+            # What is freed already nobody can differentiate behind the loop.
+            loop = growth.activation.node if growth.dead else None
+            is_used = growth.used or (not growth.dead and _escapes(run, growth))
+            if is_used or unseen.uses(_place_of(growth).node, loop):
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth

@@ -50,10 +50,15 @@ def of_torch(path: str) -> str | None:
     return path[6:] if path.startswith("torch.") else None
 
 
+NAMESPACE = "types.SimpleNamespace"
+
+
 def knows_class(path: str) -> bool:
     """Whether all attributes of a library class are known to the machine."""
     part = of_torch(path)
-    return part is not None and (part.startswith(("nn.", "optim.", "utils.data.")) or part == "autograd.Function")
+    if part is None:
+        return path == NAMESPACE
+    return part.startswith(("nn.", "optim.", "utils.data.")) or part == "autograd.Function"
 
 
 def initialise(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
@@ -71,6 +76,9 @@ def initialise(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Val
                     this.attrs.setdefault(name, value)
         elif path == "threading.Thread":
             fill_thread(m, this, args, kwargs)
+        elif path == NAMESPACE:
+            this.attrs.update((name, value) for name, value in kwargs.items() if name != "**")
+            this.open = bool(args) or "**" in kwargs
         elif path in ("builtins.list", "builtins.dict"):
             this.attrs["#items"] = Sequence("list", m.collect(args[0], site)[0] if args else [], m.clock)
 
@@ -220,16 +228,19 @@ def stacked(m: Core, value: Value, site: Site) -> Value:
 
 
 def distribution(m: Core, path: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    """`torch.distributions.X(...)`, with the tensors that it was given."""
+    """`torch.distributions.X(...)`, with the tensors that it was given, those of other distributions included."""
     made = Instance(External(path), m.serial(), m.clock)
-    made.attrs["#inputs"] = Sequence("tuple", [*args, *kwargs.values()], m.clock)
+    made.attrs["#inputs"] = Sequence("tuple", _held([*args, *kwargs.values()]), m.clock)
     return made
 
 
 def of_distributions(m: Core, name: str, args: list[Value], site: Site) -> Value:
     """`kl_divergence(p, q)`: a function of what the distributions were given."""
-    held = [a.attrs.get("#inputs", a) if isinstance(a, Instance) else a for a in args]
-    return m.derive(name, Op(Saved.OPAQUE), flatten(held), site)
+    return m.derive(name, Op(Saved.OPAQUE), flatten(_held(args)), site)
+
+
+def _held(args: list[Value]) -> list[Value]:
+    return [a.attrs.get("#inputs", a) if isinstance(a, Instance) else a for a in args]
 
 
 def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> Value:

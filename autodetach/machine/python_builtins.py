@@ -273,6 +273,10 @@ def _hasattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
     return m.sym(("hasattr", m.key(args[0]) if args else None, m.key(args[1]) if len(args) > 1 else None), "bool")
 
 
+def _vars(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.attribute(args[0], "__dict__", site) if args else m.opaque("vars")
+
+
 def _getattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if len(args) >= 2 and isinstance(args[1], str):
         found = m.lookup(args[0], args[1], site)
@@ -450,5 +454,5 @@ BUILTINS: dict[str, Handler] = {
     "delattr": _delattr, "int": _number, "float": _number, "bool": _bool, "str": _str, "repr": _str,
     "list": maker_of("list"), "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"),
     "dict": make_dict, "iter": _iter, "next": _next, "type": _type, "abs": _abs, "round": _round, "print": _print,
-    "input": _input, "property": _property, "callable": _callable,
+    "input": _input, "vars": _vars, "property": _property, "callable": _callable,
 }  # fmt: skip

@@ -26,11 +26,14 @@ class Unseen:
         self._trees = trees
         self._executed = [run.machine.executed for run in runs]
         self._homes: dict[int, ast.AST] = {}
-        self._names: set[tuple[ast.AST | None, str]] = set()
+        self._names: dict[tuple[ast.AST | None, str], list[ast.stmt]] = {}
         self._is_built = False
 
-    def uses(self, site: ast.AST) -> bool:
-        """Whether what a statement or call at `site` puts something into is handed on by a statement not executed."""
+    def uses(self, site: ast.AST, loop: ast.AST | None = None) -> bool:
+        """Whether what a statement or call at `site` puts something into is handed on by a statement not executed.
+
+        With a `loop`, only statements in it count for a variable: what stands behind it comes later.
+        """
         if not self._is_built:
             self._is_built = True
             for tree in self._trees:
@@ -38,7 +41,10 @@ class Unseen:
         kept = _kept_by(site)
         if isinstance(kept, ast.Attribute):
             return (None, kept.attr) in self._names
-        return isinstance(kept, ast.Name) and (self._homes.get(id(site)), kept.id) in self._names
+        if not isinstance(kept, ast.Name):
+            return False
+        statements = self._names.get((self._homes.get(id(site)), kept.id), [])
+        return bool(statements) and (loop is None or any(s in statements for s in ast.walk(loop)))
 
     def _walk(self, tree: ast.Module) -> None:
         pending: list[tuple[ast.AST, ast.AST]] = [(child, tree) for child in tree.body]
@@ -46,7 +52,8 @@ class Unseen:
             node, home = pending.pop()
             self._homes[id(node)] = home
             if isinstance(node, ast.stmt) and not self._is_executed(node):
-                self._names.update(_handed_on(node, home))
+                for name in _handed_on(node, home):
+                    self._names.setdefault(name, []).append(node)
             elif isinstance(node, FUNCTIONS):
                 if self._is_executed(node.body[0]):
                     pending += ((child, node) for child in ast.iter_child_nodes(node))
