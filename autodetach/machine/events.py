@@ -43,14 +43,6 @@ class TypeFault:
     kind: str
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class IndexedScalar:
-    """`x[0]` on a tensor that is proven to be 0-dim."""
-
-    site: Site
-    tensor: object
-
-
 @dataclass(eq=False, slots=True)
 class Stored:
     """A value with history was put into a container (or an object that outlives the pass).
@@ -140,7 +132,7 @@ class Escape:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DataRead:
-    """`.data.item()` or `.data[0]` on a tensor that is proven to be 0-dim."""
+    """`.data.item()`, `.data[0]` or `[0]` on a tensor that is proven to be 0-dim."""
 
     site: Site
     tensor: object

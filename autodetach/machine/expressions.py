@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, operators, python_builtins, tensors
 from autodetach.machine.core import MISSING, OutOfFuel
-from autodetach.machine.events import DataRead, IndexedScalar
+from autodetach.machine.events import DataRead
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module
@@ -312,10 +312,9 @@ class Expressions(Objects):
         index = self.eval(node.slice, frame)
         site = Site(node, frame.qualname, ((node.value, this), (node.slice, index)))
         if is_scalar(this) and isinstance(index, int) and not isinstance(index, bool):
-            if isinstance(node.value, ast.Attribute) and node.value.attr == "data":
+            is_data = isinstance(node.value, ast.Attribute) and node.value.attr == "data"
+            if is_data or (index == 0 and isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load)):
                 self.facts.append(DataRead(site, this, raises=True))
-            else:
-                self.facts.append(IndexedScalar(site, this))
             return self.fresh("number", tags=frozenset({node}))
         return self.subscript(this, index, site)
 

@@ -1,11 +1,11 @@
-"""`loss.data[0]` and `loss.data.item()` for the value of a scalar.
+"""`loss.data[0]`, `loss[0]` and `loss.data.item()` for the value of a scalar.
 
 ## What it does
-Reports `x.data[0]` and `x.data.item()` where `x` is proven to be a 0-dim tensor.
+Reports `x.data[0]`, `x[0]` and `x.data.item()` where `x` is proven to be a 0-dim tensor.
 
 ## Why is this bad
-`x.data[0]` raises `IndexError: invalid index of a 0-dim tensor` in every PyTorch since 0.5. `.data` goes behind
-autograd's back; for reading a value there is `item()`.
+`x.data[0]` and `x[0]` raise `IndexError: invalid index of a 0-dim tensor` in every PyTorch since 0.5; before, what
+`loss` and `sum` gave had one element. `.data` goes behind autograd's back; for reading a value there is `item()`.
 
 ## Example
 ```python
@@ -65,11 +65,11 @@ def _suspect(program: Program, fact: DataRead) -> Suspect:
 
 
 def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
-    """`loss` of `loss.data[0]` and of `loss.data.item()`."""
+    """`loss` of `loss.data[0]`, of `loss[0]` and of `loss.data.item()`."""
     data = node.value if isinstance(node, ast.Subscript) else node.func
     if isinstance(data, ast.Attribute) and data.attr == "item":
         data = data.value
-    return data.value if isinstance(data, ast.Attribute) else data
+    return data.value if isinstance(data, ast.Attribute) and data.attr == "data" else data
 
 
 def _root(node: ast.expr) -> ast.expr:
