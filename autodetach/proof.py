@@ -28,13 +28,29 @@ class Verdict:
     reason: str = ""
 
 
-def compare(before: Run, after: Run, *, cuts: bool = False) -> Verdict:
-    """Compare what every parameter step consumes on one path."""
+def compare(before: Run, after: Run, *, cuts: bool = False, gathers: bool = False) -> Verdict:
+    """Compare what every parameter step consumes on one path, or with `gathers` what the steps of a place do."""
     if not after.finished or after.stopped_by != before.stopped_by:
         if before.stopped_by and after.finished:
             return Verdict(True, True)  # the first program ended early on this path: the second may go on
         return Verdict(False, False, "the edited program ends differently")
-    return _compare_runs(before, after, cuts)
+    return _compare_places(before, after) if gathers else _compare_runs(before, after, cuts)
+
+
+def _compare_places(before: Run, after: Run) -> Verdict:
+    """Whether each place that steps parameters still does, and what it trains it still trains."""
+    old, new = _trained(before), _trained(after)
+    if old.keys() != new.keys():
+        return Verdict(False, False, "another place steps parameters")
+    if any(leaves - new[place] for place, leaves in old.items()):
+        return Verdict(False, False, "a parameter gets no gradient any more")
+    return Verdict(True, False)
+
+
+def _trained(run: Run) -> dict[tuple[str, str], set[tuple[str, int]]]:
+    names = _leaf_names(run)
+    places = {place: steps for place, steps in _by_place(run).items() if place[0] != "grad"}
+    return {place: {names[leaf] for step in steps for leaf, _ in step.consumed} for place, steps in places.items()}
 
 
 def _compare_runs(before: Run, after: Run, cuts: bool) -> Verdict:

@@ -97,7 +97,7 @@ class Repairs:
             if isinstance(edited, str):
                 return
             _, trial = edited
-            verdict = trial.verdict(0, cuts=False, numbers=False)
+            verdict = trial.verdict(0)
             faults = self._identities(trial.whole()) if verdict.kept else set()
             if not verdict.kept or faults - self._known or any(suspect.identity in faults for suspect in chosen):
                 return
@@ -159,7 +159,9 @@ class Repairs:
         faults = self._identities(trial.one(home))
         if suspect.identity in faults:
             return "the fault is still there"
-        verdict = trial.verdict(home, cuts=candidate.cuts, numbers=candidate.prefers == "item")
+        verdict = trial.verdict(
+            home, cuts=candidate.cuts, gathers=candidate.gathers, numbers=candidate.prefers == "item"
+        )
         if not verdict.kept:
             return verdict.reason
         if len(self._analysis.runs) > 1:

@@ -59,7 +59,7 @@ class Trial:
         evidence = self._before.evidence
         return Analysis(self._tree, runs, project=self._project, evidence=evidence, replays=self._replays)
 
-    def verdict(self, first: int, *, cuts: bool, numbers: bool) -> Verdict:
+    def verdict(self, first: int, *, cuts: bool = False, gathers: bool = False, numbers: bool = False) -> Verdict:
         """Whether the edited program is as good on every path. `first` is the one most likely to say that it is not."""
         equal = True
         known = self._before.distinct
@@ -71,7 +71,7 @@ class Trial:
                 continue  # seen by another name
             if number != first and not self._before.runs[number].finished:
                 continue  # the budget ended on this variation: where it would have led is not known of either program
-            verdict = compare(self._before.runs[number], self.run(number), cuts=cuts)
+            verdict = compare(self._before.runs[number], self.run(number), cuts=cuts, gathers=gathers)
             if not verdict.kept:
                 return verdict
             equal = equal and verdict.equal

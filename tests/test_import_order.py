@@ -77,7 +77,7 @@ ORDER = (
     "rules.stores rules.truncation rules.emptied rules.own_term rules.one_element",
     "rules.cache_guards",
     "rules.anew rules.called_again rules.moved_inside rules.repeated",
-    "rules.begun_sum",
+    "rules.begun_sum rules.one_backward",
     "rules.growing_state",
     "rules.*",
     "rules.moved_steps rules.computed_behind",

@@ -10,6 +10,12 @@ from autodetach.machine.graph import Differentiation, Node, Site, ancestors, tak
 from autodetach.machine.values import Opaque, Tensor, Value, graph_in
 
 
+def creates_graph(m: Core, flag: Value, call: ast.Call, site: Site) -> bool:
+    """Whether a differentiation is asked to `create_graph`: told by the flag as written, whatever else is asked."""
+    written = next((k.value for k in call.keywords if k.arg == "create_graph"), call)
+    return flag is not None and m.truth(flag, Site(written, site.scope), default=False)
+
+
 def differentiate_call(
     m: Core,
     roots: list[Value],
@@ -23,7 +29,7 @@ def differentiate_call(
     """A `backward` in any of its dresses; `rest` are the positional arguments from `retain_graph` on."""
     written: ast.keyword | ast.expr | None = next((k for k in call.keywords if k.arg == "retain_graph"), None)
     create = kwargs.get("create_graph", rest[1] if len(rest) > 1 else False)
-    create_graph = m.truth(create, site, default=False) if create is not None else False
+    create_graph = creates_graph(m, create, call, site)
     renamed = next((k for k in call.keywords if k.arg == "retain_variables"), None)
     if renamed is not None and kind != "wrapper":
         m.facts.append(RenamedKeyword(site, call, renamed, all(isinstance(root, Tensor) for root in roots)))

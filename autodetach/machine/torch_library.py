@@ -9,7 +9,7 @@ from autodetach.machine import frameworks, tensors, transforms
 from autodetach.machine.arguments import flatten, is_certain_number
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import Core
-from autodetach.machine.differentiation import differentiate, differentiate_call
+from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.library_objects import distribution, of_distributions, of_torch
 from autodetach.machine.module_tree import is_module, parameters_of
@@ -271,7 +271,7 @@ def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
     outputs = args[0] if args else kwargs.get("outputs")
     inputs = args[1] if len(args) > 1 else kwargs.get("inputs")
     create = kwargs.get("create_graph", args[4] if len(args) > 4 else False)
-    create_graph = m.truth(create, site, default=False)
+    create_graph = creates_graph(m, create, site.node, site)
     retain = kwargs.get("retain_graph", args[3] if len(args) > 3 else None)
     # What nobody knows is taken for right, as in `backward`.
     keep = create_graph if retain is None else not isinstance(retain, (bool, int)) or bool(retain)

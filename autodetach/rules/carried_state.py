@@ -29,7 +29,8 @@ for x, y in loader:
 Unsafe where gradient of earlier passes is cut off: truncated backpropagation is what most people want, but a state
 that is made anew for each sample, or one backward after the loop, may be what you meant. Safe where nothing is
 differentiated at all. The state is detached where it enters the next pass, never inside a cell, and never where it
-still feeds the loss of its own pass.
+still feeds the loss of its own pass. Where what makes it would then learn nothing, the losses of a sequence are added
+up, and differentiated once behind it.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it.
@@ -54,6 +55,7 @@ from autodetach.rules.emptied import emptied_lists
 from autodetach.rules.growing_state import growing_state
 from autodetach.rules.holders import replay, twin, twin_activation
 from autodetach.rules.moments import moment
+from autodetach.rules.one_backward import differentiated_behind
 from autodetach.rules.own_term import own_terms
 from autodetach.rules.program import (
     Program,
@@ -241,6 +243,7 @@ def _candidates(
         yield Candidate(message, codemods, doubt or DRAWN, cuts=True)
     if doubt is None:
         yield from made_anew(program, again, moment(same), now.activation, crossed, there)
+        yield from differentiated_behind(program, run, d, now, crossed)
     yield from own_terms(program, d, crossed)
 
 
