@@ -313,7 +313,7 @@ class Expressions(Objects):
         site = Site(node, frame.qualname, ((node.value, this), (node.slice, index)))
         if is_scalar(this) and isinstance(index, int) and not isinstance(index, bool):
             is_data = isinstance(node.value, ast.Attribute) and node.value.attr == "data"
-            if is_data or (index == 0 and isinstance(node.slice, ast.Constant) and isinstance(node.ctx, ast.Load)):
+            if is_data or (isinstance(this, Tensor) and this.view_of is None and _is_first(node)):
                 self.facts.append(DataRead(site, this, raises=True))
             return self.fresh("number", tags=frozenset({node}))
         return self.subscript(this, index, site)
@@ -502,6 +502,11 @@ class Expressions(Objects):
     def _eval_YieldFrom(self, node: ast.YieldFrom, frame: Frame) -> Value:
         frame.returns.append(self.eval(node.value, frame))
         return None
+
+
+def _is_first(node: ast.Subscript) -> bool:
+    """`x[0]`, which is read."""
+    return isinstance(node.slice, ast.Constant) and node.slice.value == 0 and isinstance(node.ctx, ast.Load)
 
 
 _handlers: dict[tuple[str, str], tuple[tuple[type[ast.AST], str], ...]] = {}
