@@ -277,7 +277,9 @@ class Statements(Imports):
             return value
         if isinstance(decorator, Native) and decorator.name == "setter":
             return decorator.call([value], {}, site)
-        if isinstance(decorator, (Function, Class, Method, Native)):
+        if isinstance(decorator, (Function, Class, Method, Native)) or (
+            isinstance(decorator, Instance) and self.class_attribute(decorator.cls, "__call__") is not MISSING
+        ):
             return self.call(decorator, [value], {}, site)
         return value
 
