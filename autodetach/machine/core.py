@@ -106,7 +106,7 @@ class Core:
         self.leaf_tensors: list[Tensor] = []
         self.in_forward = 0
         self.in_module = False
-        self.active: dict[ast.AST, list[list[Value]]] = {}
+        self.active: dict[ast.AST, list[tuple[Frame, list[Value]]]] = {}
         self.entered: Value = None
         self.cutoffs: list[tuple[int, int]] = []
         self.chain: Chain = None

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, operators, python_builtins, tensors
-from autodetach.machine.core import MISSING, OutOfFuel
+from autodetach.machine.core import MAX_RECURSION, MISSING, OutOfFuel
 from autodetach.machine.events import DataRead
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
@@ -207,10 +207,27 @@ class Expressions(Objects):
         once = self._at_most_once(key, site)
         if once is not None and once in self.met:
             return False
+        ends = self._end_of_recursion(test)
+        if ends is not None and self.oracle.settled(key) is None:
+            self.oracle.learn(key, ends)
         outcome = self.oracle.decide(key, test, site.line, text, default, relevant)
+        if self.trail:
+            self.trail[-1][1].went[test] = outcome
         if once is not None and outcome:
             self.met.add(once)
         return outcome
+
+    def _end_of_recursion(self, test: object) -> bool | None:
+        """How a test goes in the last call of a function by itself that is executed, if the same led there each time.
+
+        Functions that call themselves end: on a path on which none of `isinstance(h, Tensor)` is true, they would not.
+        """
+        function = self.trail[-1][1].function if self.trail else None
+        calls = self.active.get(function.node, []) if function is not None else []
+        if len(calls) < MAX_RECURSION:
+            return None
+        went = {frame.went.get(test) for frame, _ in calls[: MAX_RECURSION - 1]}
+        return not went.pop() if len(went) == 1 and None not in went else None
 
     def _at_most_once(self, key: object, site: Site) -> object:
         """`step == 7`: a counter has a value in one pass of its loop only."""

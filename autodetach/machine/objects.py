@@ -369,7 +369,10 @@ class Objects(Core):
         if active is None:
             active = self.active[function.node] = []
         if self.depth >= MAX_DEPTH or (len(active) >= MAX_RECURSION and not goes_inside(active, args)):
-            return self.call_unknown(function.name, args, kwargs, site)
+            result = self.call_unknown(function.name, args, kwargs, site)
+            if result.node is not None and len(active) >= MAX_RECURSION:
+                result.node.weak = True  # it is a call in which the recursion has not ended
+            return result
         frame = Frame(function.frame, function.qualname, function)
         frame.started = self.clock
         self.bind_arguments(function, frame, args, kwargs, site)
@@ -383,7 +386,7 @@ class Objects(Core):
         self.depth += 1
         chain = self.chain
         self.chain = (site, self.trail[-1] if self.trail else None, chain)
-        active.append(args)
+        active.append((frame, args))
         try:
             return self.run_function(function, frame)
         finally:
@@ -446,9 +449,9 @@ class Objects(Core):
         return this
 
 
-def goes_inside(active: list[list[Value]], args: list[Value]) -> bool:
+def goes_inside(active: list[tuple[Frame, list[Value]]], args: list[Value]) -> bool:
     """Whether a function that calls itself is given a part of what it was given, as where it maps a nested state."""
-    outer = [item for value in active[-1] if isinstance(value, (Sequence, Mapping)) for item in contents(value)]
+    outer = [item for value in active[-1][1] if isinstance(value, (Sequence, Mapping)) for item in contents(value)]
     return len(active) < MAX_NESTED and any(
         isinstance(value, (Tensor, Sequence, Mapping)) and any(value is item for item in outer) for value in args
     )

@@ -151,7 +151,7 @@ class Mapping:
 
 
 class Frame:
-    """The names of a module, class body, function call or comprehension."""
+    """The names of a module, class body, function call or comprehension; which way its unknown tests `went`."""
 
     __slots__ = (
         "activations",
@@ -167,6 +167,7 @@ class Frame:
         "started",
         "this",
         "top",
+        "went",
     )
 
     def __init__(self, outer: Frame | None, qualname: str, function: Function | None = None) -> None:
@@ -183,6 +184,7 @@ class Frame:
         self.started = 0
         self.activations = 0
         self.cut = False
+        self.went: dict[object, bool] = {}
 
 
 class Function:
