@@ -40,7 +40,7 @@ ORDER = (
     "machine.shapes",
     "machine.core",
     "machine.differentiation machine.in_place",
-    "machine.tensors machine.containers machine.options machine.records machine.module_tree",
+    "machine.tensors machine.containers machine.options machine.keywords machine.records machine.module_tree",
     "machine.modules",
     "machine.python_builtins",
     "machine.standard_library machine.functional",

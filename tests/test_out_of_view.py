@@ -428,6 +428,52 @@ def test_a_caller_gives_what_is_asked_for() -> None:
     assert "`loss` is stored with its autograd graph" in finding.message
 
 
+BY_NAME = """\
+import torch
+from torch import nn
+
+
+class Trainer:
+    def __init__(self, width, **config):
+        self.net = nn.Linear(width, 1)
+        LINE
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=1e-3)
+
+    def read(self, epochs, **others):
+        self.epochs, self.others = epochs, others
+
+    def fit(self, loader):
+        total = 0
+        for _ in range(self.epochs):
+            for x, y in loader:
+                loss = nn.functional.mse_loss(self.net(x), y)
+                self.optimizer.zero_grad()
+                loss.backward()
+                self.optimizer.step()
+                total += loss
+        return total.item()
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'self.epochs = config["epochs"]',
+        'self.epochs = config.get("epochs")',
+        'self.epochs = config.pop("epochs", 0)',
+        'self.epochs = config["epochs"] if "epochs" in config else 0',
+        "for name, value in config.items(): setattr(self, name, value)",
+        "[setattr(self, name, config[name]) for name in config]",
+        "self.read(**config)",
+    ],
+)
+def test_a_caller_may_give_more_by_name(line: str) -> None:
+    """Nobody in view makes a `Trainer`: what stands in `**config` is not known, and it is not empty."""
+    text = BY_NAME.replace("LINE", line)
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD101"
+
+
 @pytest.mark.parametrize(
     "line",
     [

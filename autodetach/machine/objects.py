@@ -19,6 +19,7 @@ from autodetach.machine import (
 from autodetach.machine.classes import decorate, library_bases, linear_order
 from autodetach.machine.core import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core
 from autodetach.machine.graph import Site
+from autodetach.machine.keywords import OUT_OF_VIEW
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
     Class,
@@ -425,11 +426,10 @@ class Objects(Core):
         if spec.vararg is not None:
             bound[spec.vararg.arg] = Sequence("tuple", list(extra), self.clock)
         if spec.kwarg is not None:
-            mapping = Mapping(self.clock, exact="**" not in rest)
-            for name, value in rest.items():
-                if name != "**":
-                    mapping.items[self.key(name)] = (name, value)
-            bound[spec.kwarg.arg] = mapping
+            others = rest.pop(OUT_OF_VIEW, None)
+            mapping = Mapping(self.clock, exact=others is None)
+            mapping.items = {self.key(name): (name, value) for name, value in rest.items()}
+            bound[spec.kwarg.arg] = mapping if rest or not isinstance(others, Opaque) else others
         if names and names[0] in bound:
             frame.this = bound[names[0]]
 

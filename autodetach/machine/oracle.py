@@ -62,6 +62,9 @@ class Oracle:
                 return None if inner is None else not inner
             if key[0] == "==" and len(key) == 3 and key[1] in self.presumed:
                 return bool(self.presumed[key[1]] == key[2])
+            default = self.presumed.get(("o", key[1])) if key[0] == "truth" else None
+            if isinstance(default, tuple):
+                return bool(default[-1])
         return None
 
     def settled(self, key: Hashable) -> bool | None:

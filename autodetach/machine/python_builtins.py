@@ -294,6 +294,8 @@ def _setattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
             layers.items[int(name)] = value  # so the layers of `nn.Sequential` are called
         else:
             m.set_attribute(this, name, value, site)
+    elif len(args) == 3 and isinstance(args[0], Instance):
+        args[0].open = True  # it has an attribute whose name nobody knows
     return None
 
 

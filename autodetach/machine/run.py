@@ -15,6 +15,7 @@ from autodetach.machine.differentiation import differentiate
 from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.oracle import Decision, Policy, TestKey
 from autodetach.machine.project import Project
@@ -468,7 +469,7 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, called: frozenset[st
     if this is None:
         site = Site(cls.node, cls.qualname)
         try:
-            made = machine.instantiate(cls, [], {}, site)
+            made = machine.instantiate(cls, [], given_by_name(machine, machine.class_attribute(cls, "__init__")), site)
         except Raised:
             return entered
         if not isinstance(made, Instance):
@@ -498,7 +499,8 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
     forward = function.name == "forward" and function.owner is not None
     machine.in_forward += forward
     machine.in_module = is_module(machine.entered)
-    given: dict[str, Value] = {}
+    given = given_by_name(machine, function)
+    asked = False
     try:
         for _ in range(3 if repeated else 1):
             if repeated:
@@ -508,11 +510,11 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
                 try:
                     result = machine.call_function(function, list(args), given, site)
                 except Raised:
-                    if given or len(machine.differentiations) > known:
+                    more = not_none(machine, function)
+                    if asked or not more or len(machine.differentiations) > known:
                         raise
-                    given = not_none(machine, function)
-                    if not given:
-                        raise
+                    asked = True
+                    given |= more
                     result = machine.call_function(function, list(args), given, site)
                 if function.is_generator:
                     machine.collect(result, site)
@@ -528,6 +530,12 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
         machine.in_module = False
         machine.loops = outer
         machine.finish(activation)
+
+
+def given_by_name(machine: Machine, function: Value) -> dict[str, Value]:
+    """What a caller gives besides the parameters that have names, where a function takes it: nobody knows what."""
+    spec = function.node.args if isinstance(function, Function) else None
+    return {} if spec is None or spec.kwarg is None else {OUT_OF_VIEW: of_a_caller(machine, spec.kwarg.arg)}
 
 
 def not_none(machine: Machine, function: Function) -> dict[str, Value]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import options, tensors
+from autodetach.machine import keywords, options, tensors
 from autodetach.machine.arguments import flatten
-from autodetach.machine.core import Core
+from autodetach.machine.core import MISSING, Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
@@ -49,6 +49,9 @@ CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_nor
 
 def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """A method of something unknown, by what its name and its arguments tell."""
+    keyword = keywords.method(m, this, name, args, site)
+    if keyword is not MISSING:
+        return keyword
     values = [*args, *kwargs.values()]
     if name == "backward" or name == "manual_backward":
         first = args[0] if args else kwargs.get("loss")

@@ -1,0 +1,33 @@
+"""`**config` of what nobody in view calls: it holds whatever its caller gives."""
+
+from __future__ import annotations
+
+from autodetach.machine.core import MISSING, Core
+from autodetach.machine.graph import Site
+from autodetach.machine.values import Opaque, Value, is_constant
+
+KEYWORDS = "#keywords"
+"""Marks what holds the keyword arguments."""
+OUT_OF_VIEW = "**"
+"""The name under which a call passes keyword arguments that are not known one by one."""
+
+
+def of_a_caller(m: Core, name: str) -> Opaque:
+    """The keyword arguments that a caller out of view gives."""
+    value = m.opaque(name)
+    value.attrs[KEYWORDS] = True
+    return value
+
+
+def method(m: Core, this: Opaque, name: str, args: list[Value], site: Site) -> Value:
+    """`get`, `pop` and `setdefault` of them, else MISSING: where a caller need not give one, it is rarely given."""
+    if KEYWORDS not in this.attrs or name not in ("get", "pop", "setdefault") or not args:
+        return MISSING
+    default = args[1] if len(args) > 1 else None
+    if len(args) > 1 and not is_constant(default):
+        return default
+    key = ("[]", m.key(args[0]))
+    if key not in this.attrs:
+        value = m.subscript(this, args[0], site)
+        m.oracle.presumed[m.key(value)] = m.key(default)
+    return this.attrs[key]
