@@ -39,7 +39,7 @@ ORDER = (
     "machine.events machine.operands machine.arguments machine.exceptions",
     "machine.shapes",
     "machine.core",
-    "machine.differentiation machine.in_place",
+    "machine.differentiation machine.in_place machine.counters",
     "machine.tensors machine.containers machine.options machine.keywords machine.records machine.module_tree",
     "machine.modules",
     "machine.python_builtins",

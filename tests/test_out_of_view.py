@@ -474,6 +474,69 @@ def test_a_caller_may_give_more_by_name(line: str) -> None:
     assert finding.code == "AD101"
 
 
+GATED = """\
+from collections import deque
+
+import torch
+from torch import nn
+
+
+class Memory:
+    def __init__(self, size):
+        self.size, self.count = size, 0
+        self.states, self.latest = [], deque(maxlen=size)
+
+    def store(self, state):
+        self.states[self.count % self.size] = state
+        self.latest.append(state)
+        self.count = self.count + 1
+
+    def is_ready(self, number):
+        return self.count >= number
+
+    def __len__(self):
+        return len(self.latest)
+
+
+class Agent:
+    def __init__(self, batch_size=100):
+        self.memory, self.batch_size, self.steps = Memory(1000), batch_size, 0
+        self.value = nn.Linear(3, 1)
+        self.optimizer = torch.optim.Adam(self.value.parameters())
+
+    def remember(self, state):
+        self.memory.store(state)
+        self.steps += 1
+
+    def learn(self):
+        if GATE:
+            return
+        states = torch.tensor(self.memory.states[: self.batch_size], dtype=torch.float)
+        self.optimizer.zero_grad()
+        loss = self.value(states).pow(2).mean()
+        loss.backward(retain_graph=True)
+        self.optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        "self.memory.count < self.batch_size",
+        "self.steps < self.batch_size",
+        "not self.memory.is_ready(self.batch_size)",
+        "len(self.memory.latest) < self.batch_size",
+        "len(self.memory) < self.batch_size",
+        "not self.memory.latest",
+        "self.memory.count == 0",
+    ],
+)
+def test_others_have_remembered_something_before_they_learn(gate: str) -> None:
+    """Nobody in view calls `remember`, or `learn`: the memory is empty only when it is made."""
+    (finding,) = check(Source.from_bytes(GATED.replace("GATE", gate).encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD103"
+
+
 @pytest.mark.parametrize(
     "line",
     [

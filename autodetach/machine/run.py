@@ -11,6 +11,7 @@ from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.beginnings import Leads
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
+from autodetach.machine.counters import widen
 from autodetach.machine.differentiation import differentiate
 from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
@@ -478,7 +479,7 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, called: frozenset[st
     for name, value in open_:
         if not value.called:
             entered.append(f"{cls.name}.{name}")
-            enter(machine, value, [this], repeated=value.qualname not in called)
+            enter(machine, value, [this], repeated=value.qualname not in called, reach=reach)
     return entered
 
 
@@ -489,7 +490,9 @@ def find_instance(machine: Machine, cls: Class) -> Instance | None:
     return None
 
 
-def enter(machine: Machine, function: Function, args: list[Value], *, repeated: bool) -> None:
+def enter(
+    machine: Machine, function: Function, args: list[Value], *, repeated: bool, reach: Reach | None = None
+) -> None:
     site = Site(function.node, function.qualname)
     outer = machine.loops
     machine.grad_enabled = True
@@ -506,6 +509,7 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
             if repeated:
                 machine.enter_pass(activation, outer)
             known = len(machine.differentiations)
+            undo = [] if reach is None else widen(machine, machine.entered, function.name, reach)
             try:
                 try:
                     result = machine.call_function(function, list(args), given, site)
@@ -520,6 +524,9 @@ def enter(machine: Machine, function: Function, args: list[Value], *, repeated: 
                     machine.collect(result, site)
             except Raised:
                 return
+            finally:
+                for restore in undo:
+                    restore()
             if function.name == CALLED_BY_TRAINERS and repeated and len(machine.differentiations) == known:
                 differentiate_returned(machine, function, result)
             machine.escape([result], site, "return")

@@ -1,0 +1,123 @@
+"""What an object counts and collects, if nobody in view calls its methods: others have, before one is entered.
+
+`if self.memory.count < self.batch_size: return` is true before anything was remembered, and not for long, and so is
+`if len(self.memory) < self.batch_size: return`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+
+from autodetach.machine.classes import linear_order
+from autodetach.machine.core import Core
+from autodetach.machine.reach import Reach
+from autodetach.machine.values import Class, Function, Instance, Sequence, Value
+
+DEPTH = 3
+"""How far an object that counts stands from the one whose method is entered: `self.agent.memory`."""
+ADDS = frozenset("append appendleft add extend insert".split())
+Restore = Callable[[], None]
+
+
+def widen(m: Core, this: Value, entered: str, reach: Reach) -> list[Restore]:
+    """Where another method than the entered one counts or collects, which nobody has called, it may have.
+
+    Returns what gives back that which is as it was left.
+    """
+    called: frozenset[str] | None = None
+    undo: list[Restore] = []
+    for holder in _instances(this) if isinstance(this, Instance) else ():
+        for name, methods in _counters(holder):
+            value = holder.attrs.get(name)
+            is_empty = isinstance(value, Sequence) and value.exact and not value.items
+            if not (type(value) is int or is_empty) or any(method.called for method in methods):
+                continue
+            if called is None:
+                called = _asked_for(entered, reach)
+            if called.isdisjoint(method.name for method in methods):
+                undo.append(_fill(m, name, value) if isinstance(value, Sequence) else _count(m, holder, name, value))
+    return undo
+
+
+def _count(m: Core, holder: Instance, name: str, value: Value) -> Restore:
+    number = holder.attrs[name] = m.fresh("number")
+
+    def restore() -> None:
+        if holder.attrs.get(name) is number:
+            holder.attrs[name] = value
+
+    return restore
+
+
+def _fill(m: Core, name: str, value: Sequence) -> Restore:
+    """Something stands in it that nobody knows."""
+    item = m.opaque(name)
+    value.items.append(item)
+    value.exact = False
+
+    def restore() -> None:
+        value.items[:] = [other for other in value.items if other is not item]
+        value.exact = not value.items
+
+    return restore
+
+
+def _instances(this: Instance) -> list[Instance]:
+    """An object and those that it holds, of classes that are in view."""
+    found = [this]
+    level = [this]
+    for _ in range(DEPTH - 1):
+        inner = (value for holder in level for value in list(holder.attrs.values()) if isinstance(value, Instance))
+        level = [value for value in inner if isinstance(value.cls, Class) and all(value is not f for f in found)]
+        found += level
+    return found
+
+
+def _counters(holder: Instance) -> Iterator[tuple[str, list[Function]]]:
+    """The attributes in which methods of a class count or collect, its constructor apart, and these methods."""
+    found: dict[str, list[Function]] = {}
+    for cls in linear_order(holder.cls) if isinstance(holder.cls, Class) else ():
+        for method in cls.names.values() if isinstance(cls, Class) else ():
+            if isinstance(method, Function) and method.name != "__init__":
+                for name in _counted_in(method.node):
+                    found.setdefault(name, []).append(method)
+    yield from found.items()
+
+
+def _counted_in(node: ast.AST) -> frozenset[str]:
+    """The attributes of `self` that a method sets by what they are, or adds to; kept with the tree.
+
+    `self.n += 1`, `self.n = (self.n + 1) % size`, `self.kept.append(x)`
+    """
+    known: frozenset[str] | None = getattr(node, "_counted", None)
+    if known is None:
+        names: set[str] = set()
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.AugAssign):
+                names.update(_own([inner.target]))
+            elif isinstance(inner, ast.Assign):
+                names.update(_own(inner.targets) & _own(ast.walk(inner.value)))
+            elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in ADDS:
+                names.update(_own([inner.func.value]))
+        known = frozenset(names)
+        setattr(node, "_counted", known)  # noqa: B010 - syntax trees have no such field
+    return known
+
+
+def _own(nodes: Iterable[ast.AST]) -> set[str]:
+    return {
+        node.attr
+        for node in nodes
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    }
+
+
+def _asked_for(method: str, reach: Reach) -> frozenset[str]:
+    """The names of a method, and of those that it calls by name, directly or not."""
+    found, pending = {method}, [method]
+    while pending:
+        further = reach.asked_by(pending.pop()) - found
+        found |= further
+        pending += further
+    return frozenset(found)
