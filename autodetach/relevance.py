@@ -29,7 +29,7 @@ MAX_FILES = 200
 
 _WORDS = re.compile(
     rb"backward|training_step|requires_grad|Variable|Module|\bnn\b|\bgrad\b"
-    rb"|\b(?:parameters|named_parameters|train|eval|state_dict|load_state_dict|modules|named_modules|children)\b"
+    rb"|\b(?:parameters|named_parameters|train|eval|state_dict|load_state_dict|modules|named_modules|children|named_children)\b"
     rb"|\bdata\b[\s)\\]*[\[.#]"
 )
 _IMPORT = re.compile(

@@ -537,6 +537,57 @@ def test_others_have_remembered_something_before_they_learn(gate: str) -> None:
     assert finding.code == "AD103"
 
 
+FEATURES = """\
+import torch
+from torch import nn
+from torchvision import models
+
+
+class Features(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = models.vgg16().features
+        for param in self.layers.parameters():
+            param.requires_grad = False
+
+    def forward(self, x):
+        features, names = {}, {"3": "relu1", "8": "relu2"}
+        for LAYERS:
+            x = layer(x)
+            if name in names:
+                features[names[name]] = x
+        return features
+
+
+def train(loader):
+    net, vgg = nn.Conv2d(3, 3, 3, padding=1), Features()
+    optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
+    total = 0
+    for images, _ in loader:
+        loss = nn.functional.mse_loss(vgg(net(images))["relu2"], vgg(images)["relu2"])
+        total += loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    print(total / len(loader))
+"""
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        "name, layer in self.layers._modules.items()",
+        "name, layer in self.layers.named_children()",
+        "name, layer in enumerate(self.layers)",
+        "name, layer in enumerate(self.layers.children())",
+    ],
+)
+def test_the_layers_of_a_module_that_is_not_in_view_are_modules(layers: str) -> None:
+    text = FEATURES.replace("LAYERS", layers)
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD101"
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -17,6 +17,7 @@ from autodetach.machine.values import (
     Slice,
     Sym,
     Value,
+    graph_in,
     is_constant,
     is_number,
     key_of,
@@ -242,9 +243,17 @@ def _unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
         this.items[m.key(key)] = (key, found)
         return found
     if isinstance(key, (Sym, Opaque)) and this.items and this.exact:
+        if len(this.items) > 1 and all(isinstance(value, str) for _, value in this.items.values()):
+            return m.sym(("[]", m.key(this), m.key(key)), "str")  # one of several names
         return next(reversed(this.items.values()))[1]
     if not this.exact:
-        return m.opaque("item")
+        possible = [k for k, (other, value) in this.items.items() if not is_known(other) and any(graph_in(value))]
+        if not possible or not is_known(key):
+            return m.opaque("item")
+        # Of those that were put there under names that nobody knows, each known name means another one.
+        value = this.items.pop(possible[0])[1]
+        this.items[m.key(key)] = (key, value)
+        return value
     return MISSING
 
 

@@ -48,6 +48,10 @@ MAX_NESTED = 8
 """How often a function may be active at once, and how often if it goes into what it was given, like a nested state."""
 FUEL_FOR_IMPORTS = 12_000
 """What the bodies of all imported files may cost in one run, besides what the program itself may."""
+WEIGHTS = "#weights"
+"""Marks an unknown value that is known to be a module, by one leaf that stands for its parameters."""
+OF_MODULES = frozenset({"item", "_modules"})
+"""Parts of a module that are modules too, or hold them: what it gives one after the other, or by name."""
 STRIDE = 1 << 20
 """More than any entry point takes of time, or of loops."""
 
@@ -462,6 +466,8 @@ class Core:
         child = self.opaque(name)
         child.born = value.born
         child.origin = value.origin
+        if name in OF_MODULES and WEIGHTS in value.attrs:
+            child.attrs[WEIGHTS] = value.attrs[WEIGHTS]
         if value.node is not None and self.grad_enabled:
             child.node = self.new_node(
                 "part", site, (value.node,), (value,), saves=False, assumed=value.node.assumed, weak=value.node.weak

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.core import Core
-from autodetach.machine.values import Class, External, Instance, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Class, External, Instance, Mapping, Opaque, Sequence, Tensor, Value, key_of
 
 
 def is_module(value: Value) -> bool:
@@ -36,6 +36,34 @@ def children_of(this: Instance) -> Iterator[tuple[str, Instance]]:
     for name, value in this.attrs.items():
         if isinstance(value, Instance) and is_module(value):
             yield name, value
+
+
+class _ModulesView(dict):  # type: ignore[type-arg]
+    """`module._modules`: reads and writes the children of a module under the hashable form of their names."""
+
+    def __init__(self, this: Instance) -> None:
+        super().__init__({key_of(name): (name, child) for name, child in children_of(this)})
+        self._this = this
+
+    def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
+        super().__setitem__(key, pair)
+        name, value = pair
+        items = self._this.attrs.get("#items")
+        if isinstance(items, Mapping):
+            items.items[key_of(name)] = pair
+        elif isinstance(items, Sequence) and isinstance(name, str) and name.isdecimal():
+            items.items[int(name) : int(name) + 1] = [value]
+        elif isinstance(name, str):
+            self._this.attrs[name] = value
+
+
+def held_by_name(this: Instance) -> Mapping:
+    """`module._modules`."""
+    view = Mapping(this.born)
+    view.items = _ModulesView(this)
+    items = this.attrs.get("#items")
+    view.exact = not this.open and (not isinstance(items, (Sequence, Mapping)) or items.exact)
+    return view
 
 
 def modules_of(this: Instance, seen: set[int] | None = None) -> Iterator[Instance]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, contexts, functional, tensors
 from autodetach.machine.classes import decorate
-from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
+from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, WEIGHTS, OutOfFuel, Raised
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.exceptions import TRY, expects_runtime_error, handles, may_swallow, mentions_runtime_error
 from autodetach.machine.expressions import handlers
@@ -98,7 +98,7 @@ class Statements(Imports):
         assert isinstance(node, ast.Assign)
         value = self.eval(node.value, frame)
         if isinstance(value, Opaque) and value.node is not None and value.node.site.node is node.value:
-            value.node.weak = value.node.weak or repackages(node)
+            value.node.weak = value.node.weak or (value.node.called and repackages(node))
         for target in node.targets:
             self.assign(target, value, frame, node.value)
         return None
@@ -581,7 +581,7 @@ def is_cut_short(activation: Activation) -> bool:
 def has_module(item: Value) -> bool:
     """A module, alone or with its number or name."""
     parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else [item]
-    return any(isinstance(part, Instance) and is_module(part) for part in parts)
+    return any(is_module(part) or (isinstance(part, Opaque) and WEIGHTS in part.attrs) for part in parts)
 
 
 def is_batch(item: Value) -> bool:

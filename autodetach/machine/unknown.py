@@ -235,6 +235,10 @@ def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
         return Iterable(lambda exact: iter([Sequence("tuple", [m.fresh("str"), leaf], m.clock)]), None, name)
     if name in ("train", "eval"):
         return this
+    if name in ("children", "modules"):
+        return m.items_of(this, site)
+    if name in ("named_children", "named_modules"):
+        return _opaque_view(m, this, "items", site)
     return m.opaque(name) if name != "load_state_dict" else None
 
 

@@ -9,7 +9,9 @@ import ast
 from collections.abc import Iterator
 
 EVIDENCE = frozenset(
-    "parameters named_parameters train eval state_dict load_state_dict modules named_modules children".split()
+    """
+    parameters named_parameters train eval state_dict load_state_dict modules named_modules children named_children
+    """.split()
 )
 """What only modules are asked for: an object that is asked is one."""
 DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "training_step"})

@@ -4471,6 +4471,41 @@ for _ in range(2):
     (reconstruction + 0.1 * divergence).backward()
 """,
     ),
+    (
+        "layers-by-their-names",
+        """\
+import torch
+
+net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+x = torch.randn(4, 3)
+kept = {}
+for name, layer in net._modules.items():
+    x = layer(x)
+    kept[name] = x
+kept["1"].sum().backward()
+kept["2"].sum().backward()
+""",
+    ),
+    (
+        "layer-replaced-by-its-name",
+        """\
+import torch
+
+
+class Cut(torch.nn.Module):
+    def forward(self, x):
+        return x.detach()
+
+
+net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+head = torch.nn.Linear(1, 1)
+net._modules["2"] = Cut()
+h = net(torch.randn(4, 3)).sum(1, keepdim=True)
+for layer in (head, head):
+    loss = head(h).pow(2).sum()
+    loss.backward()
+""",
+    ),
 ]
 
 OPTIMIZERS: list[tuple[str, str]] = [
