@@ -36,13 +36,24 @@ def expects_runtime_error(node: ast.stmt) -> bool:
     return any(handles(h, "RuntimeError") for h in node.handlers)
 
 
-def mentions_runtime_error(call: ast.Call) -> bool:
-    """`pytest.raises(RuntimeError)`, `self.assertRaises(RuntimeError)`, `assertRaisesRegex(...)`."""
-    func = call.func
-    name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-    if not (name in ("raises", "suppress") or name.startswith("assertRaises")):
+def expects_error(context: ast.expr) -> bool:
+    """Whether what stands in a context must raise: `pytest.raises(ValueError)`, `self.assertRaisesRegex(...)`."""
+    name = _called_in(context)
+    return name == "raises" or name.startswith("assertRaises")
+
+
+def suppresses_runtime_error(context: ast.expr) -> bool:
+    """`contextlib.suppress(RuntimeError)`."""
+    if not isinstance(context, ast.Call) or _called_in(context) != "suppress":
         return False
-    return any(isinstance(n, ast.Name) and n.id in ("RuntimeError", *CATCH_ALL) for a in call.args for n in ast.walk(a))
+    arguments = context.args
+    return any(isinstance(n, ast.Name) and n.id in ("RuntimeError", *CATCH_ALL) for a in arguments for n in ast.walk(a))
+
+
+def _called_in(context: ast.expr) -> str:
+    """The last word of the name of what is called, or nothing."""
+    func = context.func if isinstance(context, ast.Call) else None
+    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
 
 
 def may_swallow(exit_: Value) -> bool:

@@ -9,9 +9,16 @@ from autodetach.machine import containers, contexts, functional, tensors
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, WEIGHTS, OutOfFuel, Raised
 from autodetach.machine.events import DroppedDetach
-from autodetach.machine.exceptions import TRY, expects_runtime_error, handles, may_swallow, mentions_runtime_error
+from autodetach.machine.exceptions import (
+    TRY,
+    expects_error,
+    expects_runtime_error,
+    handles,
+    may_swallow,
+    suppresses_runtime_error,
+)
 from autodetach.machine.expressions import handlers
-from autodetach.machine.graph import Activation, Loops, Site
+from autodetach.machine.graph import Activation, Differentiation, Loops, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.observations import bound
@@ -517,7 +524,9 @@ class Statements(Imports):
         item = node.items[at]
         context = self.eval(item.context_expr, frame)
         site = self.site(item.context_expr, frame)
-        expects = isinstance(item.context_expr, ast.Call) and mentions_runtime_error(item.context_expr)
+        must_raise = expects_error(item.context_expr)
+        expects = must_raise or suppresses_runtime_error(item.context_expr)
+        known = len(self.differentiations)
         suppresses = isinstance(item.context_expr, ast.Call) and "suppress" in spelled(item.context_expr.func)
         leave = self.enter(context, item, frame, site)
         expecting = expects or (
@@ -535,6 +544,8 @@ class Statements(Imports):
             if expecting:
                 self.expecting.pop()
         leave(None)
+        if must_raise:
+            take_back(self.differentiations[known:])
         return signal
 
     def enter(self, context: Value, item: ast.withitem, frame: Frame, site: Site) -> contexts.Leave:
@@ -560,6 +571,14 @@ class Statements(Imports):
         finally:
             self.expecting.pop()
         return frame.returns[-1] if signal is RETURN and frame.returns else None
+
+
+def take_back(differentiations: list[Differentiation]) -> None:
+    """What must raise has raised before these came to their end, as far as anybody knows: they have freed nothing."""
+    for d in differentiations:
+        for node in d.walked:
+            if node.freed_by is d:
+                node.freed_by = None
 
 
 def dropped_calls(value: ast.expr) -> list[ast.expr]:
