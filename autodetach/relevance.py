@@ -32,6 +32,11 @@ _WORDS = re.compile(
     rb"|\b(?:parameters|named_parameters|train|eval|state_dict|load_state_dict|modules|named_modules|children|named_children)\b"
     rb"|\bdata\b[\s)\\]*[\[.#]"
 )
+_OTHERS = re.compile(
+    rb"^[ \t]*(?:import|from)[ \t]+(?:chainer|jax|mindspore|mxnet|paddle|tensorflow|tinygrad)\b", re.MULTILINE
+)
+"""Other frameworks that differentiate, some of them by a method `backward`."""
+_TORCH = re.compile(rb"\b(?:import|from)\b[^\n]*torch")
 _IMPORT = re.compile(
     rb"\bfrom[ \t\\]+([.\w \t]+?)[ \t\\]+import\b[ \t\\]*(\([^)]*\)?|[^\n;]*)|\bimport\b[ \t\\]*([^\n;]*)"
 )
@@ -44,8 +49,13 @@ _IMPORTED = frozenset({"backward", "grad", "Variable"})
 
 
 def may_matter(raw: bytes) -> bool:
-    """Whether a file can have anything to do with autograd: cheap, on its bytes."""
-    return b"torch" in raw or b"backward" in raw
+    """Whether a file can have anything to do with autograd: cheap, on its bytes.
+
+    One that imports another framework, and nothing with `torch` in its name, means the `backward` of that.
+    """
+    if b"torch" not in raw and b"backward" not in raw:
+        return False
+    return _OTHERS.search(raw) is None or _TORCH.search(raw) is not None
 
 
 def in_bytes(raw: bytes) -> bool:

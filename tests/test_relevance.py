@@ -173,3 +173,19 @@ def test_a_file_without_the_words_is_not_even_decoded(tmp_path: Path, monkeypatc
     path.write_bytes(b"import torch\nnet = torch.nn.Linear(1, 1)\n")
     with pytest.raises(pytest.fail.Exception):
         run_one(task)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("import mxnet as mx\n# not PyTorch\nexecutor.backward()", False),
+        ("from tensorflow import keras\nloss.backward()", False),
+        ("    import jax, torch\nloss.backward()", True),
+        ("import mxnet\nfrom pytorch_lightning import Trainer\nloss.backward()", True),
+        ("from . import mxnet_like\nloss.backward()", True),
+        ("loss.backward()", True),
+        ("loss.forward()", False),
+    ],
+)
+def test_the_backward_of_another_framework_is_none_of_ours(code: str, expected: bool) -> None:
+    assert relevance.may_matter(code.encode()) is expected
