@@ -330,6 +330,29 @@ def train(model, batches, criterion):
         loss.backward()
         opt.step()
 """,
+    "gradients that a caller has turned off": """\
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self):
+        self.critic = nn.Linear(3, 1)
+        self.optimizer = torch.optim.Adam(self.critic.parameters())
+
+    def update(self, states, rewards):
+        '''The runner explores, and evaluates, without gradients.'''
+        values = self.critic(states).squeeze(1)
+        returns = rewards - values
+        torch.set_grad_enabled(True)
+        for _ in range(8):
+            indices = torch.randint(64, size=(16,))
+            loss = (self.critic(states[indices]).squeeze(1) - returns[indices]).pow(2).mean()
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+        torch.set_grad_enabled(False)
+""",
     "loss that is turned into a number": """\
 import numbers
 
@@ -426,6 +449,18 @@ def test_a_caller_gives_what_is_asked_for() -> None:
     (finding,) = check(Source.from_bytes(LOSS.encode(), "program.py"), CheckOptions()).findings
     assert finding.code == "AD102"
     assert "`loss` is stored with its autograd graph" in finding.message
+
+
+TURNED_ON = PROGRAMS["gradients that a caller has turned off"]
+
+
+@pytest.mark.parametrize("first", ["", "torch.set_grad_enabled(True)", "torch.set_grad_enabled(False)"])
+def test_who_turns_gradients_on_at_once_may_be_entered_with_them(first: str) -> None:
+    head, tail = TURNED_ON.replace("        torch.set_grad_enabled(False)\n", "").split("        values =")
+    late = "" if first.endswith("False)") else "        torch.set_grad_enabled(True)\n"
+    text = f"{head}        {first or 'pass'}\n        values ={tail.replace(late, '')}"
+    found = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert [f.code for f in found] == ([] if first.endswith("False)") else ["AD301"])
 
 
 BY_NAME = """\

@@ -495,7 +495,6 @@ def enter(
 ) -> None:
     site = Site(function.node, function.qualname)
     outer = machine.loops
-    machine.grad_enabled = True
     machine.entered = args[0] if args else None
     activation = machine.activate(None, Frame(None, function.qualname), exact=not repeated)
     activation.frame = function
@@ -506,6 +505,7 @@ def enter(
     asked = False
     try:
         for _ in range(3 if repeated else 1):
+            machine.grad_enabled = not turns_gradients_on(function)
             if repeated:
                 machine.enter_pass(activation, outer)
             known = len(machine.differentiations)
@@ -537,6 +537,24 @@ def enter(
         machine.in_module = False
         machine.loops = outer
         machine.finish(activation)
+
+
+def turns_gradients_on(function: Function) -> bool:
+    """Whether a function turns gradients on behind its first statements: so its caller has turned them off."""
+    node = function.node
+    modes = [] if isinstance(node, ast.Lambda) else [grad_mode_set_by(statement) for statement in node.body]
+    first = next((n for n, mode in enumerate(modes) if mode is not None), 0)
+    return first > 0 and modes[first] is True
+
+
+def grad_mode_set_by(statement: ast.stmt) -> bool | None:
+    """`torch.set_grad_enabled(True)` as a statement: the mode, None for any other statement."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not (isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant)):
+        return None
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    mode = call.args[0].value
+    return mode if name == "set_grad_enabled" and isinstance(mode, bool) else None
 
 
 def given_by_name(machine: Machine, function: Value) -> dict[str, Value]:
