@@ -353,6 +353,30 @@ class Agent:
             self.optimizer.step()
         torch.set_grad_enabled(False)
 """,
+    "state that a caller has encoded": """\
+import torch
+from torch import nn
+
+
+class Option:
+    def __init__(self):
+        self.critics = [nn.Linear(3, 1) for _ in range(2)]
+
+    def differentiate(self, states, y):
+        state = states[:, 0]
+        losses = [nn.functional.mse_loss(critic(state), y) for critic in self.critics]
+        torch.stack(losses).sum().backward(retain_graph=True)
+
+
+class Selector:
+    def __init__(self, options, encoder):
+        self.options, self.encoder = options, encoder
+
+    def train(self, x, y):
+        states = self.encoder(x)
+        for option in self.options:
+            option.differentiate(states, y)
+""",
     "loss that is turned into a number": """\
 import numbers
 
@@ -449,6 +473,15 @@ def test_a_caller_gives_what_is_asked_for() -> None:
     (finding,) = check(Source.from_bytes(LOSS.encode(), "program.py"), CheckOptions()).findings
     assert finding.code == "AD102"
     assert "`loss` is stored with its autograd graph" in finding.message
+
+
+@pytest.mark.parametrize(
+    "given", ["x", "x.float()", "torch.tensor(x)", "self.options[0]", "Batch(x)", "self.memory.sample()", "list(x)"]
+)
+def test_who_is_given_data_need_not_retain_the_graph(given: str) -> None:
+    text = PROGRAMS["state that a caller has encoded"].replace("self.encoder(x)", given)
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD103"
 
 
 TURNED_ON = PROGRAMS["gradients that a caller has turned off"]

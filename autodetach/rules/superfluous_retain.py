@@ -29,7 +29,8 @@ view: it may hand out the same graph again.
 When any path walks the graph again, when `create_graph` is set, when the flag is not the literal `True`, when a part
 of the graph is handed to code that is not in view afterwards, when all of the graph was made out of view, as that of
 a parameter `loss`, when it begins with a gradient from out of view or of another backward, when another loss of the
-same pass comes from where nobody knows, as this one does, and in `torch.autograd.grad`.
+same pass comes from where nobody knows, as this one does, when a call in view may give the function, as an argument,
+what a module has made, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -38,6 +39,7 @@ same pass comes from where nobody knows, as this one does, and in `torch.autogra
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
@@ -64,7 +66,7 @@ def find(program: Program) -> Iterator[Suspect]:
                 if _walked_again(d) or _may_be_drawn(run, d) or _handed_on(run, d) or _may_share(run, d):
                     needed.add(d.call)
     for call, d in retained.items():
-        if call not in needed and call not in faulty:
+        if call not in needed and call not in faulty and not _may_be_given_history(program, d):
             yield _suspect(d)
 
 
@@ -104,6 +106,51 @@ def _may_share(run: Run, d: Differentiation) -> bool:
         other.number > d.number and within(other.loops, d.loops) and _is_of_unknown(other)
         for other in run.machine.differentiations
     )
+
+
+def _may_be_given_history(program: Program, d: Differentiation) -> bool:
+    """Whether a call in view, of which nobody knows the receiver, may give this function what a module has made.
+
+    The graph of `option.update(self.encoder(x))` goes on behind the parameter, and may be walked there again.
+    """
+    if not any(d.scope in run.entries for run in program.runs):
+        return False  # whoever calls it is in view, and was run
+    function = program.scope(d.call)
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    for tree in program.analysis.trees:
+        for call in ast.walk(tree):
+            if isinstance(call, ast.Call) and _last_word(call.func) == function.name:
+                given = [*call.args, *(keyword.value for keyword in call.keywords)]
+                if any(_may_be_made_by_a_module(program, value, call) for value in given):
+                    return True
+    return False
+
+
+def _may_be_made_by_a_module(program: Program, value: ast.expr, at: ast.AST) -> bool:
+    """Whether it is, or is bound to, the result of `self.encoder(x)` or `encoder(x)`."""
+    if isinstance(value, ast.Call):
+        return _is_like_a_module(value.func)
+    if not isinstance(value, ast.Name):
+        return False
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and _is_like_a_module(node.value.func)
+        and any(isinstance(n, ast.Name) and n.id == value.id for t in node.targets for n in ast.walk(t))
+        for node in ast.walk(program.scope(at))
+    )
+
+
+def _is_like_a_module(callee: ast.expr) -> bool:
+    """`self.encoder`, or a name of lower case that is no builtin: neither `batch.to` nor `DataLoader`."""
+    if isinstance(callee, ast.Attribute):
+        return isinstance(callee.value, ast.Name) and callee.value.id == "self"
+    return isinstance(callee, ast.Name) and callee.id.islower() and not hasattr(builtins, callee.id)
+
+
+def _last_word(callee: ast.expr) -> str:
+    return callee.attr if isinstance(callee, ast.Attribute) else callee.id if isinstance(callee, ast.Name) else ""
 
 
 def _is_of_unknown(d: Differentiation) -> bool:
