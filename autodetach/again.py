@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from autodetach.follow import Patch, followed
+from autodetach.machine.entries import CALLED_FROM
 from autodetach.machine.generators import has_yield
 from autodetach.machine.mentions import mentioned
 from autodetach.machine.project import Module
 from autodetach.machine.reach import Reach
-from autodetach.machine.run import CALLED_FROM, Analysis, dissolve
+from autodetach.machine.run import Analysis, dissolve
 from autodetach.project import Files, parse
 from autodetach.relevance import in_tree
 from autodetach.source import Source

@@ -58,7 +58,7 @@ ORDER = (
     "machine.statements",
     "machine.interpreter machine.heap",
     "machine.bystanders",
-    "machine.apart",
+    "machine.entries machine.apart",
     "machine.run",
     "machine.unseen machine.growth",
     "machine.growing_chains machine.growing_stores",

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.beginnings import Leads
-from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
-from autodetach.machine.counters import widen
-from autodetach.machine.differentiation import differentiate
+from autodetach.machine.entries import Entry, entries, functions_of, not_reached, number_of_entries
 from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
-from autodetach.machine.module_tree import is_module
 from autodetach.machine.oracle import Decision, Policy, TestKey
 from autodetach.machine.project import Project
-from autodetach.machine.reach import CALLED_BY_TRAINERS, Reach
-from autodetach.machine.values import (
-    Class,
-    Frame,
-    Function,
-    Instance,
-    Mapping,
-    Namespace,
-    Opaque,
-    Tensor,
-    Value,
-    graph_in,
-)
+from autodetach.machine.reach import Reach
+from autodetach.machine.values import Class, Frame, Namespace
 
 FUEL_PER_RUN = 30_000
 FUEL_PER_FILE = 60_000
@@ -46,8 +30,6 @@ Of 2,800 programs, 420 of them with findings, 12 showed one of these only beyond
 FUEL_FOR_IMPORTS_PER_FILE = 72_000
 """What the bodies of imported files may cost on all paths together: no more paths are looked at beyond that."""
 MAX_PATHS = 24
-CALLED_FROM = "_called_from"
-"""The field of a call that stands in no file with the function whose place it has."""
 NOWHERE = Site(ast.Pass(), "")
 NO_FRAME = Frame(None, "")
 MIN_ENTRIES = 3
@@ -315,7 +297,7 @@ def run_once(
         reach = reach_of(tree, project)
         if run.stopped_by:
             called |= not_reached(machine, reach)
-        run_entries(machine, run, reach, called)
+        run_entries(run, reach, called)
     except OutOfFuel:
         run.finished = False
     except RecursionError:
@@ -389,201 +371,18 @@ def reach_of(tree: ast.Module, project: Project | None) -> Reach:
     return known[1]
 
 
-def run_entries(machine: Machine, run: Run, reach: Reach, called: frozenset[str]) -> None:
-    """Functions and methods that nobody in view calls are called by somebody else: methods again and again.
-
-    Those that are `called` on another path are called once.
-    """
-    functions = [f for f in machine.functions if f.owner is None and "." not in f.qualname and reach.matters(f.name)]
-    single = sum(not f.called and reach.begins(f.name) for f in functions)
-    if single + sum(bool(open_methods(cls, reach)) for cls in machine.classes) < MIN_ENTRIES:
+def run_entries(run: Run, reach: Reach, called: frozenset[str]) -> None:
+    """Functions and methods that nobody in view calls are called by somebody else."""
+    if number_of_entries(run.machine, reach) < MIN_ENTRIES:
         run.apart = None
-    for function in functions:
-        if not function.called and not is_bystander(machine, reach, function.name, [function]):
-            watched(run, partial(enter_function, machine, function))
-    for cls in list(machine.classes):
-        if open_methods(cls, reach) and not is_bystander(machine, reach, cls.name, [cls, find_instance(machine, cls)]):
-            watched(run, partial(enter_class, machine, cls, reach, called))
+    for entry in entries(run.machine, reach, called):
+        watched(run, entry)
 
 
-def not_reached(machine: Machine, reach: Reach) -> frozenset[str]:
-    """The methods that those called would have called in turn, had the program not been stopped by an error."""
-    asked = {name for f in functions_of(machine) if f.called for name in reach.asked_by(f.name)}
-    return frozenset(f.qualname for f in functions_of(machine) if not f.called and f.name in asked)
-
-
-def functions_of(machine: Machine) -> Iterator[Function]:
-    """What may be an entry point: functions, and methods of classes."""
-    yield from machine.functions
-    for cls in machine.classes:
-        yield from (value for value in cls.names.values() if isinstance(value, Function))
-
-
-def watched(run: Run, entry: Callable[[], list[str]]) -> None:
+def watched(run: Run, entry: Entry) -> None:
     """Run an entry, and have others know what it does."""
     run.machine.begin_entry()
     run.entries += entry() if run.apart is None else run.apart.run(entry)
-
-
-def enter_function(machine: Machine, function: Function) -> list[str]:
-    enter(machine, function, [], repeated=False)
-    return [function.qualname]
-
-
-def open_methods(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
-    """The methods that nobody has called, as far as they can show a fault."""
-    return [
-        (name, value)
-        for name, value in cls.names.items()
-        if isinstance(value, Function) and not name.startswith("__") and not value.called and reach.matters(name)
-    ]
-
-
-def callers_first(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
-    """The open methods, and those that call them, in an order in which what others call comes behind these.
-
-    A caller knows what it gives, how often, and whether gradients are on.
-    """
-    wanted = dict(open_methods(cls, reach))
-    others = {
-        name: value
-        for name, value in cls.names.items()
-        if isinstance(value, Function) and not name.startswith("__") and not value.called and name not in wanted
-    }
-    asked = {name: reach.asked_by(name) for name in (*wanted, *others)}
-    for name, value in others.items():
-        if not asked[name].isdisjoint(wanted):
-            wanted[name] = value
-    ordered: list[tuple[str, Function]] = []
-    while wanted:
-        free = (name for name in wanted if not any(name in asked[other] for other in wanted if other != name))
-        name = next(free, next(iter(wanted)))
-        ordered.append((name, wanted.pop(name)))
-    return ordered
-
-
-def enter_class(machine: Machine, cls: Class, reach: Reach, called: frozenset[str]) -> list[str]:
-    """Call the methods of an object that nobody has called."""
-    entered: list[str] = []
-    open_ = callers_first(cls, reach)
-    this = find_instance(machine, cls)
-    if this is None:
-        site = Site(cls.node, cls.qualname)
-        try:
-            made = machine.instantiate(cls, [], given_by_name(machine, machine.class_attribute(cls, "__init__")), site)
-        except Raised:
-            return entered
-        if not isinstance(made, Instance):
-            return entered
-        this = made
-    for name, value in open_:
-        if not value.called:
-            entered.append(f"{cls.name}.{name}")
-            enter(machine, value, [this], repeated=value.qualname not in called, reach=reach)
-    return entered
-
-
-def find_instance(machine: Machine, cls: Class) -> Instance | None:
-    for value in machine.globals.names.values():
-        if isinstance(value, Instance) and value.cls is cls:
-            return value
-    return None
-
-
-def enter(
-    machine: Machine, function: Function, args: list[Value], *, repeated: bool, reach: Reach | None = None
-) -> None:
-    site = Site(function.node, function.qualname)
-    outer = machine.loops
-    machine.entered = args[0] if args else None
-    activation = machine.activate(None, Frame(None, function.qualname), exact=not repeated)
-    activation.frame = function
-    forward = function.name == "forward" and function.owner is not None
-    machine.in_forward += forward
-    machine.in_module = is_module(machine.entered)
-    given = given_by_name(machine, function)
-    asked = False
-    try:
-        for _ in range(3 if repeated else 1):
-            machine.grad_enabled = not turns_gradients_on(function)
-            if repeated:
-                machine.enter_pass(activation, outer)
-            known = len(machine.differentiations)
-            undo = [] if reach is None else widen(machine, machine.entered, function.name, reach)
-            try:
-                try:
-                    result = machine.call_function(function, list(args), given, site)
-                except Raised:
-                    more = not_none(machine, function)
-                    if asked or not more or len(machine.differentiations) > known:
-                        raise
-                    asked = True
-                    given |= more
-                    result = machine.call_function(function, list(args), given, site)
-                if function.is_generator:
-                    machine.collect(result, site)
-            except Raised:
-                return
-            finally:
-                for restore in undo:
-                    restore()
-            if function.name == CALLED_BY_TRAINERS and repeated and len(machine.differentiations) == known:
-                differentiate_returned(machine, function, result)
-            machine.escape([result], site, "return")
-            if not any(True for _ in graph_in(result)) and not machine.nodes:
-                return
-    finally:
-        machine.in_forward -= forward
-        machine.in_module = False
-        machine.loops = outer
-        machine.finish(activation)
-
-
-def turns_gradients_on(function: Function) -> bool:
-    """Whether a function turns gradients on behind its first statements: so its caller has turned them off."""
-    node = function.node
-    modes = [] if isinstance(node, ast.Lambda) else [grad_mode_set_by(statement) for statement in node.body]
-    first = next((n for n, mode in enumerate(modes) if mode is not None), 0)
-    return first > 0 and modes[first] is True
-
-
-def grad_mode_set_by(statement: ast.stmt) -> bool | None:
-    """`torch.set_grad_enabled(True)` as a statement: the mode, None for any other statement."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    if not (isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant)):
-        return None
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    mode = call.args[0].value
-    return mode if name == "set_grad_enabled" and isinstance(mode, bool) else None
-
-
-def given_by_name(machine: Machine, function: Value) -> dict[str, Value]:
-    """What a caller gives besides the parameters that have names, where a function takes it: nobody knows what."""
-    spec = function.node.args if isinstance(function, Function) else None
-    return {} if spec is None or spec.kwarg is None else {OUT_OF_VIEW: of_a_caller(machine, spec.kwarg.arg)}
-
-
-def not_none(machine: Machine, function: Function) -> dict[str, Value]:
-    """Something for each parameter that is None by default: `if epochs is None: raise` asks the caller to give it."""
-    spec = function.node.args
-    by_position = zip([*spec.posonlyargs, *spec.args][::-1], function.defaults[::-1], strict=False)
-    by_name = zip(spec.kwonlyargs, function.kwdefaults, strict=False)
-    return {a.arg: machine.opaque(a.arg) for a, value in (*by_position, *by_name) if value is None}
-
-
-def differentiate_returned(machine: Machine, function: Function, result: Value) -> None:
-    """What a `training_step` returns is differentiated by the trainer that calls it (Lightning's automatic way).
-
-    One that differentiates by itself (the manual way) is left alone.
-    """
-    loss = result
-    if isinstance(result, Mapping):
-        loss = next((v for k, v in result.items.values() if k == "loss"), None)
-    if isinstance(loss, (Tensor, Opaque)) and loss.node is not None:
-        call = ast.Call(ast.Attribute(ast.Name("trainer", ast.Load()), "backward", ast.Load()), [], [])
-        ast.copy_location(call, function.node)
-        setattr(call, CALLED_FROM, function.node)
-        differentiate(machine, [loss], call, Site(call, function.qualname), kind="wrapper")
 
 
 __all__ = ["Analysis", "Decision", "Run", "TestKey", "analyse", "run_once"]

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from autodetach.machine import run
+from autodetach.machine import entries, run
 from autodetach.machine.apart import PER_ENTRY, Apart, Spoilt
 from autodetach.machine.heap import Heap
 from autodetach.machine.interpreter import Machine
@@ -173,7 +173,7 @@ def shown(of: Run) -> dict[str, object]:
 @pytest.fixture(autouse=True)
 def all_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Helpers that have to do with no history are run too: it is the keeping apart that is looked at."""
-    monkeypatch.setattr(run, "is_bystander", lambda *_: False)
+    monkeypatch.setattr(entries, "is_bystander", lambda *_: False)
     monkeypatch.setattr(run, "MIN_ENTRIES", 0)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.machine import beginnings, reach, run, words
+from autodetach.machine import beginnings, entries, reach, words
 from autodetach.machine.beginnings import Leads, not_passed
 from autodetach.machine.run import analyse
 from autodetach.rules import RULES
@@ -82,7 +82,7 @@ def codes(text: str) -> list[str]:
 
 def test_a_library_is_run_along_one_path(monkeypatch: pytest.MonkeyPatch) -> None:
     tree = ast.parse(LIBRARY)
-    monkeypatch.setattr(run, "is_bystander", lambda *_: False)
+    monkeypatch.setattr(entries, "is_bystander", lambda *_: False)
     assert len(analyse(tree).runs) == 1
     monkeypatch.setattr(Leads, "further", lambda *_: True)
     assert len(analyse(tree).runs) > 4

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.machine import run
+from autodetach.machine import entries, run
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.oracle import Policy
 from autodetach.machine.run import analyse
@@ -141,7 +141,7 @@ def codes(text: str) -> list[str]:
 def test_what_finds_history_is_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = HEAD + WITH_HISTORY[name]
     found = codes(text)
-    monkeypatch.setattr(run, "is_bystander", never)
+    monkeypatch.setattr(entries, "is_bystander", never)
     assert found == codes(text)
     assert found
 
@@ -172,7 +172,7 @@ def test_no_history_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             assert (len(machine.differentiations), len(machine.facts), len(machine.leaf_tensors)) == before[1:]
 
     watched = run.watched
-    monkeypatch.setattr(run, "is_bystander", run_all_the_same)
+    monkeypatch.setattr(entries, "is_bystander", run_all_the_same)
     monkeypatch.setattr(run, "watched", run_and_look)
     run.run_once(ast.parse(path.read_bytes()), Policy(), run.FUEL_PER_RUN)
 
