@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 
+TIGHT = (ast.Name, ast.Attribute, ast.Call, ast.Compare, ast.UnaryOp)
+"""What needs no parentheses between `and`."""
+
+
 def guards(program: Program, places: Iterable[ast.AST]) -> Iterator[ast.If]:
     """Of all that stands around the making of a value, and before it in the same blocks, what a cache asks.
 
@@ -40,7 +44,8 @@ def without_guard(guard: ast.If) -> Codemod:
     if isinstance(guard.test, ast.BoolOp) and isinstance(guard.test.op, ast.And):
         rest = [test for test in guard.test.values if not _asks(test, guard.body)]
         if rest:
-            return ReplaceExpression(guard.test, " and ".join(text(test) for test in rest))
+            written = [text(t) if isinstance(t, TIGHT) or len(rest) == 1 else f"({text(t)})" for t in rest]
+            return ReplaceExpression(guard.test, " and ".join(written))
     return DropGuard(guard)
 
 
