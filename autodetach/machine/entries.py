@@ -82,11 +82,16 @@ def callers_first(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
     for name, value in others.items():
         if not asked[name].isdisjoint(wanted):
             wanted[name] = value
+    callers: dict[str, set[str]] = {name: set() for name in wanted}
+    for name in wanted:
+        for other in asked[name] & wanted.keys() - {name}:
+            callers[other].add(name)
     ordered: list[tuple[str, Function]] = []
     while wanted:
-        free = (name for name in wanted if not any(name in asked[other] for other in wanted if other != name))
-        name = next(free, next(iter(wanted)))
-        ordered.append((name, wanted.pop(name)))
+        first = next((name for name in wanted if not callers[name]), next(iter(wanted)))
+        ordered.append((first, wanted.pop(first)))
+        for other in asked[first] & wanted.keys():
+            callers[other].discard(first)
     return ordered
 
 
