@@ -15,8 +15,7 @@ class Trial:
         self._before = before
         self._project = project
         self._tree = project.root.tree
-        self._called = before.runs[0].called
-        self._paths = Paths(self._tree, project, before.evidence, called=self._called)
+        self._paths = Paths(self._tree, project, before.evidence, called=before.called)
         self._runs: dict[int, Run] = {}
         self._replays: list[Run] = []
         self.cost = 0
@@ -30,8 +29,8 @@ class Trial:
                 run = self._paths.run(first.policy, first.fuel)
             except Spoilt:
                 # What the runs so far are asked for has been answered; they are done again where it is asked again.
-                evidence = self._before.evidence
-                self._paths = Paths(self._tree, self._project, evidence, called=self._called, apart=False)
+                before = self._before
+                self._paths = Paths(self._tree, self._project, before.evidence, called=before.called, apart=False)
                 spent = self.cost
                 numbers = list(self._runs)
                 self._runs.clear()

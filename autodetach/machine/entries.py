@@ -16,6 +16,7 @@ from autodetach.machine.interpreter import Machine
 from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.reach import CALLED_BY_TRAINERS, Reach
+from autodetach.machine.spelling import last_word
 from autodetach.machine.values import (
     Class,
     Frame,
@@ -60,11 +61,13 @@ def open_functions(machine: Machine, reach: Reach) -> list[Function]:
 
 def open_methods(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
     """The methods that nobody has called, as far as they can show a fault."""
-    return [
-        (name, value)
-        for name, value in cls.names.items()
-        if isinstance(value, Function) and not name.startswith("__") and not value.called and reach.matters(name)
-    ]
+    return [(name, method) for name, method in _uncalled(cls) if reach.matters(name)]
+
+
+def _uncalled(cls: Class) -> Iterator[tuple[str, Function]]:
+    for name, value in cls.names.items():
+        if isinstance(value, Function) and not name.startswith("__") and not value.called:
+            yield name, value
 
 
 def callers_first(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
@@ -73,11 +76,7 @@ def callers_first(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
     A caller knows what it gives, how often, and whether gradients are on.
     """
     wanted = dict(open_methods(cls, reach))
-    others = {
-        name: value
-        for name, value in cls.names.items()
-        if isinstance(value, Function) and not name.startswith("__") and not value.called and name not in wanted
-    }
+    others = {name: method for name, method in _uncalled(cls) if name not in wanted}
     asked = {name: reach.asked_by(name) for name in (*wanted, *others)}
     for name, value in others.items():
         if not asked[name].isdisjoint(wanted):
@@ -203,9 +202,8 @@ def grad_mode_set_by(statement: ast.stmt) -> bool | None:
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not (isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant)):
         return None
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     mode = call.args[0].value
-    return mode if name == "set_grad_enabled" and isinstance(mode, bool) else None
+    return mode if last_word(call.func) == "set_grad_enabled" and isinstance(mode, bool) else None
 
 
 def given_by_name(machine: Machine, function: Value) -> dict[str, Value]:

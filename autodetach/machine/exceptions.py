@@ -6,6 +6,7 @@ import ast
 import builtins
 
 from autodetach.machine.classes import linear_order
+from autodetach.machine.spelling import last_word
 from autodetach.machine.values import Class, External, Function, Instance, Value
 
 CATCH_ALL = ("Exception", "BaseException")
@@ -52,8 +53,7 @@ def suppresses_runtime_error(context: ast.expr) -> bool:
 
 def _called_in(context: ast.expr) -> str:
     """The last word of the name of what is called, or nothing."""
-    func = context.func if isinstance(context, ast.Call) else None
-    return func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+    return last_word(context.func) if isinstance(context, ast.Call) else ""
 
 
 def may_swallow(exit_: Value) -> bool:

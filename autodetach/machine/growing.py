@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.graph import Site, ancestors
+from autodetach.machine.graph import Site
 from autodetach.machine.growing_chains import growing_chains
 from autodetach.machine.growing_stores import Walks, growing_store, is_differentiated_later, origin_of, stored_alike
-from autodetach.machine.growth import Growth
+from autodetach.machine.growth import Growth, makers_of_returned
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.unseen import Unseen
-from autodetach.machine.values import Frame, graph_in
+from autodetach.machine.values import Frame
 
 
 def growths(analysis: Analysis) -> list[Growth]:
@@ -53,9 +53,8 @@ def _is_handed_back(analysis: Analysis, growth: Growth) -> bool:
         return False
     if any(other.machine.differentiations for other in analysis.runs):
         return False
-    returned = [t.node for value in frame.returns for t in graph_in(value) if t.node is not None]
     made = {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
-    return not made.isdisjoint(ancestors(returned))
+    return not made.isdisjoint(makers_of_returned(frame))
 
 
 def _place_of(growth: Growth) -> Site:

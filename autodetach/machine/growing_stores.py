@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of
-from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, proven
+from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, makers_of_returned, proven
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
-from autodetach.machine.values import Frame, Mapping, Sequence, graph_in
+from autodetach.machine.values import Frame, Mapping, Sequence
 
 
 def stored_alike(run: Run) -> Iterable[list[Stored]]:
@@ -173,8 +173,7 @@ def _is_handed_back(event: Stored, activation: Activation) -> bool:
     frame = activation.frame
     if not isinstance(frame, Frame) or not activation.short or event.container.born < frame.started:
         return False
-    returned = [t.node for value in frame.returns for t in graph_in(value) if t.node is not None]
-    return event.node in ancestors(returned)
+    return event.node in makers_of_returned(frame)
 
 
 def _may_be_drawn(run: Run, events: list[Stored]) -> bool:

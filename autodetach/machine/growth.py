@@ -6,10 +6,10 @@ import ast
 from dataclasses import dataclass
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass
+from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.torch_semantics import OPS
-from autodetach.machine.values import Value
+from autodetach.machine.values import Frame, Value, graph_in
 
 LINEAR = frozenset(
     "add sub mul div lerp maximum minimum neg true_divide addcmul addcdiv rsub clone stack cat __setitem__".split()
@@ -53,6 +53,11 @@ class Growth:
     stored: Stored | None = None
     used: bool = False
     keeper: Stored | None = None
+
+
+def makers_of_returned(frame: Frame) -> set[Node]:
+    """All graph behind what a function has returned."""
+    return set(ancestors(t.node for value in frame.returns for t in graph_in(value) if t.node is not None))
 
 
 def freed_within(elements: tuple[Element, ...], within_pass: Pass) -> Differentiation | None:

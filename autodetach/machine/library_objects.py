@@ -19,6 +19,7 @@ from autodetach.machine.modules import (
     run_pre_hooks,
 )
 from autodetach.machine.optimizers import OPTIMIZER_METHODS, fill_optimizer, optimizer_method
+from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.torch_semantics import (
     MODULES,
     Op,
@@ -50,9 +51,6 @@ def of_torch(path: str) -> str | None:
     return path[6:] if path.startswith("torch.") else None
 
 
-NAMESPACE = "types.SimpleNamespace"
-
-
 def knows_class(path: str) -> bool:
     """Whether all attributes of a library class are known to the machine."""
     part = of_torch(path)
@@ -77,8 +75,7 @@ def initialise(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Val
         elif path == "threading.Thread":
             fill_thread(m, this, args, kwargs)
         elif path == NAMESPACE:
-            this.attrs.update((name, value) for name, value in kwargs.items() if name != "**")
-            this.open = bool(args) or "**" in kwargs
+            fill_namespace(this, args, kwargs)
         elif path in ("builtins.list", "builtins.dict"):
             this.attrs["#items"] = Sequence("list", m.collect(args[0], site)[0] if args else [], m.clock)
 

@@ -1,4 +1,4 @@
-"""Dataclasses and named tuples: their fields, the constructor that Python makes, and copies with some changed."""
+"""Dataclasses, named tuples and namespaces: their fields, how Python fills them, and copies with some changed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.values import Class, External, Instance, Sequence, Value
+
+NAMESPACE = "types.SimpleNamespace"
+"""The class of the standard library whose objects are only their attributes."""
+
+
+def fill_namespace(this: Instance, args: list[Value], kwargs: dict[str, Value]) -> None:
+    """What `types.SimpleNamespace` is given: attributes, and maybe more of which nobody knows here."""
+    this.attrs.update((name, value) for name, value in kwargs.items() if name != "**")
+    this.open = bool(args) or "**" in kwargs
 
 
 def is_named_tuple(cls: Class | External) -> bool:

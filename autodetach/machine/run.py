@@ -107,6 +107,11 @@ class Analysis:
         return list(found.values())
 
     @property
+    def called(self) -> frozenset[str]:
+        """The functions that the program calls by itself on its default path."""
+        return self.runs[0].called
+
+    @property
     def trees(self) -> list[ast.Module]:
         """Of all files that the program is made of, the analysed one first."""
         return [self.tree] if self.project is None else [module.tree for module in self.project.modules]
@@ -269,7 +274,7 @@ def run_once(
     watched: bool = False,
     called: frozenset[str] = frozenset(),
 ) -> Run:
-    """One run: the module, then whatever nobody has called; but once what is `called` on another path.
+    """One run: the module, then whatever nobody has called; but once what the default path has `called`.
 
     A run that is `watched` serves `Paths` for others that differ from it in what nothing else notices.
     """
@@ -295,9 +300,10 @@ def run_once(
             run.stopped_by = error.name
         run.called = frozenset(f.qualname for f in functions_of(machine) if f.called)
         reach = reach_of(tree, project)
+        once = called if policy.flips else frozenset()
         if run.stopped_by:
-            called |= not_reached(machine, reach)
-        run_entries(run, reach, called)
+            once |= not_reached(machine, reach)
+        run_entries(run, reach, once)
     except OutOfFuel:
         run.finished = False
     except RecursionError:
@@ -353,7 +359,7 @@ class Paths:
             project=self._project,
             evidence=self._evidence,
             watched=is_default and self._apart,
-            called=frozenset() if is_default else self._called,
+            called=self._called,
         )
         if is_default:
             self._called = run.called

@@ -20,6 +20,11 @@ def spelled(node: ast.AST) -> str:
     return known
 
 
+def last_word(callee: ast.expr) -> str:
+    """`step` of `optimizer.step` and of `step`; nothing of what has no name."""
+    return callee.attr if isinstance(callee, ast.Attribute) else callee.id if isinstance(callee, ast.Name) else ""
+
+
 def _written(node: ast.AST) -> str:
     try:
         text: str = _unparse(node)

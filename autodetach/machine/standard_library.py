@@ -8,6 +8,7 @@ from autodetach.machine import tensors
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.python_builtins import Handler, make_dict, maker_of
+from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.values import (
     Class,
     External,
@@ -170,9 +171,8 @@ def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
 
 def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """An object with the attributes that it is given."""
-    made = Instance(External("types.SimpleNamespace"), m.serial(), m.clock)
-    made.attrs.update((name, value) for name, value in kwargs.items() if name != "**")
-    made.open = bool(args) or "**" in kwargs
+    made = Instance(External(NAMESPACE), m.serial(), m.clock)
+    fill_namespace(made, args, kwargs)
     return made
 
 
@@ -180,7 +180,7 @@ FUNCTIONS: dict[str, Handler] = {
     "collections.OrderedDict": _ordered_dict, "collections.defaultdict": _default_dict,
     "collections.Counter": _counter, "collections.deque": _deque, "collections.namedtuple": _named_tuple,
     "dataclasses.field": _field, "dataclasses.dataclass": _dataclass, "dataclasses.replace": _dataclass_replace,
-    "types.SimpleNamespace": _simple_namespace, "copy.copy": _copy, "copy.deepcopy": deepcopy,
+    NAMESPACE: _simple_namespace, "copy.copy": _copy, "copy.deepcopy": deepcopy,
     "contextlib.suppress": _suppress, "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
     "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,
     "numpy.std": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.random.choice": _drawn,

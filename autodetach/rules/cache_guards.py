@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.rules.program import Block, Program, targets_of, text
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _asks(test: ast.expr, body: Block, *, presence: bool = False) -> bool:
         is_enough = isinstance(test.op, ast.And) or not presence
         return (any if is_enough else all)(_asks(t, body, presence=presence) for t in test.values)
     if isinstance(test, ast.Call):
-        return presence and _called(test) == "hasattr"
+        return presence and last_word(test.func) == "hasattr"
     if isinstance(test, (ast.Name, ast.Attribute)):
         return presence and _is_set(test, body)
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
@@ -80,17 +80,13 @@ def _asks(test: ast.expr, body: Block, *, presence: bool = False) -> bool:
     if isinstance(op, (ast.In, ast.NotIn)):
         return isinstance(op, ast.In) is presence
     if isinstance(right, ast.Constant) and right.value is None:
-        is_looked_up = isinstance(left, ast.Call) and _called(left) in ("get", "getattr")
+        is_looked_up = isinstance(left, ast.Call) and last_word(left.func) in ("get", "getattr")
         is_asked = isinstance(op, (ast.IsNot, ast.NotEq) if presence else (ast.Is, ast.Eq))
         return is_asked and (is_looked_up or _is_set(left, body))
-    if isinstance(left, ast.Call) and _called(left) == "len" and left.args:
+    if isinstance(left, ast.Call) and last_word(left.func) == "len" and left.args:
         is_empty = isinstance(op, ast.Eq) and isinstance(right, ast.Constant) and right.value == 0
         return is_empty and not presence and _is_set(left.args[0], body)
     return False
-
-
-def _called(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else spelled(call.func) or ""
 
 
 def _is_set(variable: ast.expr, body: Block) -> bool:

@@ -54,8 +54,9 @@ def replay(program: Program, run: Run, activation: Activation, index: int) -> Re
             _note(machine, current, holders, kept)
 
     analysis = program.analysis
-    called = analysis.runs[0].called if run.policy.flips else frozenset()
-    again = run_once(program.tree, run.policy, FUEL_PER_RUN, watch, analysis.project, analysis.evidence, called=called)
+    again = run_once(
+        program.tree, run.policy, FUEL_PER_RUN, watch, analysis.project, analysis.evidence, called=analysis.called
+    )
     analysis.replays.append(again)
     return Replay(again.machine, holders, kept)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from autodetach.machine.graph import Differentiation, Site, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.rules.program import Block, Program, targets_of, text, without_retain
+from autodetach.rules.program import Block, Program, call_of, targets_of, text, without_retain
 from autodetach.rules.shared_graph import doubt_of, repeated_behind_step
 from autodetach.rules.suspect import Candidate
 
@@ -95,7 +95,7 @@ def _around(block: Block, at: int, stepping: set[ast.stmt]) -> tuple[int, int]:
     while begin > 0 and _is_zeroing(block[begin - 1]):
         begin -= 1
     end = at
-    while end < len(block) and _is_call(block[end]):
+    while end < len(block) and call_of(block[end]) is not None:
         end += 1
         if block[end - 1] in stepping:
             return begin, end
@@ -105,7 +105,7 @@ def _around(block: Block, at: int, stepping: set[ast.stmt]) -> tuple[int, int]:
 def _zeroed(block: Block, at: int, stepping: set[ast.stmt]) -> int:
     """The place of the `zero_grad` call that belongs to the step at this place, with only calls in between."""
     for i in range(at - 1, -1, -1):
-        if not _is_call(block[i]) or block[i] in stepping:
+        if call_of(block[i]) is None or block[i] in stepping:
             break
         if _is_zeroing(block[i]):
             return next((k + 1 for k in range(i - 1, -1, -1) if not _is_zeroing(block[k])), 0)
@@ -113,12 +113,8 @@ def _zeroed(block: Block, at: int, stepping: set[ast.stmt]) -> int:
 
 
 def _is_zeroing(statement: ast.stmt) -> bool:
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "zero_grad"
-
-
-def _is_call(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    call = call_of(statement)
+    return call is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "zero_grad"
 
 
 def _holds(program: Program, statement: ast.stmt, site: Site) -> bool:

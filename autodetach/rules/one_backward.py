@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from autodetach.machine.graph import Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import last_word
 from autodetach.rules.crossings import Crossed
-from autodetach.rules.program import Program, text
+from autodetach.rules.program import Program, call_of, text
 from autodetach.rules.suspect import Candidate
 
 DOUBT = "parameters are stepped once for the whole loop, where the program means to step them in every pass"
@@ -36,9 +37,10 @@ def differentiated_behind(
     stepping = {place for step in run.machine.steps if step.what == "step" for place, _ in step.trail}
     last = max((n for n, s in enumerate(loop.body) if s in stepping), default=-1)
     moved = loop.body[at + 1 : last + 1]
-    zeroing = [s for s in loop.body if s not in moved and _called(s) == "zero_grad"]
+    calls = {s: call for s in loop.body if (call := call_of(s)) is not None}
+    zeroing = [s for s, call in calls.items() if s not in moved and last_word(call.func) == "zero_grad"]
     bound = {name for s in (loop, *loop.body) for name in program.names_bound(s)}
-    if not moved or any(not _called(s) or program.names_read(s) & bound for s in (*zeroing, *moved)):
+    if not moved or any(s not in calls or program.names_read(s) & bound for s in (*zeroing, *moved)):
         return
     assert isinstance(d.call.func, ast.Attribute)
     root = text(d.call.func.value)
@@ -79,11 +81,3 @@ def _is_plain(statement: ast.stmt | None, d: Differentiation) -> bool:
     is_alone = isinstance(statement, ast.Expr) and statement.value is call and d.kind == "backward"
     is_of_name = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
     return is_alone and is_of_name and not call.args and {k.arg for k in call.keywords} <= {"retain_graph"}
-
-
-def _called(statement: ast.stmt) -> str:
-    """The name of the method or function that a statement does nothing but call."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    if not isinstance(call, ast.Call):
-        return ""
-    return call.func.attr if isinstance(call.func, ast.Attribute) else text(call.func)

@@ -214,6 +214,11 @@ def targets_of(statement: ast.stmt) -> list[ast.expr]:
     return []
 
 
+def call_of(statement: ast.stmt) -> ast.Call | None:
+    """The call, if a statement does nothing else."""
+    return statement.value if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
+
+
 def is_update(node: ast.AST) -> TypeGuard[ast.Assign]:
     """`w = w - ...` or `w = w + ...`."""
     return (

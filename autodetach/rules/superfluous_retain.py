@@ -46,6 +46,7 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, within
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import last_word
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.rules.program import Program, line, stable, text
@@ -120,7 +121,7 @@ def _may_be_given_history(program: Program, d: Differentiation) -> bool:
         return False
     for tree in program.analysis.trees:
         for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and _last_word(call.func) == function.name:
+            if isinstance(call, ast.Call) and last_word(call.func) == function.name:
                 given = [*call.args, *(keyword.value for keyword in call.keywords)]
                 if any(_may_be_made_by_a_module(program, value, call) for value in given):
                     return True
@@ -147,10 +148,6 @@ def _is_like_a_module(callee: ast.expr) -> bool:
     if isinstance(callee, ast.Attribute):
         return isinstance(callee.value, ast.Name) and callee.value.id == "self"
     return isinstance(callee, ast.Name) and callee.id.islower() and not hasattr(builtins, callee.id)
-
-
-def _last_word(callee: ast.expr) -> str:
-    return callee.attr if isinstance(callee, ast.Attribute) else callee.id if isinstance(callee, ast.Name) else ""
 
 
 def _is_of_unknown(d: Differentiation) -> bool:
