@@ -31,13 +31,15 @@ from autodetach.machine.values import (
 
 Entry: TypeAlias = Callable[[], list[str]]
 """Runs a function, or the methods of a class, and tells the qualified names of what it entered."""
+Called: TypeAlias = tuple[str, Function]
+"""The name by which others call a function or method, and itself."""
 CALLED_FROM = "_called_from"
 """The field of a call that stands in no file with the function whose place it has."""
 
 
 def number_of_entries(machine: Machine, reach: Reach) -> int:
     """How many functions that begin a history, and classes, there are to enter before any of them is entered."""
-    functions = sum(not f.called and reach.begins(f.name) for f in open_functions(machine, reach))
+    functions = sum(reach.begins(f.name) for f in open_functions(machine, reach))
     return functions + sum(bool(open_methods(cls, reach)) for cls in machine.classes)
 
 
@@ -46,7 +48,7 @@ def entries(machine: Machine, reach: Reach, called: frozenset[str]) -> Iterator[
 
     Methods are entered again and again; but once those that are `called` on another path.
     """
-    for function in open_functions(machine, reach):
+    for function in functions_in_order(machine, reach):
         if not function.called and not is_bystander(machine, reach, function.name, [function]):
             yield partial(enter_function, machine, function)
     for cls in list(machine.classes):
@@ -55,8 +57,12 @@ def entries(machine: Machine, reach: Reach, called: frozenset[str]) -> Iterator[
 
 
 def open_functions(machine: Machine, reach: Reach) -> list[Function]:
-    """The functions of the file that can show a fault."""
-    return [f for f in machine.functions if f.owner is None and "." not in f.qualname and reach.matters(f.name)]
+    """The functions of the file that nobody has called, as far as they can show a fault."""
+    return [f for f in _uncalled_functions(machine) if reach.matters(f.name)]
+
+
+def _uncalled_functions(machine: Machine) -> list[Function]:
+    return [f for f in machine.functions if f.owner is None and "." not in f.qualname and not f.called]
 
 
 def open_methods(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
@@ -70,27 +76,42 @@ def _uncalled(cls: Class) -> Iterator[tuple[str, Function]]:
             yield name, value
 
 
-def callers_first(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
-    """The open methods, and those that call them, in an order in which what others call comes behind these.
+def methods_in_order(cls: Class, reach: Reach) -> list[Called]:
+    """The open methods, and those that call them: callers first."""
+    wanted = open_methods(cls, reach)
+    known = {name for name, _ in wanted}
+    others = [(name, method) for name, method in _uncalled(cls) if name not in known]
+    return callers_first(wanted, others, reach.asked_by)
+
+
+def functions_in_order(machine: Machine, reach: Reach) -> list[Function]:
+    """The open functions, and those that call them: callers first."""
+    wanted = open_functions(machine, reach)
+    others = [(f.name, f) for f in _uncalled_functions(machine) if f not in wanted]
+    return [f for _, f in callers_first([(f.name, f) for f in wanted], others, reach.asked_by_function)]
+
+
+def callers_first(
+    wanted: list[Called], others: list[Called], asked_by: Callable[[str], frozenset[str]]
+) -> list[Called]:
+    """The wanted ones, and those of the others that call them, in an order in which what others call is behind these.
 
     A caller knows what it gives, how often, and whether gradients are on.
     """
-    wanted = dict(open_methods(cls, reach))
-    others = {name: method for name, method in _uncalled(cls) if name not in wanted}
-    asked = {name: reach.asked_by(name) for name in (*wanted, *others)}
-    for name, value in others.items():
-        if not asked[name].isdisjoint(wanted):
-            wanted[name] = value
-    callers: dict[str, set[str]] = {name: set() for name in wanted}
-    for name in wanted:
-        for other in asked[name] & wanted.keys() - {name}:
+    names = {name for name, _ in wanted}
+    waiting = wanted + [(name, one) for name, one in others if not asked_by(name).isdisjoint(names)]
+    asked = {name: asked_by(name) for name, _ in waiting}
+    callers: dict[str, set[str]] = {name: set() for name in asked}
+    for name, names_in_it in asked.items():
+        for other in names_in_it & asked.keys() - {name}:
             callers[other].add(name)
-    ordered: list[tuple[str, Function]] = []
-    while wanted:
-        first = next((name for name in wanted if not callers[name]), next(iter(wanted)))
-        ordered.append((first, wanted.pop(first)))
-        for other in asked[first] & wanted.keys():
-            callers[other].discard(first)
+    ordered: list[Called] = []
+    while waiting:
+        place = next((n for n, (name, _) in enumerate(waiting) if not callers[name]), 0)
+        first = waiting.pop(place)
+        ordered.append(first)
+        for other in asked[first[0]] & asked.keys():
+            callers[other].discard(first[0])
     return ordered
 
 
@@ -122,7 +143,7 @@ def enter_function(machine: Machine, function: Function) -> list[str]:
 def enter_class(machine: Machine, cls: Class, reach: Reach, called: frozenset[str]) -> list[str]:
     """Call the methods of an object that nobody has called."""
     entered: list[str] = []
-    open_ = callers_first(cls, reach)
+    open_ = methods_in_order(cls, reach)
     this = find_instance(machine, cls)
     if this is None:
         site = Site(cls.node, cls.qualname)

@@ -63,6 +63,11 @@ class Reach:
         part = self._mentions.methods.get(method)
         return frozenset() if part is None else frozenset(part.names)
 
+    def asked_by_function(self, name: str) -> frozenset[str]:
+        """The names that stand in the functions of a name, which are no methods."""
+        part = self._mentions.functions.get(name)
+        return frozenset() if part is None else frozenset(part.names)
+
     def begins(self, name: str) -> bool:
         """Whether a place where history begins, or is walked, is reachable from a function or class."""
         if self._beginning is None:
