@@ -22,6 +22,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.keywords import OUT_OF_VIEW
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
+    FROM_NUMBER,
     Class,
     ClassMethod,
     External,
@@ -240,6 +241,7 @@ class Objects(Core):
         return self.opaque(name)
 
     def _opaque_attribute(self, value: Opaque, name: str, site: Site) -> Value:
+        self._want_of_number(value, name, site)
         if name in value.attrs:
             return value.attrs[name]
         if name in ("shape", "device", "dtype", "ndim"):
@@ -253,6 +255,11 @@ class Objects(Core):
             options.attribute(self, name, child)
         value.attrs[name] = child
         return child
+
+    def _want_of_number(self, value: Opaque, name: str, site: Site) -> None:
+        """Note that something wants an attribute of tensors, and of no number, of what has come of a number."""
+        if FROM_NUMBER in value.attrs and name in NOT_OF_NUMBERS:
+            self.escape([value.attrs[FROM_NUMBER]], site, "attribute")
 
     def _function_attribute(self, value: Value, name: str) -> Value:
         inner = value.function if isinstance(value, Method) else value
@@ -334,6 +341,7 @@ class Objects(Core):
             return containers.method(self, this, name, args, kwargs, site)
         if kind is Opaque and name not in this.attrs:
             self.spend()
+            self._want_of_number(this, name, site)
             return unknown.opaque_method(self, this, name, args, kwargs, site)
         return self.call(self.attribute(this, name, site), args, kwargs, site)
 

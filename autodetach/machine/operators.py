@@ -12,6 +12,7 @@ from autodetach.machine.objects import Objects
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
     CONSTANT_TYPES,
+    FROM_NUMBER,
     External,
     Instance,
     Iterable,
@@ -75,7 +76,11 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
         return tensors.operator(m, OPERATORS.get(op, "add"), left, right, site)
     if one in PLAIN and other in PLAIN:
         if one is Opaque or other is Opaque:
-            return tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
+            result = tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
+            number = _number_in(left) or _number_in(right)
+            if number is not None:
+                result.attrs[FROM_NUMBER] = number
+            return result
         if one is Sym or other is Sym:
             return _of_unknown(m, op, left, right)
         return _of_constants(m, op, left, right, site)
@@ -90,6 +95,13 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     if one is Opaque or other is Opaque:
         return tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
     return _of_unknown(m, op, left, right)
+
+
+def _number_in(value: Value) -> Sym | None:
+    """The number by whose place it is known where a value comes from, if it is one, or has been computed from one."""
+    if type(value) is Opaque:
+        value = value.attrs.get(FROM_NUMBER)
+    return value if type(value) is Sym and value.tags else None
 
 
 def _of_constants(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:

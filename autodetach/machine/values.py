@@ -22,6 +22,9 @@ MAX_NESTING = 12
 NUMBER_TYPES = frozenset({bool, int, float, complex})
 """Constants have these types themselves, none that derives from them."""
 
+FROM_NUMBER = "#number"
+"""The attribute of an unknown value that has been computed from a number: it is no tensor, unless the rest was."""
+
 Shape: TypeAlias = "tuple[int | None, ...] | None"
 
 
