@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from itertools import islice
 
-from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site, Storage, ancestors
+from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site, Storage, ancestors, assumed_way
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
 
 MAX_LOOKED_AT = 2000
@@ -22,6 +22,11 @@ class SecondWalk:
     second: Differentiation
     path: tuple[Node, ...]
 
+    @property
+    def evidence(self) -> tuple[Node, ...]:
+        """What it rests on: the way of the second differentiation, and what is not known of that of the first."""
+        return (*self.path, *assumed_way(self.first.roots, self.node))
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class StaleSaved:
@@ -32,6 +37,11 @@ class StaleSaved:
     changed: Site
     by: Differentiation
     path: tuple[Node, ...]
+
+    @property
+    def evidence(self) -> tuple[Node, ...]:
+        """What it rests on."""
+        return self.path
 
 
 @dataclass(frozen=True, eq=False, slots=True)

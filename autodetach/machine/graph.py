@@ -230,6 +230,26 @@ def ancestors(roots: Iterable[Node]) -> Iterator[Node]:
         stack.extend(node.parents)
 
 
+def assumed_way(roots: Iterable[Node], goal: Node) -> tuple[Node, ...]:
+    """What is assumed on a way from `roots` down to a node: nothing where a way is known from end to end."""
+    came: dict[Node, Node | None] = dict.fromkeys(roots)
+    sure, doubtful = [n for n in came if not n.assumed], [n for n in came if n.assumed]
+    while sure or doubtful:
+        node = (sure or doubtful).pop()
+        if node is goal:
+            break
+        for parent in node.parents:
+            if parent not in came:
+                came[parent] = node
+                (doubtful if parent.assumed else sure).append(parent)
+    found: list[Node] = []
+    at: Node | None = goal
+    while at is not None:
+        found += [at] if at.assumed else []
+        at = came.get(at)
+    return tuple(found)
+
+
 def between(root_nodes: Iterable[Node], leaf: Node, within_nodes: set[Node] | None = None) -> set[Node]:
     """The nodes on the paths from `root_nodes` down to `leaf`; with `within_nodes`, on paths through these only."""
     order = sorted(ancestors(root_nodes), key=lambda n: n.number)

@@ -100,11 +100,11 @@ def _suspect(
         f"{shown} is attached to a graph that `{text(cuts[0][0].call)}` does not train",
         Severity.ERROR,
         story,
-        not is_assumed(event.path),
-        assumptions_of(program, event.path),
+        not is_assumed(event.evidence),
+        assumptions_of(program, event.evidence),
         lambda: _candidates(program, run, event, cuts),
         fault_of(second),
-        observed_of(program, event.path),
+        observed_of(program, event.evidence),
     )
 
 

@@ -99,7 +99,7 @@ def _errors(program: Program, run: Run) -> Iterator[Suspect]:
         if apart is not None:
             crossed = list(crossings(walk.second, apart[1]))
             if crossed:
-                yield _raising(program, run, walk.second, walk.path, walk.node, walk.first, apart, crossed)
+                yield _raising(program, run, walk.second, walk.evidence, walk.node, walk.first, apart, crossed)
     for stale in run.machine.stale:
         apart = diverge(stale.node.loops, stale.by.loops)
         if apart is not None:

@@ -86,7 +86,7 @@ def _errors(program: Program, run: Run) -> Iterator[Suspect]:
         if apart is None or pass_of(event.node.loops, apart[0].activation) is not None:
             continue
         if stepped_between(run, event.first, event.second):
-            yield _suspect(program, run, event.first, event.second, event.node, event.path, apart[1].activation)
+            yield _suspect(program, run, event.first, event.second, event.node, event.evidence, apart[1].activation)
     for change in run.machine.stale:
         first = next((d for d in change.node.walked_by if d.number < change.by.number), _before(run, change.by))
         apart = diverge(first.loops, change.by.loops) if first is not None else None

@@ -103,11 +103,11 @@ def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
         f"`{text(second.call)}` walks a graph that `{text(first.call)}` in {program.place(first.call)} has freed",
         Severity.ERROR,
         story,
-        not is_assumed(event.path),
-        assumptions_of(program, event.path),
+        not is_assumed(event.evidence),
+        assumptions_of(program, event.evidence),
         lambda: _candidates(program, run, event),
         fault_of(second),
-        observed_of(program, event.path),
+        observed_of(program, event.evidence),
     )
 
 

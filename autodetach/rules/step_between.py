@@ -111,11 +111,11 @@ def _suspect(
         "still needs",
         Severity.ERROR,
         tuple(story),
-        not is_assumed(event.path),
-        assumptions_of(program, event.path),
+        not is_assumed(event.evidence),
+        assumptions_of(program, event.evidence),
         lambda: _candidates(program, run, event, by, changed),
         fault_of(by),
-        observed_of(program, event.path),
+        observed_of(program, event.evidence),
     )
 
 
