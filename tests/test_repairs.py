@@ -200,3 +200,34 @@ for step in range(100):
     assert [r.finished for r in run.analyse(ast.parse(text)).runs] == [True, False]
     (finding,) = check(source, CheckOptions()).findings
     assert finding.fix is not None
+
+
+PENALTY_OUT_OF_VIEW = """\
+import torch
+from penalties import gradient_penalty
+from torch import nn
+
+generator, critic = nn.Sequential(nn.Linear(4, 4), nn.Tanh()), nn.Linear(4, 1)
+of_generator = torch.optim.Adam(generator.parameters())
+of_critic = torch.optim.Adam(critic.parameters())
+for step in range(100):
+    real, fake = torch.randn(8, 4), generator(torch.randn(8, 4))
+    penalty = gradient_penalty(critic, real, fake)
+    loss = critic(fake.detach()).mean() - critic(real).mean() + 10 * penalty
+    of_critic.zero_grad()
+    loss.backward()
+    of_critic.step()
+    loss = -critic(fake).mean()
+    of_generator.zero_grad()
+    loss.backward()
+    of_generator.step()
+"""
+
+
+def test_what_a_module_is_given_to_may_train_it() -> None:
+    """The penalty, which is out of view, is not cut off from the critic; and it may hand on nothing of `fake`."""
+    source = Source.from_bytes(PENALTY_OUT_OF_VIEW.encode(), "program.py")
+    (finding,) = check(source, CheckOptions()).findings
+    assert "line 10: `gradient_penalty` hands on the history of its arguments" in finding.assumptions
+    assert finding.fix is not None
+    assert b"gradient_penalty(critic, real, fake.detach())" in source.stored_with(finding.fix.edits)

@@ -299,6 +299,8 @@ class Core:
             return result
         carriers = list({id(t): t for v in inputs for t in graph_in(v)}.values())[:32]
         strong = [t for t in carriers if t.node is not None and not t.node.weak and not t.node.leaf]
+        if strong:  # the weights of a module that it is given take part
+            strong += [t for t in carriers if isinstance(t, Tensor) and t.parameter and t not in strong]
         nodes = tuple(dict.fromkeys(t.node for t in (strong or carriers) if t.node is not None))
         result.node = self.new_node(
             name or "call", site, nodes, tuple(strong or carriers), saves=True, assumed=True, weak=not strong
