@@ -6,7 +6,17 @@ import ast
 from dataclasses import dataclass, field
 from itertools import islice
 
-from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site, Storage, ancestors, assumed_way
+from autodetach.machine.graph import (
+    Activation,
+    Chain,
+    Differentiation,
+    Loops,
+    Node,
+    Site,
+    Storage,
+    ancestors,
+    assumed_way,
+)
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
 
 MAX_LOOKED_AT = 2000
