@@ -75,7 +75,17 @@ def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
         copy = Mapping(m.clock, value.exact)
         copy.items.update(value.items)
         return copy
+    if isinstance(value, Instance):
+        return _twin(m, value, dict(value.attrs))
     return value
+
+
+def _twin(m: Core, this: Instance, attrs: dict[str, Value]) -> Instance:
+    """Another object of the same class with these attributes."""
+    twin = Instance(this.cls, m.serial(), m.clock)
+    twin.open = this.open
+    twin.attrs = attrs
+    return twin
 
 
 def deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -98,9 +108,7 @@ def _deep_copy(m: Core, value: Value, seen: dict[int, Value], depth: int, site: 
         seen[id(value)] = twin
         return twin
     if isinstance(value, Instance):
-        other = Instance(value.cls, m.serial(), m.clock)
-        other.open = value.open
-        seen[id(value)] = other
+        other = seen[id(value)] = _twin(m, value, {})
         other.attrs.update({k: copied(v) for k, v in value.attrs.items()})
         return other
     if isinstance(value, Sequence):

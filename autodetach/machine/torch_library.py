@@ -222,7 +222,8 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
         shape, is_float = (first, first) if isinstance(first, int) else None, True
     else:
         size = kwargs.get("size")
-        shape = shape_of_arguments([size] if size is not None else args)
+        sizes = [size] if size is not None else args
+        shape = shape_of_arguments(sizes) if sizes and not name.endswith("_indices") else None
         is_float = name in ("rand", "randn", "zeros", "ones", "empty") or None
     result = Tensor(None, shape, is_float)
     result.born = m.clock

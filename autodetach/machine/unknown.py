@@ -121,6 +121,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return _opaque_view(m, this, name, site)
     if name in SIZES and not any(True for v in values for _ in graph_in(v)):
         return m.fresh("number" if values or name != "size" else "")
+    _may_rebind(m, this, site)
     if this.node is not None and name in TENSOR_ATTRIBUTES:
         return _opaque_operation(m, this, name, args, kwargs, site)
     if "#weights" in this.attrs:
@@ -133,6 +134,19 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
             return m.unknown_result(name, [held, *values], site)
         return m.call_unknown(name, args, kwargs, site)
     return m.call_unknown(name, [this, *args], kwargs, site)
+
+
+def _may_rebind(m: Core, this: Opaque, site: Site) -> None:
+    """A method that is called for its effect alone, `model.reset()`, may have given the object another state."""
+    statement = m.trail[-1][0] if m.trail else None
+    if isinstance(statement, ast.Expr) and statement.value is site.node:
+        states = [name for name, value in this.attrs.items() if not _is_mark(name) and any(graph_in(value))]
+        for name in states:
+            del this.attrs[name]
+
+
+def _is_mark(name: object) -> bool:
+    return isinstance(name, str) and name.startswith("#")
 
 
 def _is_copy(this: Opaque) -> bool:

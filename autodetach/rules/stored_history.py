@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
@@ -49,6 +50,9 @@ from autodetach.rules.accumulated_loss import FREED
 from autodetach.rules.detaching import element_candidates, leaves_of_display, narrowed, structural
 from autodetach.rules.program import Program, handed, line, observed_of, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
+
+CHANGES = frozenset("add append appendleft clear extend insert setdefault update".split())
+"""Methods by which a container gets other contents."""
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -86,7 +90,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         tuple(story),
         growth.certain,
         () if growth.certain else (f"{program.place(growth.node.site)}: the value has history",),
-        lambda: _candidates(program, growth),
+        lambda: _doubted(program, growth),
         observed=_observed(program, growth.node, stored),
     )
 
@@ -101,6 +105,43 @@ def _observed(program: Program, node: Node, stored: Stored) -> tuple[str, ...]:
     """What only a run has shown: that the value has history, that something out of view keeps it."""
     kept = (f"{program.place(stored.site)}: {stored.observed}",) if stored.observed else ()
     return (*observed_of(program, (node,)), *kept)
+
+
+def _doubted(program: Program, growth: Growth) -> Iterator[Candidate]:
+    """What an object keeps between calls from elsewhere, and nothing in view reads, somebody else may differentiate."""
+    stored = growth.stored
+    assert stored is not None
+    if growth.dead or growth.activation.node is not None or _is_read(program, stored):
+        yield from _candidates(program, growth)
+    else:
+        doubt = "nothing in view reads what is kept: who does may differentiate it"
+        yield from (replace(c, doubt=c.doubt or doubt) for c in _candidates(program, growth))
+
+
+def _is_read(program: Program, stored: Stored) -> bool:
+    """Whether the attribute that holds a container is read anywhere, but to put something into it, or to empty it."""
+    holder = _holder(program.statement(stored.site.node))
+    if not isinstance(holder, ast.Attribute):
+        return True
+    for tree in program.analysis.trees:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute) and node.attr == holder.attr and isinstance(node.ctx, ast.Load):
+                around = program.parents[node]
+                is_target = isinstance(around, ast.Subscript) and not isinstance(around.ctx, ast.Load)
+                if not is_target and not (isinstance(around, ast.Attribute) and around.attr in CHANGES):
+                    return True
+    return False
+
+
+def _holder(statement: ast.stmt | None) -> ast.expr | None:
+    """What holds the container that a statement puts something into: `self.x` of `self.x[k] = v`."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        method = statement.value.func
+        return method.value if isinstance(method, ast.Attribute) else None
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target if isinstance(target, ast.expr) else None
 
 
 def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
