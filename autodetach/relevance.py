@@ -33,7 +33,8 @@ _WORDS = re.compile(
     rb"|\bdata\b[\s)\\]*[\[.#]"
 )
 _OTHERS = re.compile(
-    rb"^[ \t]*(?:import|from)[ \t]+(?:chainer|jax|mindspore|mxnet|paddle|tensorflow|tinygrad)\b", re.MULTILINE
+    rb"^[ \t]*(?:import|from)[ \t]+(?:caffe|chainer|dezero|dynet|jax|mindspore|mxnet|nnabla|paddle|tensorflow|tinygrad)\b",
+    re.MULTILINE,
 )
 """Other frameworks that differentiate, some of them by a method `backward`."""
 _TORCH = re.compile(rb"\b(?:import|from)\b[^\n]*torch")

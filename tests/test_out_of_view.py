@@ -377,6 +377,87 @@ class Selector:
         for option in self.options:
             option.differentiate(states, y)
 """,
+    "flag of a caller": """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Ensemble:
+    def __init__(self, members):
+        self.model = nn.Linear(3, 2)
+        self.members = members
+
+    def predict(self, x, differentiable=False):
+        x = torch.tensor(x)
+        if differentiable:
+            x.requires_grad = True
+        out = torch.zeros(len(self.members), x.shape[0], 2)
+        for number, bias in enumerate(self.members):
+            out[number] = self.model(x) + bias
+        probabilities = F.softmax(out, dim=2)
+        if differentiable:
+            return probabilities
+        return probabilities.data
+""",
+    "state that a method makes anew": """\
+import torch
+import torch.nn.functional as F
+from networks import Adaptive
+
+model = Adaptive()
+optimizer = torch.optim.Adam(model.parameters())
+for x, y in loader:
+    model.begin_task()
+    for _ in range(2):
+        loss = F.cross_entropy(model(x), y)
+        (gradient,) = torch.autograd.grad(loss, model.context, create_graph=True)
+        model.context = model.context - 0.1 * gradient
+    loss = F.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    "weights of a copy": """\
+import copy
+
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weights = [torch.randn(3, 3, requires_grad=True)]
+
+    def forward(self, x):
+        return x @ self.weights[0]
+
+
+def adapted(net):
+    start = [w.clone() for w in net.weights]
+    for _ in range(100):
+        net.weights = [w.clone() for w in start]
+        (gradient,) = torch.autograd.grad(net(torch.randn(2, 3)).sum(), net.weights)
+        net.weights[0] = net.weights[0] - 0.1 * gradient
+    net.weights = [w.clone() for w in start]
+
+
+net = Net()
+for _ in range(100):
+    adapted(copy.copy(net))
+""",
+    "rows of indices": """\
+import torch
+from torch import nn
+
+size = 4
+changes = nn.Parameter(torch.zeros(6))
+below = torch.tril_indices(row=size, col=size, offset=-1)
+matrix = torch.zeros(size, size)
+matrix[below[0], below[1]] = changes
+matrix.sum().backward()
+""",
     "loss that is turned into a number": """\
 import numbers
 

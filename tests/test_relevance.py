@@ -179,6 +179,7 @@ def test_a_file_without_the_words_is_not_even_decoded(tmp_path: Path, monkeypatc
     ("code", "expected"),
     [
         ("import mxnet as mx\n# not PyTorch\nexecutor.backward()", False),
+        ("import caffe\nnet = caffe.Net(proto, caffe.TRAIN)\nnet.backward()", False),
         ("from tensorflow import keras\nloss.backward()", False),
         ("    import jax, torch\nloss.backward()", True),
         ("import mxnet\nfrom pytorch_lightning import Trainer\nloss.backward()", True),

@@ -9,6 +9,7 @@ from typing import Literal
 import pytest
 
 from autodetach.checker import CheckOptions, check
+from autodetach.finding import Applicability
 from autodetach.fixing import fix
 from autodetach.machine import run
 from autodetach.source import Source
@@ -231,3 +232,30 @@ def test_what_a_module_is_given_to_may_train_it() -> None:
     assert "line 10: `gradient_penalty` hands on the history of its arguments" in finding.assumptions
     assert finding.fix is not None
     assert b"gradient_penalty(critic, real, fake.detach())" in source.stored_with(finding.fix.edits)
+
+
+KEPT_OUTPUTS = """\
+from torch import nn
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 3)
+        self.outputs = []
+
+    def encode(self, batches):
+        for x in batches:
+            self.outputs.append(self.linear(x).relu())
+"""
+
+
+@pytest.mark.parametrize(
+    ("reader", "is_safe"),
+    [("", False), ("\n    def read(self):\n        return self.outputs[0].mean().item()\n", True)],
+)
+def test_what_nothing_in_view_reads_somebody_else_may_differentiate(reader: str, is_safe: bool) -> None:
+    (finding,) = check(Source.from_bytes((KEPT_OUTPUTS + reader).encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD102"
+    assert finding.fix is not None
+    assert (finding.fix.applicability is Applicability.SAFE) == is_safe

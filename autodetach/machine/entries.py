@@ -229,16 +229,28 @@ def grad_mode_set_by(statement: ast.stmt) -> bool | None:
 
 def given_by_name(machine: Machine, function: Value) -> dict[str, Value]:
     """What a caller gives besides the parameters that have names, where a function takes it: nobody knows what."""
-    spec = function.node.args if isinstance(function, Function) else None
-    return {} if spec is None or spec.kwarg is None else {OUT_OF_VIEW: of_a_caller(machine, spec.kwarg.arg)}
+    if not isinstance(function, Function):
+        return {}
+    spec = function.node.args
+    given: dict[str, Value] = {} if spec.kwarg is None else {OUT_OF_VIEW: of_a_caller(machine, spec.kwarg.arg)}
+    for name, default in defaults_of(function):
+        if isinstance(default, bool):
+            given[name] = flag = machine.opaque(name)
+            machine.oracle.presumed[machine.key(flag)] = machine.key(default)
+    return given
+
+
+def defaults_of(function: Function) -> Iterator[tuple[str, Value]]:
+    """The parameters that have a default, and what it is."""
+    spec = function.node.args
+    by_position = zip([*spec.posonlyargs, *spec.args][::-1], function.defaults[::-1], strict=False)
+    by_name = zip(spec.kwonlyargs, function.kwdefaults, strict=False)
+    return ((a.arg, value) for a, value in (*by_position, *by_name))
 
 
 def not_none(machine: Machine, function: Function) -> dict[str, Value]:
     """Something for each parameter that is None by default: `if epochs is None: raise` asks the caller to give it."""
-    spec = function.node.args
-    by_position = zip([*spec.posonlyargs, *spec.args][::-1], function.defaults[::-1], strict=False)
-    by_name = zip(spec.kwonlyargs, function.kwdefaults, strict=False)
-    return {a.arg: machine.opaque(a.arg) for a, value in (*by_position, *by_name) if value is None}
+    return {name: machine.opaque(name) for name, value in defaults_of(function) if value is None}
 
 
 def differentiate_returned(machine: Machine, function: Function, result: Value) -> None:
