@@ -8,6 +8,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.growing_chains import growing_chains
 from autodetach.machine.growing_stores import Walks, growing_store, is_differentiated_later, origin_of, stored_alike
 from autodetach.machine.growth import Growth, makers_of_returned
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.unseen import Unseen
 from autodetach.machine.values import Frame
@@ -44,14 +45,15 @@ def growths(analysis: Analysis) -> list[Growth]:
 
 
 def _is_handed_back(analysis: Analysis, growth: Growth) -> bool:
-    """Whether a function makes what it returns of a loop that is not long, in a program that differentiates nothing.
+    """Whether a function makes what it returns of a loop that is not long, for others than this program to train with.
 
-    Such a program only tries the function, which is there for one that trains: a loss over the steps of a sequence.
+    A program that differentiates nothing only tries it: a loss over the steps of a sequence. And what a method of a
+    network returns is there for any program.
     """
     frame, run = growth.activation.frame, growth.run
     if not isinstance(frame, Frame) or frame.outer is None or not growth.activation.short:
         return False
-    if any(other.machine.differentiations for other in analysis.runs):
+    if any(other.machine.differentiations for other in analysis.runs) and not is_module(frame.this):
         return False
     made = {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
     return not made.isdisjoint(makers_of_returned(frame))

@@ -163,9 +163,10 @@ def part_of(m: Core, this: Instance, index: Slice) -> Instance:
 def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     cls = this.cls
     name = cls.name if isinstance(cls, External) else next(_builtin_names(cls), "")
-    if name == "Sequential":
+    held = this.attrs.get("#items")
+    if name == "Sequential" and isinstance(held, Sequence):
         value = args[0] if args else None
-        for child in this.attrs["#items"].items:
+        for child in held.items:
             value = m.call(child, [value], {}, site)
         return value
     spec = MODULES.get(name)

@@ -348,6 +348,9 @@ class Objects(Core):
     def call_external(self, function: External, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if function.path.startswith("builtins."):
             return python_builtins.call_builtin(self, function.name, args, kwargs, site)
+        if function.name == "__init__" and args and isinstance(args[0], Instance):
+            library_objects.initialise(self, args[0], args[1:], kwargs, site)
+            return None
         known = standard_library.FUNCTIONS.get(function.path)
         if known is not None:
             return known(self, args, kwargs, site)

@@ -181,6 +181,14 @@ def test_a_list_may_be_emptied_while_it_is_walked() -> None:
     assert analyse(ast.parse(program)).complete
 
 
+def test_layers_that_are_put_in_before_the_base_is_made() -> None:
+    program = (
+        "from torch import nn\nclass Block(nn.Sequential):\n    def __init__(self): self.build()\n"
+        "    def build(self): self.add_module('linear', nn.Linear(2, 2))\nBlock()(nn.Parameter())\n"
+    )
+    assert analyse(ast.parse(program)).complete
+
+
 ABANDONED = """\
 import torch
 class C:
