@@ -174,9 +174,10 @@ def _checked(
         files = Files(at, source, tree, finder, changed)
         session = _Session(files, options, evidence, told and (lambda early: told(_sifted(early, source, files))))
         if len(files.modules) > 1 and not session.analysis.complete:
-            # With all that it imports it is too much; on its own it may not be.
+            # With all that it imports it is too much; on its own it may not be. What it calls there is at hand, so
+            # nothing is to be assumed of it.
             files = Files(at, source, tree)
-            session = _Session(files, options, evidence)
+            session = _Session(files, options, evidence, only_certain=True)
         result = session.result()
         if _again is None:
             session.dissolve()
@@ -225,12 +226,15 @@ class _Session:
         options: CheckOptions,
         evidence: Evidence | None = None,
         told: Callable[[CheckResult], None] | None = None,
+        *,
+        only_certain: bool = False,
     ) -> None:
         from autodetach.machine.run import analyse
 
         self.files = files
         self.root = files.root.path
         self.options = options
+        self._only_certain = only_certain
         self._told = told
         sys.setrecursionlimit(max(sys.getrecursionlimit(), MAX_NESTING))
         known = None if _again is None or evidence is not None else _again.analysis(files)
@@ -314,7 +318,8 @@ class _Session:
         found: dict[tuple[object, ...], Suspect] = {}
         for rule in RULES:
             for suspect in rule.find(program):
-                found.setdefault(suspect.key, suspect)
+                if suspect.certain or not self._only_certain:
+                    found.setdefault(suspect.key, suspect)
         return list(found.values())
 
     def _finding(self, views: list[Suspect], search: Repairs | None) -> Finding:

@@ -33,7 +33,7 @@ _WORDS = re.compile(
     rb"|\bdata\b[\s)\\]*[\[.#]"
 )
 _OTHERS = re.compile(
-    rb"^[ \t]*(?:import|from)[ \t]+(?:caffe|chainer|dezero|dynet|jax|mindspore|mxnet|nnabla|paddle|tensorflow|tinygrad)\b",
+    rb"^[ \t]*(?:import|from)[ \t]+(?:caffe|chainer|dynet|jax|mindspore|mxnet|nnabla|paddle|tensorflow|tinygrad)\b",
     re.MULTILINE,
 )
 """Other frameworks that differentiate, some of them by a method `backward`."""

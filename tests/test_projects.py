@@ -151,3 +151,39 @@ def test_a_repair_that_only_one_view_of_a_fault_has_is_told() -> None:
     unrepaired = replace(program, findings=(replace(here, fix=None),))
     assert found.fix is not None
     assert once([own, unrepaired]) == [(found, own)]
+
+
+SLICES = """\
+import torch
+from torch import nn
+
+from {module} import deep, slices
+
+generator, critic = nn.Linear(4, 4), nn.Sequential(nn.Linear(2, 2), nn.ReLU(), nn.Linear(2, 1))
+of_generator = torch.optim.Adam(generator.parameters())
+of_critic = torch.optim.Adam(critic.parameters())
+for step in range(100):
+    fake = generator(torch.randn(8, 4)).tanh()
+    real = slices(torch.randn(8, 4), fake)
+    loss = critic(real).pow(2).mean() - critic(fake.detach()[:, :2]).mean()
+    of_critic.zero_grad()
+    loss.backward()
+    of_critic.step()
+    loss = critic(fake[:, :2]).mean()
+    of_generator.zero_grad()
+    loss.backward()
+    of_generator.step()
+deep(torch.zeros(1))
+"""
+DEEP = "import torch\n\n\ndef slices(x, like):\n    return x[:, : like.shape[1] // 2]\n\n\ndef deep(x):\n"
+LOOPS = "".join(f"{'    ' * depth}for i{depth} in range(4):\n" for depth in range(1, 10)) + "    " * 10 + "x = x + 1\n"
+
+
+def test_nothing_is_assumed_of_what_is_at_hand_but_too_much(tmp_path: Path) -> None:
+    """`slices` hands on no history of `like`. It is not entered, since `deep`, beside it, takes the whole budget."""
+    (tmp_path / "parts.py").write_text(DEEP + LOOPS)
+    (tmp_path / "train.py").write_text(SLICES.format(module="parts"))
+    (tmp_path / "elsewhere.py").write_text(SLICES.format(module="somewhere"))
+    checked = autodetach(tmp_path, "check", "--no-cache", "--output-format", "concise", ".")
+    (line,) = (line for line in checked.stdout.splitlines() if "AD" in line)
+    assert line.startswith("elsewhere.py:") and "AD203" in line
