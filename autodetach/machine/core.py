@@ -42,6 +42,7 @@ MAX_PASSES = 3
 MAX_SKIPPED = 2
 """So many passes that end early, by `continue`, are not counted; what a loop runs through must last for these too."""
 MAX_EXACT = 4
+MAX_LISTED = 1024
 MAX_DEPTH = 24
 MAX_RECURSION = 3
 MAX_NESTED = 8
@@ -484,6 +485,7 @@ class Core:
     def collect(self, value: Value, site: Site, limit: int = 16) -> tuple[list[Value], bool]:
         """The elements of an iterable, and whether these are all: at most `limit`, else a few representatives."""
         items = self.items_of(value, site)
+        limit = MAX_LISTED if items.listed else limit
         exact = items.length is not None and items.length <= limit
         result: list[Value] = []
         bound = limit if exact or items.once else MAX_PASSES

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, operators, python_builtins, tensors
-from autodetach.machine.core import MAX_RECURSION, MISSING, OutOfFuel
+from autodetach.machine.core import MAX_LISTED, MAX_RECURSION, MISSING, OutOfFuel
 from autodetach.machine.events import DataRead
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
@@ -451,11 +451,12 @@ class Expressions(Objects):
             return
         generator = generators[depth]
         items = self.items_of(self.eval(generator.iter, frame), self.site(generator.iter, frame))
-        exact = items.length is not None and items.length <= 16
+        limit = MAX_LISTED if items.listed else 16
+        exact = items.length is not None and items.length <= limit
         activation = self.activate_over(items, node, frame, exact)
         outer = self.loops
         try:
-            limit = 16 if exact else 3
+            limit = limit if exact else 3
             for item in items.start(exact):
                 if activation.passes >= (8 if items.whole else limit):
                     break

@@ -130,7 +130,8 @@ def _chain(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
         more, complete = m.collect(value, site, 64)
         items += more
         exact = exact and complete
-    return Iterable(lambda _: iter(items), len(items) if exact else None, "chain")
+    listed = any(isinstance(value, Iterable) and value.listed for value in args)
+    return Iterable(lambda _: iter(items), len(items) if exact else None, "chain", listed=listed)
 
 
 def _chain_from(m: Core, args: Args, kwargs: Named, site: Site) -> Value:

@@ -433,4 +433,4 @@ def _listing(m: Core, this: Instance, name: str) -> Iterable:
                 yield Sequence("tuple", [key, module], m.clock)
 
     count = sum(1 for _ in make(True))
-    return Iterable(make, count, name)
+    return Iterable(make, count, name, listed=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autodetach.machine.core import Core
+from autodetach.machine.core import MAX_LISTED, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.values import (
     External,
@@ -26,11 +26,11 @@ def leaves_of(m: Core, value: Value, site: Site, depth: int = 3) -> list[Tensor]
     if isinstance(value, Tensor):
         return [value] if value.node is not None and value.node.leaf else []
     if isinstance(value, Iterable):
-        value = Sequence("list", m.collect(value, site, 64)[0])
+        value = Sequence("list", m.collect(value, site, MAX_LISTED)[0])
     if depth <= 0:
         return []
     if isinstance(value, Sequence):
-        return [leaf for v in value.items[:256] for leaf in leaves_of(m, v, site, depth - 1)]
+        return [leaf for v in value.items[:MAX_LISTED] for leaf in leaves_of(m, v, site, depth - 1)]
     if isinstance(value, Mapping):
         return [leaf for _, v in value.items.values() for leaf in leaves_of(m, v, site, depth - 1)]
     return []

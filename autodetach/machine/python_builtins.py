@@ -153,7 +153,7 @@ def _filter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
             if args[0] is None or m.truth(m.call(args[0], [item], {}, site), site):
                 yield item
 
-    return Iterable(make, inner.length, "filter")
+    return Iterable(make, inner.length, "filter", listed=inner.listed)
 
 
 def _reversed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

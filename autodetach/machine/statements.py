@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, contexts, functional, tensors
 from autodetach.machine.classes import decorate
-from autodetach.machine.core import MAX_EXACT, MAX_PASSES, MAX_SKIPPED, MISSING, WEIGHTS, OutOfFuel, Raised
+from autodetach.machine.core import MAX_EXACT, MAX_LISTED, MAX_PASSES, MAX_SKIPPED, MISSING, WEIGHTS, OutOfFuel, Raised
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.exceptions import (
     TRY,
@@ -376,6 +376,8 @@ class Statements(Imports):
         """The items of a `for` loop, as many as are executed; each begins a pass."""
         items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
         limit = MAX_EXACT if items.name in ("range", "enumerate") else MAX_EXACT_ITEMS
+        if items.listed and not self.loops:
+            limit = MAX_LISTED
         exact = items.length is not None and items.length <= limit
         activation = self.activate_over(items, node, frame, exact)
         outer = self.loops

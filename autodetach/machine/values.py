@@ -370,10 +370,11 @@ class Iterable:
     `make(exact)` starts an iterator; when `exact` is false the loop stops after a few passes though the program goes
     on, and counters are widened to unknown numbers. `length` is None when unknown. `once`: an iterator, it is used up.
     `frame` is that of a generator of the file; its `cut` says that a loop in it was cut off so far. `short`: its steps
-    are the rows of a tensor, the elements of a display, or as many as an unknown number says.
+    are the rows of a tensor, the elements of a display, or as many as an unknown number says. `listed`: each counts,
+    however many there are: a parameter that an optimizer is not seen to have would be taken for one that nobody trains.
     """
 
-    __slots__ = ("attrs", "frame", "length", "make", "name", "once", "running", "short")
+    __slots__ = ("attrs", "frame", "length", "listed", "make", "name", "once", "running", "short")
 
     def __init__(
         self,
@@ -382,12 +383,14 @@ class Iterable:
         name: str = "",
         once: bool = False,
         short: bool = False,
+        listed: bool = False,
     ) -> None:
         self.make = make
         self.length = length
         self.name = name
         self.once = once
         self.short = short
+        self.listed = listed
         self.running: Iterator[Value] | None = None
         self.frame: Frame | None = None
         self.attrs: dict[str, Value] = {}

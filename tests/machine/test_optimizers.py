@@ -1,0 +1,65 @@
+"""Which parameters an optimizer has, however they are handed to it: each of them, in a network of many layers too."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from autodetach.machine.run import analyse
+
+PROGRAM = """\
+import itertools
+
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lower = nn.Sequential(LAYERS)
+        self.upper = nn.Sequential(LAYERS)
+
+    def forward(self, x):
+        return self.upper(self.lower(x))
+
+
+def chosen(net):
+    trained, biases = [], []
+    for name, p in net.named_parameters():
+        if name.endswith("bias"):
+            biases.append(p)
+        else:
+            trained.append(p)
+    return trained + biases
+
+
+net = Net()
+optimizer = torch.optim.SGD({}, lr=0.1)
+net(torch.randn(2, 4)).sum().backward()
+optimizer.step()
+"""
+LAYERS = ", ".join(["nn.Linear(4, 4)"] * 40)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "net.parameters()",
+        "list(net.parameters())",
+        "filter(lambda p: p.requires_grad, net.parameters())",
+        "[p for p in net.parameters() if p.requires_grad]",
+        "(p for _, p in net.named_parameters())",
+        "[p for half in [net.lower, net.upper] for p in half.parameters()]",
+        "itertools.chain(net.lower.parameters(), net.upper.parameters())",
+        "[*net.lower.parameters(), *net.upper.parameters()]",
+        "[{'params': net.lower.parameters()}, {'params': list(net.upper.parameters()), 'lr': 0.01}]",
+        "[{'params': p} for p in net.parameters()]",
+        "chosen(net)",
+    ],
+)
+def test_all_are_stepped(parameters: str) -> None:
+    text = PROGRAM.replace("LAYERS", LAYERS).replace("{}", parameters)
+    (step,) = analyse(ast.parse(text)).runs[0].machine.steps
+    assert len(step.consumed) == 160
