@@ -25,11 +25,12 @@ for x, y in loader:
 ```
 
 ## Fix safety
-If the leaves are trained, the statements that build the graph move into the loop: safe when the program could only
-raise before and the moved statements draw no random numbers. Of a table that is read in one place, one element at a
-time, that element is computed there instead. Nothing moves past what gives another meaning to a name that it reads. If
-they are not trained, the value is detached where it is built: safe. Unsafe when the program runs today (the silent
-kind). What is needed before the loop too is built once more inside of it: unsafe.
+If the leaves are trained, the statements that build the graph move into the loop, or into the function or `lambda`
+that reads what they make: safe when the program could only raise before and the moved statements draw no random
+numbers. Of a table that is read in one place, one element at a time, that element is computed there instead.
+Nothing moves past what gives another meaning to a name that it reads. If they are not trained, the value is
+detached where it is built: safe. Unsafe when the program runs today (the silent kind). What is needed before the
+loop too is built once more inside of it: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -190,6 +191,10 @@ def _candidates(
     outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
     if _computed_again(run, d, activation, outer):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
+        if all(any(n.op == "grad" for n in ancestors([maker])) for _, _, maker in entries):
+            # Who has asked for the graph of a derivative means to train through it.
+            readers = [reader for reader, _, _ in entries if reader is not None]
+            yield from moved_inside(program, run, activation, readers, outer, meant)
         stored = (Candidate(*repair, meant) for repair in at_store(stored_last(run, outer)))
         for candidate in (*stored, *_detached(program, entries, meant), *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)

@@ -9,6 +9,7 @@ from typing import TypeGuard
 from autodetach.machine.graph import Activation, Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
+from autodetach.rules.in_lambda import computed_in_lambda
 from autodetach.rules.one_element import where_read
 from autodetach.rules.program import LOOPS, Program, calls_of, line, targets_of, text, without_retain
 from autodetach.rules.side_effects import draws_random_numbers, keeps_state
@@ -23,14 +24,19 @@ def moved_inside(
 ) -> list[Candidate]:
     """Move the statements that make the nodes of `outer` into the loop, else into the one function of the readers."""
     moved = _moved(program, run, _body(activation), "loop", outer, doubt)
+    moved = moved or list(computed_in_lambda(program, run, outer, doubt))
     if moved:
         return moved
-    names = {spelled(t) for node in outer for t in targets_of(program.statement(node.site.node) or ast.Pass())}
+    building = {s: None for node in outer if (s := program.statement(node.site.node)) is not None}
+    names = {spelled(t) for statement in building for t in targets_of(statement)}
     bodies = {body[0]: body for reader in readers if (body := _function_body(program, reader, names))}
-    if len(bodies) != 1:
-        return []
-    (body,) = bodies.values()
-    return [*_moved(program, run, body, "function", outer, doubt), *_called_inside(program, run, body, outer, doubt)]
+    reading = next(iter(bodies.values())) if len(bodies) == 1 else []
+    for body in (reading, _only_method(program, list(building), names)):
+        called = _called_inside(program, run, body, outer, doubt) if body else ()
+        moved = [*_moved(program, run, body, "function", outer, doubt), *called]
+        if moved:
+            return moved
+    return []
 
 
 def _called_inside(
@@ -129,6 +135,18 @@ def _function_body(program: Program, reader: Node, names: set[str]) -> list[ast.
     mentioning = (f for f in functions if any(_is_read(n) and spelled(n) in names for n in ast.walk(f)))
     function = next(mentioning, functions[0] if functions else None)
     return [] if function is None else function.body
+
+
+def _only_method(program: Program, building: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
+    """The body of the one other method that reads attributes which a constructor sets, and hands them on."""
+    methods = {program.scope(s) for s in building}
+    owners = {program.parents.get(method) for method in methods}
+    cls = next(iter(owners)) if len(owners) == 1 else None
+    if not isinstance(cls, ast.ClassDef) or not all("." in name for name in names):
+        return []
+    functions = [f for f in cls.body if isinstance(f, ast.FunctionDef) and f not in methods]
+    reading = [f for f in functions if any(_is_read(n) and spelled(n) in names for n in ast.walk(f))]
+    return reading[0].body if len(reading) == 1 else []
 
 
 def _is_read(node: ast.AST) -> bool:
@@ -233,7 +251,25 @@ def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST)
     kept = {t.attr for s in statements for t in targets_of(s) if isinstance(t, ast.Attribute)}
     nodes = ast.walk(program.file_of(goal)) if kept else ()
     mentions = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in kept)
-    return any({goal, *statements}.isdisjoint(program.enclosing(n)) for n in mentions)
+    return any(
+        {goal, *statements}.isdisjoint(program.enclosing(n)) and not _is_of_another_class(program, n, goal)
+        for n in mentions
+    )
+
+
+def _is_of_another_class(program: Program, mention: ast.Attribute, goal: ast.AST) -> bool:
+    """Whether it is `self.places` in a class that has nothing to do with the other classes of its file."""
+    method = program.scope(mention)
+    cls = program.parents.get(method)
+    if not isinstance(method, ast.FunctionDef) or not isinstance(cls, ast.ClassDef) or cls in program.enclosing(goal):
+        return False
+    if not isinstance(mention.value, ast.Name) or mention.value.id not in {a.arg for a in method.args.args[:1]}:
+        return False
+    classes = {n for n in ast.walk(program.file_of(cls)) if isinstance(n, ast.ClassDef)}
+    names = {c.name for c in classes}
+    own = {n.id for base in cls.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
+    others = {n.id for c in classes for base in c.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
+    return not own & names and cls.name not in others
 
 
 def _binds(scope: ast.AST, name: str) -> bool:

@@ -14,6 +14,7 @@ from autodetach.codemods.copy_statements import CopyStatements
 from autodetach.codemods.drop_decorator import DropDecorator
 from autodetach.codemods.drop_guard import DropGuard
 from autodetach.codemods.inline_element import InlineElement
+from autodetach.codemods.inline_name import InlineName
 from autodetach.codemods.insert_statement import InsertStatement
 from autodetach.codemods.move_statements import MoveStatements
 from autodetach.codemods.rename_keyword import RenameKeyword
@@ -119,6 +120,15 @@ def inlined(text: str = "t[i]") -> Make:
         made = next(n for n in ast.walk(tree) if isinstance(n, ast.ListComp))
         assert isinstance(read, ast.Subscript)
         return InlineElement(read, made)
+
+    return make
+
+
+def named(value: str, *, alone: bool = False) -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        read = expression(tree, "t")
+        assert isinstance(read, ast.Name)
+        return InlineName(read, expression(tree, value), alone)
 
     return make
 

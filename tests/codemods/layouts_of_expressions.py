@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, KOREAN, LATIN, Row, inlined, item, keyword, renamed, replaced, tail
+from layout_rows import BOM, KOREAN, LATIN, Row, inlined, item, keyword, named, renamed, replaced, tail
 
 APPENDED: dict[str, Row] = {
     "plain": (item(), "total += loss\n", "total += loss.item()\n"),
@@ -253,6 +253,23 @@ RENAMED: dict[str, Row] = {
         "if b:\r\n\ta.backward(retain_variables=True)\r\n",
         "if b:\r\n\ta.backward(retain_graph=True)\r\n",
     ),
+}
+
+NAMED: dict[str, Row] = {
+    "call": (named("g(a)"), "t = g(a)\nf = lambda x: 2 * t\n", "t = g(a)\nf = lambda x: 2 * g(a)\n"),
+    "sum": (named("w + k"), "t = w + k\nf = lambda x: -t\n", "t = w + k\nf = lambda x: -(w + k)\n"),
+    "sum alone": (named("w + k", alone=True), "t = w + k\nf = lambda x: t\n", "t = w + k\nf = lambda x: w + k\n"),
+    "pair alone": (
+        named("(w, k)", alone=True),
+        "t = w, k\nf = [lambda x: t, 1]\n",
+        "t = w, k\nf = [lambda x: (w, k), 1]\n",
+    ),
+    "comment behind": (
+        named("w + k"),
+        "t = w + k  # größe\nf = lambda x: t  # größe\n",
+        "t = w + k  # größe\nf = lambda x: (w + k)  # größe\n",
+    ),
+    "over lines": (named("g(a, b)"), "t = g(a,\n      b)\nf = lambda x: t\n", None),
 }
 
 INLINED: dict[str, Row] = {

@@ -1,0 +1,103 @@
+"""Repairs that move or repeat statements: small programs, and what comes out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from autodetach.checker import CheckOptions
+from autodetach.fixing import fix
+from autodetach.source import Source
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+
+
+def repaired(program: str) -> str:
+    return fix(Source.from_bytes(program.encode(), "program.py"), CheckOptions(), unsafe=True).source.text
+
+
+READ_BY_A_LAMBDA = """\
+import torch
+
+log_k = torch.zeros(1, requires_grad=True)
+optimizer = torch.optim.SGD([log_k], lr=0.1)
+unit = torch.ones(1)
+k = torch.exp(log_k) * unit
+law = lambda x: k * x
+
+
+def train(law):
+    for x in torch.randn(5, 3):
+        loss = (law(x) - 2 * x).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+train(law)
+"""
+
+
+def test_what_a_lambda_reads_is_computed_in_it() -> None:
+    assert "\nlaw = lambda x: (torch.exp(log_k) * unit) * x\n" in repaired(READ_BY_A_LAMBDA)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("lambda x: k", "lambda unit: k"),
+        ("lambda x: k", "lambda x, k=k: k"),
+        ("train(law)\n", "unit = torch.zeros(1)\ntrain(law)\n"),
+        ("train(law)\n", "print(k)\ntrain(law)\n"),
+    ],
+)
+def test_nothing_moves_into_a_lambda_where_it_means_another_thing(old: str, new: str) -> None:
+    program = READ_BY_A_LAMBDA.replace(old, new).replace("unit: k * x", "unit: k * unit")
+    assert "torch.exp(log_k) * unit) *" not in repaired(program)
+
+
+BUILT_FOR_SOMEBODY = """\
+import torch
+from torch import nn
+
+
+class Pose:
+    def __init__(self, shift):
+        self.shift = shift
+
+    def moved(self, x):
+        return x * self.shift
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.raw = nn.Parameter(torch.zeros(3))
+        self.shift = self.raw.exp()
+
+    def forward(self):
+        return Pose(self.shift)
+
+
+model = Model()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x in torch.randn(5, 3):
+    loss = model().moved(x).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_an_attribute_of_the_same_name_in_another_class_is_another_one() -> None:
+    assert "    def forward(self):\n        self.shift = self.raw.exp()\n" in repaired(BUILT_FOR_SOMEBODY)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("class Pose:", "class Pose(Model):"), ("class Model(nn.Module):", "class Model(nn.Module, Pose):")],
+)
+def test_a_class_that_is_related_may_mean_the_same_attribute(old: str, new: str) -> None:
+    program = BUILT_FOR_SOMEBODY.replace(old, new).replace("shift):\n        self", "shift=None):\n        self")
+    assert "    def forward(self):\n        self.shift" not in repaired(program)
