@@ -76,6 +76,7 @@ ORDER = (
     "rules.holders rules.crossings rules.moments rules.detaching rules.side_effects",
     "rules.cover rules.reads rules.weighted",
     "rules.stores rules.truncation rules.emptied rules.own_term rules.one_element rules.in_lambda",
+    "rules.called_inside",
     "rules.cache_guards",
     "rules.anew rules.called_again rules.moved_inside rules.repeated",
     "rules.begun_sum rules.one_backward",

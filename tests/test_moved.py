@@ -101,3 +101,20 @@ def test_an_attribute_of_the_same_name_in_another_class_is_another_one() -> None
 def test_a_class_that_is_related_may_mean_the_same_attribute(old: str, new: str) -> None:
     program = BUILT_FOR_SOMEBODY.replace(old, new).replace("shift):\n        self", "shift=None):\n        self")
     assert "    def forward(self):\n        self.shift" not in repaired(program)
+
+
+REFRESHED_ONCE = (FIXTURES / "graph-outside-loop" / "mixture_refreshed_once.before.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("            running = 0.0\n", "            running = self.shares.sum().item()\n"),
+        ("            running = 0.0\n", "            running = 0.0 * len(self(batches[0][0]))\n"),
+        ("self.refresh()\n", "self.refresh(batches)\n        batches = batches[:3]\n"),
+    ],
+)
+def test_a_call_does_not_move_past_what_it_matters_to(old: str, new: str) -> None:
+    program = REFRESHED_ONCE.replace(old, new).replace("def refresh(self)", "def refresh(self, batches=None)")
+    assert "\n                self.refresh(" in repaired(REFRESHED_ONCE)
+    assert "\n                self.refresh(" not in repaired(program)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TypeGuard
 
 from autodetach.machine.graph import Activation, Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
+from autodetach.rules.called_inside import called_in_loop, called_inside, first_statement, of_the_same_object
 from autodetach.rules.in_lambda import computed_in_lambda
 from autodetach.rules.one_element import where_read
 from autodetach.rules.program import LOOPS, Program, calls_of, line, targets_of, text, without_retain
@@ -30,44 +30,14 @@ def moved_inside(
     building = {s: None for node in outer if (s := program.statement(node.site.node)) is not None}
     names = {spelled(t) for statement in building for t in targets_of(statement)}
     bodies = {body[0]: body for reader in readers if (body := _function_body(program, reader, names))}
+    in_loop = list(called_in_loop(program, run, activation, outer, doubt))
     reading = next(iter(bodies.values())) if len(bodies) == 1 else []
     for body in (reading, _only_method(program, list(building), names)):
-        called = _called_inside(program, run, body, outer, doubt) if body else ()
+        called = called_inside(program, run, body, outer, doubt) if body else ()
         moved = [*_moved(program, run, body, "function", outer, doubt), *called]
         if moved:
-            return moved
-    return []
-
-
-def _called_inside(
-    program: Program, run: Run, body: list[ast.stmt], outer: list[Node], doubt: str | None
-) -> Iterator[Candidate]:
-    """`self.apply_mask()` of the constructor, written again where what it has made is read."""
-    from autodetach.codemods.copy_statements import CopyStatements
-
-    anchor = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
-    common = [_calling_statements(program, node, anchor) for node in outer]
-    statements = [s for s in common[0] if all(s in others for others in common)] if common else []
-    if not statements:
-        return
-    if doubt is None and (draws_random_numbers(run, statements[:1]) or keeps_state(program, run, statements[:1])):
-        doubt = "what is called draws random numbers or changes a state, which it will do in every pass"
-    flags = without_retain(outer)
-    end = ", and no graph is retained" if flags else ""
-    message = f"call `{text(statements[0])}` inside the function{end}"
-    yield Candidate(message, (CopyStatements((statements[0],), anchor), *flags), doubt)
-
-
-def _calling_statements(program: Program, node: Node, anchor: ast.stmt) -> list[ast.stmt]:
-    """The statements that do nothing but call a method of the object in which `anchor` stands too, and make a node."""
-    calls = [(site.node, program.statement(site.node)) for site in calls_of(node.chain)]
-    return [
-        statement
-        for call, statement in calls
-        if isinstance(statement, ast.Expr)
-        and statement.value is call
-        and _of_the_same_object(program, statement, anchor)
-    ]
+            return [*in_loop, *moved]
+    return in_loop
 
 
 def _moved(
@@ -77,7 +47,7 @@ def _moved(
 
     if not body:
         return []
-    anchor = body[1] if len(body) > 1 and _is_docstring(body[0]) else body[0]
+    anchor = first_statement(body)
     statements: dict[ast.stmt, None] = {}
     for node in outer:
         statement = _building_statement(program, node, anchor)
@@ -161,10 +131,6 @@ def _body(activation: Activation) -> list[ast.stmt]:
     return function.body if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
 
 
-def _is_docstring(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
 def _building_statement(program: Program, node: Node, anchor: ast.stmt) -> ast.stmt | None:
     """The statement that makes a node, seen from the scope into which it would move."""
     places: list[ast.AST] = [node.site.node, *[site.node for site in calls_of(node.chain)]]
@@ -175,24 +141,9 @@ def _building_statement(program: Program, node: Node, anchor: ast.stmt) -> ast.s
             continue
         if program.scope(statement) in scopes:
             return statement
-        if _of_the_same_object(program, statement, anchor):
+        if of_the_same_object(program, statement, anchor):
             return statement
     return None
-
-
-def _of_the_same_object(program: Program, statement: ast.stmt, anchor: ast.stmt) -> bool:
-    """`self.x = ...` in a constructor means the same in another method of the class."""
-    here, there = program.scope(statement), program.scope(anchor)
-    if not (isinstance(here, ast.FunctionDef) and isinstance(there, ast.FunctionDef)):
-        return False
-    if program.parents.get(here) is not program.parents.get(there) or not here.args.args or not there.args.args:
-        return False
-    this = here.args.args[0].arg
-    if this != there.args.args[0].arg:
-        return False
-    local = {n for s in here.body for n in program.names_bound(s)} | {a.arg for a in here.args.args[1:]}
-    bound = program.names_bound(statement)
-    return not bound and not (program.names_read(statement) & local)
 
 
 def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> bool:
