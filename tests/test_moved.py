@@ -118,3 +118,24 @@ def test_a_call_does_not_move_past_what_it_matters_to(old: str, new: str) -> Non
     program = REFRESHED_ONCE.replace(old, new).replace("def refresh(self)", "def refresh(self, batches=None)")
     assert "\n                self.refresh(" in repaired(REFRESHED_ONCE)
     assert "\n                self.refresh(" not in repaired(program)
+
+
+TWO_STEPS = (FIXTURES / "step-between-backwards" / "two_steps_for_two_terms.before.py").read_text()
+
+
+def test_two_steps_with_gradient_zeroed_in_between_are_not_made_one() -> None:
+    zeroed = TWO_STEPS.replace("    (fit + 0.1", "    optimizer.zero_grad()\n    (fit + 0.1")
+    assert repaired(TWO_STEPS).count("optimizer.step()") == 1
+    assert repaired(zeroed) == zeroed
+
+
+JUDGE_FIRST = (FIXTURES / "step-between-backwards" / "judge_learns_first.before.py").read_text()
+
+
+def test_gradient_is_not_zeroed_that_a_step_still_takes() -> None:
+    penalised = JUDGE_FIRST.replace(
+        "        return judge_loss",
+        "        (0.1 * self.judge(real).pow(2).mean()).backward()\n        return judge_loss",
+    )
+    assert repaired(JUDGE_FIRST).count("self.judge_opt.zero_grad()") == 2
+    assert repaired(penalised).count("self.judge_opt.zero_grad()") == 1

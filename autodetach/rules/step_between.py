@@ -28,7 +28,8 @@ opt_b.step()
 A step is moved only if every step still consumes gradient of the same losses; unsafe where several optimizers share
 the gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step, if
 nothing reads it before; or it is differentiated, and its parameters stepped, before the first step; or it is computed
-once more. These are unsafe: to detach, or another one of them, may be what was meant.
+once more; or the first step is dropped, if the same one runs behind the second loss and nothing is zeroed in between.
+These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
 When the forward is run again after the step, and when no changed tensor was saved.
@@ -48,7 +49,7 @@ from autodetach.machine.graph import Differentiation, Site, diverge
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.rules.computed_behind import computed_behind_step
-from autodetach.rules.moved_steps import differentiated_before, step_moved_behind
+from autodetach.rules.moved_steps import differentiated_before, step_moved_behind, stepped_once
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -130,6 +131,7 @@ def _candidates(
     if isinstance(event, StaleSaved):
         yield from differentiated_before(program, run, by)
     yield from behind[-1:]  # the one that computes everything twice
+    yield from stepped_once(program, run, by)
 
 
 def _copied(program: Program, event: StaleSaved) -> Iterator[Candidate]:
