@@ -22,7 +22,7 @@ def called_inside(program: Program, run: Run, body: Block, outer: list[Node], do
 
     anchor = first_statement(body)
     home = program.scope(anchor)
-    known = (s for s in _calling_statements(program, outer) if program.scope(s) is not home)
+    known = (s for s in calling_statements(program, outer) if program.scope(s) is not home)
     calls = [s for s in known if of_the_same_object(program, s, anchor)]
     if not calls:
         return
@@ -41,7 +41,7 @@ def called_in_loop(
     loop = activation.node
     if not isinstance(loop, LOOPS):
         return
-    for call in _calling_statements(program, outer)[:1]:
+    for call in calling_statements(program, outer)[:1]:
         loops, over = _way(program, call, loop)
         bound = {name for s in (*loops, *over) for name in program.names_bound(s)}
         if not loops or program.names_read(call) & bound or _may_matter(program, over, _called(program, call, outer)):
@@ -57,6 +57,15 @@ def first_statement(body: Block) -> ast.stmt:
     first = body[0]
     is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
     return body[1] if is_docstring and len(body) > 1 else first
+
+
+def calling_statements(program: Program, outer: list[Node]) -> list[ast.stmt]:
+    """The statements that do nothing but call what makes all of the nodes, innermost first."""
+    found: list[list[ast.stmt]] = []
+    for node in outer:
+        calls = [(site.node, program.statement(site.node)) for site in calls_of(node.chain)]
+        found.append([s for call, s in calls if isinstance(s, ast.Expr) and s.value is call])
+    return [s for s in found[0] if all(s in others for others in found)] if found else []
 
 
 def of_the_same_object(program: Program, statement: ast.stmt, anchor: ast.stmt) -> bool:
@@ -77,15 +86,6 @@ def of_the_same_object(program: Program, statement: ast.stmt, anchor: ast.stmt) 
 def _doubt(program: Program, run: Run, call: ast.stmt, doubt: str | None) -> str | None:
     changes = draws_random_numbers(run, [call]) or keeps_state(program, run, [call])
     return CHANGES if doubt is None and changes else doubt
-
-
-def _calling_statements(program: Program, outer: list[Node]) -> list[ast.stmt]:
-    """The statements that do nothing but call what makes all of the nodes, innermost first."""
-    found: list[list[ast.stmt]] = []
-    for node in outer:
-        calls = [(site.node, program.statement(site.node)) for site in calls_of(node.chain)]
-        found.append([s for call, s in calls if isinstance(s, ast.Expr) and s.value is call])
-    return [s for s in found[0] if all(s in others for others in found)] if found else []
 
 
 def _way(program: Program, call: ast.stmt, loop: ast.stmt) -> tuple[Block, Block]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.graph import Differentiation, with_leaves
+from autodetach.machine.graph import Differentiation, Node, with_leaves
 from autodetach.machine.run import Run
+from autodetach.rules.called_inside import calling_statements, of_the_same_object
 from autodetach.rules.program import Program, line, statement_in, targets_of, text, without_retain
 from autodetach.rules.side_effects import draws_random_numbers
 from autodetach.rules.suspect import Candidate
+
+BEHIND = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
 
 
 def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:
@@ -17,11 +20,7 @@ def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Ite
     from autodetach.codemods.copy_statements import CopyStatements
     from autodetach.codemods.move_statements import MoveStatements
 
-    step = max(
-        (s.clock for s in run.machine.steps if s.clock < by.number and s.consumed and s.what != "grad"), default=0
-    )
-    trained = with_leaves(by.walked)
-    old = [n for n in by.walked if n in trained and not n.leaf and n.number < step]
+    step, old = _outdated(run, by)
     for _, frame in reversed(by.trail):
         places = [statement_in(n, frame) for n in old]
         if all(p is not None for p in places):
@@ -40,21 +39,46 @@ def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Ite
     first = _first_reader(program, later, statements, run, step)
     flags = without_retain(old)
     shown = ", ".join(f"`{text(t)}`" for s in statements for t in targets_of(s))
-    doubt = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
     goal = first or anchor
     if _is_free(program, block, statements, goal):
         yield Candidate(
             f"compute {shown} right before `{text(goal)}`",
             (MoveStatements(tuple(statements), goal), *flags),
-            doubt,
+            BEHIND,
         )
-    if draws_random_numbers(run, statements):
-        doubt += ", and random numbers are drawn again"
+    doubt = f"{BEHIND}, and random numbers are drawn again" if draws_random_numbers(run, statements) else BEHIND
     yield Candidate(
         f"compute {shown} again before `{text(by.call)}`",
         (CopyStatements(tuple(statements), goal), *flags),
         doubt,
     )
+
+
+def called_behind_step(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:
+    """`self.forward()`, which makes all that the step has made outdated, once more in front of what reads it."""
+    from autodetach.codemods.copy_statements import CopyStatements
+
+    step, old = _outdated(run, by)
+    stepping = {place for s in run.machine.steps if s.clock <= step for place, _ in s.trail}
+    for goal, _ in reversed(by.trail):
+        block = program.block(goal)
+        if goal not in block or not any(s in stepping for s in block[: block.index(goal)]):
+            continue
+        call = next((s for s in calling_statements(program, old) if of_the_same_object(program, s, goal)), None)
+        if call is None:
+            return
+        again = ", and random numbers are drawn again" if draws_random_numbers(run, [call]) else ""
+        message = f"call `{text(call)}` again before `{text(goal)}`"
+        yield Candidate(message, (CopyStatements((call,), goal), *without_retain(old)), BEHIND + again)
+        return
+
+
+def _outdated(run: Run, by: Differentiation) -> tuple[int, list[Node]]:
+    """When parameters were last stepped before a differentiation, and what it walks to a leaf was made before that."""
+    steps = (s.clock for s in run.machine.steps if s.clock < by.number and s.consumed and s.what != "grad")
+    step = max(steps, default=0)
+    trained = with_leaves(by.walked)
+    return step, [n for n in by.walked if n in trained and not n.leaf and n.number < step]
 
 
 def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt], goal: ast.stmt) -> bool:

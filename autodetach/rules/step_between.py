@@ -48,7 +48,7 @@ from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Site, diverge
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.rules.computed_behind import computed_behind_step
+from autodetach.rules.computed_behind import called_behind_step, computed_behind_step
 from autodetach.rules.moved_steps import differentiated_before, step_moved_behind, stepped_once
 from autodetach.rules.program import (
     Program,
@@ -131,6 +131,7 @@ def _candidates(
     if isinstance(event, StaleSaved):
         yield from differentiated_before(program, run, by)
     yield from behind[-1:]  # the one that computes everything twice
+    yield from called_behind_step(program, run, by)
     yield from stepped_once(program, run, by)
 
 
