@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions
+from autodetach.checker import CheckOptions, check
 from autodetach.fixing import fix
 from autodetach.source import Source
 
@@ -139,3 +139,48 @@ def test_gradient_is_not_zeroed_that_a_step_still_takes() -> None:
     )
     assert repaired(JUDGE_FIRST).count("self.judge_opt.zero_grad()") == 2
     assert repaired(penalised).count("self.judge_opt.zero_grad()") == 1
+
+
+DRAWN_ONCE = """\
+import random
+
+import numpy as np
+import torch
+from torch import nn
+
+net, head = nn.Linear(4, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+
+
+def noise(n):
+    return torch.randn(n, 4)
+
+
+def sample(n):
+    return net(noise(n))
+
+
+fake = sample(5)
+for step in range(4):
+    loss = head(fake).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("drawn", "applicability"),
+    [
+        ("torch.randn(n, 4)", "unsafe"),
+        ("torch.from_numpy(np.random.randn(n, 4)).float()", "unsafe"),
+        ("random.random() * torch.ones(n, 4)", "unsafe"),
+        ("random.choice([0.5, 2.0]) * torch.ones(n, 4)", "unsafe"),
+        ("torch.ones(n, 4)", "safe"),
+    ],
+)
+def test_what_draws_random_numbers_somewhere_inside_is_not_moved_safely(drawn: str, applicability: str) -> None:
+    program = DRAWN_ONCE.replace("torch.randn(n, 4)", drawn)
+    (finding,) = check(Source.from_bytes(program.encode(), "program.py"), CheckOptions()).findings
+    assert finding.fix is not None
+    assert finding.fix.applicability.value == applicability

@@ -107,7 +107,7 @@ class Core:
         self.namespaces: dict[str, Namespace] = {}
         self.importing = False
         self.import_fuel = FUEL_FOR_IMPORTS
-        self.random_nodes: list[Site] = []
+        self.random_nodes: list[tuple[Site, Chain]] = []
         self.leaf_tensors: list[Tensor] = []
         self.in_forward = 0
         self.in_module = False

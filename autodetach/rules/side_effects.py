@@ -11,12 +11,9 @@ from autodetach.rules.program import Program, calls_of, targets_of
 def draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
     """Whether statements, or what they call, draw random numbers."""
     lines = {n for s in statements for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
-    if any(site.line in lines for site in run.machine.random_nodes):
-        return True
     return any(
-        any(site.line in lines for site in calls_of(n.chain))
-        and n.site.node in {r.node for r in run.machine.random_nodes}
-        for n in run.machine.nodes
+        site.line in lines or any(call.line in lines for call in calls_of(chain))
+        for site, chain in run.machine.random_nodes
     )
 
 
