@@ -77,6 +77,7 @@ ORDER = (
     "rules.cover rules.reads rules.weighted",
     "rules.stores rules.truncation rules.emptied rules.own_term rules.one_element rules.in_lambda",
     "rules.called_inside",
+    "rules.built_with_locals",
     "rules.cache_guards",
     "rules.anew rules.called_again rules.moved_inside rules.repeated",
     "rules.begun_sum rules.one_backward",

@@ -184,3 +184,27 @@ def test_what_draws_random_numbers_somewhere_inside_is_not_moved_safely(drawn: s
     (finding,) = check(Source.from_bytes(program.encode(), "program.py"), CheckOptions()).findings
     assert finding.fix is not None
     assert finding.fix.applicability.value == applicability
+
+
+WITH_LOCALS = (FIXTURES / "graph-outside-loop" / "mixing_built_with_locals.before.py").read_text()
+IN_FORWARD = "        self.system = coupling - coupling.t() - loss\n        half = self.size // 2\n        state"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        self.damping = damping\n", ""),  # nobody has kept it
+        ("optimizer = torch", "model.damping = 0.2\noptimizer = torch"),
+        ("def forward(self, state, dt)", "def forward(self, state, dt, coupling=None)"),
+        ("return state[:, :half]", "return state[:, :half] + len(loss)"),  # a name of the module
+        ("        loss = damping", "        size = size + 0\n        loss = damping"),
+        ("        loss = damping", "        if size:\n            coupling = 2 * coupling\n        loss = damping"),
+        ("        loss = damping", "        coupling.fill_diagonal_(0.5)\n        loss = damping"),
+        ("half = size // 2", "half = int(size / 2)"),  # it would be called again
+        ("optimizer = torch", "print(model.system)\noptimizer = torch"),
+    ],
+)
+def test_what_needs_local_names_moves_only_where_they_mean_the_same(old: str, new: str) -> None:
+    assert IN_FORWARD in repaired(WITH_LOCALS)
+    assert old in WITH_LOCALS
+    assert IN_FORWARD not in repaired(WITH_LOCALS.replace(old, new))

@@ -83,6 +83,21 @@ def of_the_same_object(program: Program, statement: ast.stmt, anchor: ast.stmt) 
     return not bound and not (program.names_read(statement) & local)
 
 
+def is_of_another_class(program: Program, mention: ast.Attribute, goal: ast.AST) -> bool:
+    """Whether it is `self.places` in a class that has nothing to do with the other classes of its file."""
+    method = program.scope(mention)
+    cls = program.parents.get(method)
+    if not isinstance(method, ast.FunctionDef) or not isinstance(cls, ast.ClassDef) or cls in program.enclosing(goal):
+        return False
+    if not isinstance(mention.value, ast.Name) or mention.value.id not in {a.arg for a in method.args.args[:1]}:
+        return False
+    classes = {n for n in ast.walk(program.file_of(cls)) if isinstance(n, ast.ClassDef)}
+    names = {c.name for c in classes}
+    own = {n.id for base in cls.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
+    others = {n.id for c in classes for base in c.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
+    return not own & names and cls.name not in others
+
+
 def _doubt(program: Program, run: Run, call: ast.stmt, doubt: str | None) -> str | None:
     changes = draws_random_numbers(run, [call]) or keeps_state(program, run, [call])
     return CHANGES if doubt is None and changes else doubt

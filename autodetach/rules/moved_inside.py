@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import ast
-from typing import TypeGuard
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.machine.graph import Activation, Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.rules.called_inside import called_in_loop, called_inside, first_statement, of_the_same_object
+from autodetach.rules.built_with_locals import built_with_locals
+from autodetach.rules.called_inside import (
+    called_in_loop,
+    called_inside,
+    first_statement,
+    is_of_another_class,
+    of_the_same_object,
+)
 from autodetach.rules.in_lambda import computed_in_lambda
 from autodetach.rules.one_element import where_read
 from autodetach.rules.program import LOOPS, Program, calls_of, line, targets_of, text, without_retain
 from autodetach.rules.side_effects import draws_random_numbers, keeps_state
 from autodetach.rules.suspect import Candidate
+
+if TYPE_CHECKING:
+    from autodetach.codemods.replace_expression import ReplaceExpression
 
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 OF_SUMS = (ast.If, ast.For, ast.Continue, ast.Break, ast.Pass)
@@ -35,6 +46,7 @@ def moved_inside(
     for body in (reading, _only_method(program, list(building), names)):
         called = called_inside(program, run, body, outer, doubt) if body else ()
         moved = [*_moved(program, run, body, "function", outer, doubt), *called]
+        moved = moved or list(_moved_with_locals(program, run, body, outer, doubt))
         if moved:
             return [*in_loop, *moved]
     return in_loop
@@ -59,16 +71,47 @@ def _moved(
         return []
     if not _movable(program, ordered, anchor):
         return []
-    if doubt is None and draws_random_numbers(run, ordered):
-        doubt = "a moved statement draws random numbers, which it will do in every pass"
-    if doubt is None and keeps_state(program, run, ordered):
-        doubt = "a moved statement calls what keeps a state, which it will change in every pass"
+    doubt = doubt or _doubt_of(program, run, ordered)
     names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in targets_of(s)))
     alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
     move, message = MoveStatements(tuple(ordered), anchor), f"compute {names} inside the {where}"
     flags = without_retain(outer)
     freed = [Candidate(f"{message}, and no graph is retained", (move, *flags), doubt)] if flags else []
     return [*alone, *freed, Candidate(message, (move,), doubt)]
+
+
+def _moved_with_locals(
+    program: Program, run: Run, body: list[ast.stmt], outer: list[Node], doubt: str | None
+) -> Iterator[Candidate]:
+    """`self.mixing = a - b` of a constructor, with what makes `a` and `b`."""
+    from autodetach.codemods.copy_statements import CopyStatements
+    from autodetach.codemods.move_statements import MoveStatements
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    built = built_with_locals(program, outer, body) if body else None
+    if built is None or _read_by_others(program, list(built.moved), program.scope(first_statement(body))):
+        return
+    doubt = doubt or _doubt_of(program, run, [*built.copied, *built.moved])
+    renamed = tuple(ReplaceExpression(name, kept) for name, kept in built.given)
+    copy = CopyStatements(built.copied, first_statement(body), changes=_within(renamed, built.copied))
+    move = MoveStatements(built.moved, first_statement(body), changes=_within(renamed, built.moved))
+    targets = [t for s in built.moved for t in targets_of(s) if isinstance(t, (ast.Name, ast.Attribute))]
+    shown = ", ".join(dict.fromkeys(f"`{text(t)}`" for t in targets))
+    codemods = ((copy, move) if built.copied else (move,)) + without_retain(outer)
+    yield Candidate(f"compute {shown} inside the function", codemods, doubt)
+
+
+def _within(changes: tuple[ReplaceExpression, ...], statements: tuple[ast.stmt, ...]) -> tuple[ReplaceExpression, ...]:
+    inside = {n for s in statements for n in ast.walk(s)}
+    return tuple(change for change in changes if change.expression in inside)
+
+
+def _doubt_of(program: Program, run: Run, statements: list[ast.stmt]) -> str | None:
+    if draws_random_numbers(run, statements):
+        return "a moved statement draws random numbers, which it will do in every pass"
+    if keeps_state(program, run, statements):
+        return "a moved statement calls what keeps a state, which it will change in every pass"
+    return None
 
 
 def _summed_by_loop(program: Program, statement: ast.stmt, anchor: ast.stmt) -> list[ast.stmt]:
@@ -112,7 +155,8 @@ def _only_method(program: Program, building: list[ast.stmt], names: set[str]) ->
     methods = {program.scope(s) for s in building}
     owners = {program.parents.get(method) for method in methods}
     cls = next(iter(owners)) if len(owners) == 1 else None
-    if not isinstance(cls, ast.ClassDef) or not all("." in name for name in names):
+    names = {name for name in names if "." in name and "[" not in name}
+    if not isinstance(cls, ast.ClassDef):
         return []
     functions = [f for f in cls.body if isinstance(f, ast.FunctionDef) and f not in methods]
     reading = [f for f in functions if any(_is_read(n) and spelled(n) in names for n in ast.walk(f))]
@@ -203,24 +247,9 @@ def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST)
     nodes = ast.walk(program.file_of(goal)) if kept else ()
     mentions = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in kept)
     return any(
-        {goal, *statements}.isdisjoint(program.enclosing(n)) and not _is_of_another_class(program, n, goal)
+        {goal, *statements}.isdisjoint(program.enclosing(n)) and not is_of_another_class(program, n, goal)
         for n in mentions
     )
-
-
-def _is_of_another_class(program: Program, mention: ast.Attribute, goal: ast.AST) -> bool:
-    """Whether it is `self.places` in a class that has nothing to do with the other classes of its file."""
-    method = program.scope(mention)
-    cls = program.parents.get(method)
-    if not isinstance(method, ast.FunctionDef) or not isinstance(cls, ast.ClassDef) or cls in program.enclosing(goal):
-        return False
-    if not isinstance(mention.value, ast.Name) or mention.value.id not in {a.arg for a in method.args.args[:1]}:
-        return False
-    classes = {n for n in ast.walk(program.file_of(cls)) if isinstance(n, ast.ClassDef)}
-    names = {c.name for c in classes}
-    own = {n.id for base in cls.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
-    others = {n.id for c in classes for base in c.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
-    return not own & names and cls.name not in others
 
 
 def _binds(scope: ast.AST, name: str) -> bool:

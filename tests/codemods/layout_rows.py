@@ -73,6 +73,16 @@ def copy(*texts: str, to: str, detached: tuple[str, ...] = ()) -> Make:
     return make
 
 
+def copy_renamed(text: str, name: str, new: str, *, to: str) -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        found = statement(tree, text)
+        names = [n for n in ast.walk(found) if isinstance(n, ast.Name) and n.id == name]
+        changes = tuple(ReplaceExpression(n, new) for n in names)
+        return CopyStatements((found,), statement(tree, to), changes=changes)
+
+    return make
+
+
 def bind(text: str = "h.detach()", target: str = "h") -> Make:
     def make(tree: ast.Module) -> Codemod:
         found = statement(tree, text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, KOREAN, LATIN, Row, bind, copy, in_place, insert
+from layout_rows import BOM, KOREAN, LATIN, Row, bind, copy, copy_renamed, in_place, insert
 
 INSERTED: dict[str, Row] = {
     "behind": (insert("a()"), "a()\nb()\n", "a()\nh = h.detach()\nb()\n"),
@@ -59,6 +59,11 @@ INSERTED: dict[str, Row] = {
 }
 
 COPIED: dict[str, Row] = {
+    "other names": (
+        copy_renamed("h = ", "n", "self.n", to="a()"),
+        "h = n // 2 + n  # größe\nfor x in y:\n    a()\n",
+        "h = n // 2 + n  # größe\nfor x in y:\n    h = self.n // 2 + self.n\n    a()\n",
+    ),
     "plain": (
         copy("h = ", to="a()"),
         "h = 0  # why\nfor x in y:\n    a()\n",
