@@ -147,7 +147,7 @@ def _compare_steps(
         each: Reached = Counter()
         for _, nodes in reached:
             each.update(_count(nodes))
-        if has - (total | each):
+        if has - (total | each) and _unfolded(differentiations, leaf) != _unfolded(new[name], leaves[name]):
             return Verdict(False, False, "a step consumes gradient that it did not consume before")
         if set(total) != set(has) or _paths(differentiations, leaf) != _paths(new[name], leaves[name]):
             equal = False
@@ -176,6 +176,29 @@ def _paths(differentiations: Iterable[Differentiation], leaf: Node) -> int:
                 ways[node] = sum(ways.get(p, 0) for p in node.parents)
         total += sum(ways.get(root, 0) for root in d.roots)
     return total
+
+
+def _unfolded(differentiations: Iterable[Differentiation], leaf: Node) -> Reached:
+    """How many ways from the roots down to a leaf go through each operation.
+
+    The gradient is the sum over these ways (the chain rule), so that it stays the same where a value that several
+    others share is computed anew for each of them.
+    """
+    found: Reached = Counter()
+    for d in differentiations:
+        nodes = between(d.roots, leaf)
+        ordered = sorted(nodes, key=lambda n: n.number)
+        below: Counter[Node] = Counter({leaf: 1})
+        above: Counter[Node] = Counter(d.roots)
+        for node in ordered:
+            if node is not leaf:
+                below[node] = sum(below[p] for p in node.parents)
+        for node in reversed(ordered):
+            for parent in node.parents:
+                above[parent] += above[node]
+            if node.op not in TRANSPARENT:
+                found[_name(node)] += above[node] * below[node]
+    return found
 
 
 def _count(nodes: Iterable[Node]) -> Reached:
