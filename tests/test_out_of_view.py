@@ -447,6 +447,25 @@ net = Net()
 for _ in range(100):
     adapted(copy.copy(net))
 """,
+    "weights of gradients": """\
+import torch
+from torch import nn
+
+
+class Weighting(nn.Module):
+    def differentiate(self, weights, gradients):
+        for number, task in enumerate(self.tasks):
+            self.outputs[task].backward(weights[number] * gradients[number])
+
+
+class Learned(Weighting):
+    def __init__(self):
+        super().__init__()
+        self.logits = nn.Parameter(torch.ones(2))
+
+    def step(self, gradients):
+        self.differentiate(torch.softmax(self.logits, 0), gradients)
+""",
     "rows of indices": """\
 import torch
 from torch import nn
@@ -795,3 +814,39 @@ def test_what_is_plotted_and_logged_ends_no_program(line: str) -> None:
     )
     (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
     assert finding.code == "AD101"
+
+
+def test_what_one_program_only_keeps_another_one_may_train_with(tmp_path: Path) -> None:
+    """`play` keeps what it never differentiates; `trained`, which it does not call, would differentiate that."""
+    (tmp_path / "policy.py").write_text(
+        "import torch\n"
+        "from torch import nn\n"
+        "\n"
+        "\n"
+        "class Policy(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.linear, self.values = nn.Linear(8, 1), []\n"
+        "\n"
+        "    def forward(self, state):\n"
+        "        self.values.append(torch.tanh(self.linear(state)))\n"
+        "        return 1\n"
+        "\n"
+        "    def loss(self, rewards):\n"
+        "        total = 0\n"
+        "        for value, reward in zip(self.values, rewards):\n"
+        "            total += (value - reward) ** 2\n"
+        "        return total\n"
+    )
+    (tmp_path / "play.py").write_text(
+        "import torch\n"
+        "from policy import Policy\n"
+        "\n"
+        "policy = Policy()\n"
+        "for episode in range(5):\n"
+        "    for step in range(10000):\n"
+        "        policy(torch.randn(8))\n"
+    )
+    command = [sys.executable, "-m", "autodetach", "check", "--no-cache", "."]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "")

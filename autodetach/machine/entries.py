@@ -172,7 +172,7 @@ def enter(
     forward = function.name == "forward" and function.owner is not None
     machine.in_forward += forward
     machine.in_module = is_module(machine.entered)
-    given = given_by_name(machine, function)
+    given = given_by_name(machine, function) | flags_of(machine, function)
     asked = False
     try:
         for _ in range(3 if repeated else 1):
@@ -232,7 +232,12 @@ def given_by_name(machine: Machine, function: Value) -> dict[str, Value]:
     if not isinstance(function, Function):
         return {}
     spec = function.node.args
-    given: dict[str, Value] = {} if spec.kwarg is None else {OUT_OF_VIEW: of_a_caller(machine, spec.kwarg.arg)}
+    return {} if spec.kwarg is None else {OUT_OF_VIEW: of_a_caller(machine, spec.kwarg.arg)}
+
+
+def flags_of(machine: Machine, function: Function) -> dict[str, Value]:
+    """The parameters that are True or False by default, which the default path takes them for: callers may differ."""
+    given: dict[str, Value] = {}
     for name, default in defaults_of(function):
         if isinstance(default, bool):
             given[name] = flag = machine.opaque(name)

@@ -56,6 +56,9 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if name == "backward" or name == "manual_backward":
         first = args[0] if args else kwargs.get("loss")
         if isinstance(first, (Tensor, Opaque)) and this.node is None:
+            if _is_item(site.node):
+                m.escape([first], site, name)
+                return _opaque_backward(m, this, args, kwargs, site)
             return wrapped_backward(m, this, args, kwargs, site)
         if this.node is not None and this.node.leaf:
             return None
@@ -134,6 +137,15 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
             return m.unknown_result(name, [held, *values], site)
         return m.call_unknown(name, args, kwargs, site)
     return m.call_unknown(name, [this, *args], kwargs, site)
+
+
+def _is_item(call: ast.AST) -> bool:
+    """Whether a method is called of one of several, `outputs[k].backward(weights)`: there are few engines."""
+    return (
+        isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Subscript)
+    )
 
 
 def _may_rebind(m: Core, this: Opaque, site: Site) -> None:

@@ -19,7 +19,8 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 class Unseen:
     """What the statements that no run executed hand on: names by their function, attributes wherever they stand.
 
-    Functions that none has called are left out.
+    Functions that none has called are left out, but for the attributes in those of imported files: other programs call
+    these, on the same objects.
     """
 
     def __init__(self, trees: Sequence[ast.Module], runs: Sequence[Run]) -> None:
@@ -55,7 +56,7 @@ class Unseen:
                 for name in _handed_on(node, home):
                     self._names.setdefault(name, []).append(node)
             elif isinstance(node, FUNCTIONS):
-                if self._is_executed(node.body[0]):
+                if self._is_executed(node.body[0]) or tree is not self._trees[0]:
                     pending += ((child, node) for child in ast.iter_child_nodes(node))
             else:
                 pending += ((child, home) for child in ast.iter_child_nodes(node))
