@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from autodetach.machine.graph import Activation, Node
-from autodetach.machine.spelling import spelled
+from autodetach.machine.graph import Activation, Node, trail_of
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Class, Instance
 from autodetach.rules.cache_guards import guards, without_guard
 from autodetach.rules.cover import cover, innermost
@@ -32,8 +32,17 @@ def made_anew(
     crossed: list[Crossed],
     there: list[Crossed],
 ) -> Iterator[Candidate]:
-    """What is made of trained parameters is made anew in every pass."""
-    yield from _computed_anew(program, dict.fromkeys(maker for _, _, maker in crossed))
+    """What is made of trained parameters is made anew in every pass, if it can be once for all that ask for it."""
+    makers = dict.fromkeys(maker for _, _, maker in crossed)
+    always = _computed_anew(program, makers)
+    once = _begun(program, again, d, activation, there)
+    asked = _times_asked(program, makers, [reader for reader, _, _ in crossed if reader is not None])
+    yield from (*once, *always) if asked > 1 else (*always, *once)
+
+
+def _begun(
+    program: Program, again: Replay, d: Moment, activation: Activation, there: list[Crossed]
+) -> Iterator[Candidate]:
     chosen = cover(program, again, d, activation, [operand for _, operand, _ in there])
     if not chosen:
         return
@@ -41,6 +50,18 @@ def made_anew(
     statement = placed(program, d, frame, activation.node)
     if statement is not None:
         yield from _begun_anew(program, chosen.values(), behind_step(program, again.machine, d, statement, frame))
+
+
+def _times_asked(program: Program, makers: Iterable[Node], readers: Iterable[Node]) -> int:
+    """How many calls in a pass read a value and ask a function for it that has it guarded."""
+    guarding = {program.scope(guard) for maker in makers for guard in guards(program, _places(program, maker))}
+    names = {function.name for function in guarding if isinstance(function, ast.FunctionDef)}
+    frames = {frame: None for reader in readers for _, frame in trail_of(reader)}
+    return sum(
+        any(isinstance(n, ast.Call) and last_word(n.func) in names for n in ast.walk(node))
+        for frame in frames
+        if isinstance(node := getattr(getattr(frame, "function", None), "node", None), ast.FunctionDef)
+    )
 
 
 def _computed_anew(program: Program, makers: Iterable[Node]) -> Iterator[Candidate]:
