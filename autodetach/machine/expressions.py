@@ -33,6 +33,7 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
+    held_by,
     is_constant,
     is_number,
     is_scalar,
@@ -267,6 +268,7 @@ class Expressions(Objects):
         for key_node, value_node in zip(node.keys, node.values, strict=True):
             value = self.eval(value_node, frame)
             if key_node is None:
+                value = held_by(value)
                 if isinstance(value, Mapping):
                     mapping.items.update(value.items)
                     mapping.exact = mapping.exact and value.exact
@@ -384,7 +386,7 @@ class Expressions(Objects):
             operands.append((k.value, value))
             if k.arg is not None:
                 kwargs[k.arg] = value
-            elif isinstance(value, Mapping):
+            elif isinstance(value := held_by(value), Mapping):
                 for name, item in value.items.values():
                     if isinstance(name, str):
                         kwargs[name] = item

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine import tensors
+from autodetach.machine import containers, tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.frameworks import BOUND, fill_thread, thread_method, toggle
@@ -43,6 +43,8 @@ from autodetach.machine.values import (
 MODULE_BASES = ("Module", "LightningModule", "PreTrainedModel")
 REPLACED = frozenset({"forward", "#hooks", "#prehooks"})
 """Attributes of a module by which calling it is more than what its class does."""
+CONTAINERS = frozenset({"builtins.list", "builtins.dict", "collections.OrderedDict", "collections.deque"})
+"""Containers of Python whose subclasses hold what they hold."""
 DISTRIBUTION_DRAWS = frozenset("sample sample_n".split())
 
 
@@ -76,8 +78,10 @@ def initialise(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Val
             fill_thread(m, this, args, kwargs)
         elif path == NAMESPACE:
             fill_namespace(this, args, kwargs)
-        elif path in ("builtins.list", "builtins.dict"):
-            this.attrs["#items"] = Sequence("list", m.collect(args[0], site)[0] if args else [], m.clock)
+        elif path in CONTAINERS:
+            made = m.call(External(path), args, kwargs, site)
+            if isinstance(made, (Sequence, Mapping)):
+                this.attrs["#items"] = made
 
 
 def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site) -> Value:
@@ -94,6 +98,8 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
         return Native(name, lambda args, kwargs, s: wrapped_backward(m, this, args, kwargs, s), this)
     if short in ("GradScaler",):
         return Native(name, lambda args, kwargs, s: opaque_scaler(m, name, args, s), this)
+    if path in CONTAINERS and "#items" in this.attrs and name != "__init__":
+        return containers.attribute(m, this.attrs["#items"], name)
     if part.startswith("nn.") or short.endswith(MODULE_BASES):
         if name == "training":
             return True

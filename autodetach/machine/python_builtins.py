@@ -28,6 +28,7 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
+    held_by,
     is_constant,
     is_number,
 )
@@ -350,9 +351,10 @@ def make_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
     """`dict(...)`."""
     result = Mapping(m.clock)
     if args:
-        if isinstance(args[0], Mapping):
-            result.items.update(args[0].items)
-            result.exact = args[0].exact
+        given = held_by(args[0])
+        if isinstance(given, Mapping):
+            result.items.update(given.items)
+            result.exact = given.exact
         else:
             items, exact = m.collect(args[0], site, 64)
             result.exact = exact

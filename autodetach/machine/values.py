@@ -490,6 +490,11 @@ def contents(container: Sequence | Mapping) -> list[Value]:
     return container.items if isinstance(container, Sequence) else [value for _, value in container.items.values()]
 
 
+def held_by(value: Value) -> Value:
+    """What an object of a class that derives from a container holds; any other value itself."""
+    return value.attrs.get("#items", value) if isinstance(value, Instance) else value
+
+
 def is_scalar(value: Value) -> bool:
     """Proven to be a 0-dim tensor (or a tensor of one element, where `backward()` was called on it)."""
     if isinstance(value, Tensor):
