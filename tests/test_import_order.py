@@ -41,6 +41,7 @@ ORDER = (
     "machine.core",
     "machine.differentiation machine.in_place machine.counters",
     "machine.tensors machine.containers machine.options machine.keywords machine.records machine.module_tree",
+    "machine.convolutions",
     "machine.modules",
     "machine.python_builtins",
     "machine.standard_library machine.functional",

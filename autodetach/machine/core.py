@@ -84,6 +84,8 @@ class Core:
     def __init__(self, policy: Policy, fuel: int) -> None:
         self.oracle = Oracle(policy)
         self.options: dict[str, Value] = {}
+        self.numeric_options: set[str] = set()
+        self.evaluated: set[Node] = set()  # parameters of modules in `eval()` mode
         self.tests = TestIndex()
         self.fuel = fuel
         self.clock = 0

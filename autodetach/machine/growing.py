@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.graph import Site
+from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.growing_chains import growing_chains
 from autodetach.machine.growing_stores import Walks, growing_store, is_differentiated_later, origin_of, stored_alike
 from autodetach.machine.growth import Growth, makers_of_returned
@@ -55,8 +55,21 @@ def _is_handed_back(analysis: Analysis, growth: Growth) -> bool:
         return False
     if any(other.machine.differentiations for other in analysis.runs) and not is_module(frame.this):
         return False
+    if _is_evaluated(analysis, growth):
+        return False
     made = {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
     return not made.isdisjoint(makers_of_returned(frame))
+
+
+def _is_evaluated(analysis: Analysis, growth: Growth) -> bool:
+    """Whether a script, which nothing can import without running it, computes it with models in `eval()` mode."""
+    chain = growth.node.chain
+    while chain is not None and chain[2] is not None:
+        chain = chain[2]
+    leaves = {n for n in ancestors([growth.node, *(e.node for e in growth.elements)]) if n.leaf}
+    if chain is None or chain[0].scope != "<module>" or not leaves or not leaves <= growth.run.machine.evaluated:
+        return False
+    return not any(isinstance(n, ast.Constant) and n.value == "__main__" for n in ast.walk(analysis.tree))
 
 
 def _place_of(growth: Growth) -> Site:

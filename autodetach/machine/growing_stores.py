@@ -184,7 +184,8 @@ def _may_be_drawn(run: Run, events: list[Stored]) -> bool:
 
 def _harmless(node: Node, within_pass: Pass) -> bool:
     """Whether nothing says that what is stored, and never differentiated from there, costs memory in every pass."""
-    return node.weak or any(n.walked_by for n in ancestors([node]) if not n.leaf) or _cheap(node, within_pass)
+    walks = (d for n in ancestors([node]) if not n.leaf for d in n.walked_by)
+    return node.weak or any(not d.create_graph for d in walks) or _cheap(node, within_pass)
 
 
 def _cheap(node: Node, within_pass: Pass) -> bool:

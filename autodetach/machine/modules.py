@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from autodetach.machine import tensors
 from autodetach.machine.arguments import constant, flatten
+from autodetach.machine.convolutions import convolve, is_convolution, set_sizes, signature
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.in_place import in_place
@@ -42,6 +43,7 @@ MODULE_METHODS = frozenset(
     bfloat16 type apply share_memory zero_grad requires_grad_ state_dict load_state_dict register_buffer
     register_parameter add_module register_module register_forward_hook register_forward_pre_hook register_backward_hook
     register_full_backward_hook buffers named_buffers get_parameter get_buffer get_submodule extra_repr
+    _conv_forward
     """.split()
 )
 RECURRENT = {"rnn", "lstm", "cell", "lstmcell"}
@@ -78,6 +80,8 @@ def build_module(m: Core, name: str, args: list[Value], kwargs: dict[str, Value]
         this.attrs.setdefault(key, value)
     for key, value in kwargs.items():
         this.attrs.setdefault(key, value)
+    if is_convolution(name):
+        set_sizes(m, this, name)
     if "BatchNorm" in name or "InstanceNorm" in name:
         for buffer in ("running_mean", "running_var"):
             set_buffer(m, this, buffer, tensors.plain(None, True))
@@ -104,8 +108,8 @@ def _signature(name: str) -> tuple[str, ...]:
         return ("output_size",)
     if name == "Linear":
         return ("in_features", "out_features")
-    if name.startswith("Conv"):
-        return ("in_channels", "out_channels", "kernel_size")
+    if is_convolution(name):
+        return signature(name)
     if name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"):
         return ("input_size", "hidden_size", "num_layers")
     if name == "Embedding":
@@ -334,6 +338,8 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
         mode = (args[0] if args else True) if name == "train" else False
         for module in modules_of(this):
             module.attrs["training"] = mode
+        weights = {p.node for p in parameters_of(this) if p.node is not None}
+        m.evaluated = m.evaluated - weights if mode is not False else m.evaluated | weights
         return this
     if name == "zero_grad":
         m.zero(parameters_of(this), site)
@@ -374,6 +380,9 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
         for _, tensor in named_tensors(this):
             m.change_in_place(tensor, site)
         return m.opaque(name)
+    if name == "_conv_forward":
+        conv = next((n for n in _builtin_names(this.cls) if is_convolution(n)), None)
+        return m.call(convolve(m, this, conv), args, kwargs, site) if conv is not None else m.opaque(name)
     if name in ("get_parameter", "get_buffer", "get_submodule") and args:
         found: list[tuple[str, Value]] = [*named_tensors(this), *named_modules(this)]
         return next((v for key, v in found if key == args[0]), None) or m.opaque(name)

@@ -252,7 +252,7 @@ class Objects(Core):
         else:
             child = self.part(value, name, site)
         if options.OPTIONS in value.attrs:
-            options.attribute(self, name, child)
+            child = options.attribute(self, name, child)
         value.attrs[name] = child
         return child
 

@@ -7,8 +7,9 @@ others are still variations of it.
 from __future__ import annotations
 
 from autodetach.machine.core import Core
-from autodetach.machine.values import Opaque, Value, is_constant
+from autodetach.machine.values import External, Opaque, Sym, Value, is_constant, is_number
 
+NUMBERS = frozenset({"builtins.int", "builtins.float"})
 OPTIONS = "#options"
 """Marks what `parse_args()` returned."""
 
@@ -23,9 +24,15 @@ def add_argument(m: Core, args: list[Value], kwargs: dict[str, Value]) -> None:
     default = kwargs.get("default")
     if dest and default is not None and is_constant(default):
         m.options[dest] = default
+        kind = kwargs.get("type")
+        if isinstance(kind, External) and kind.path in NUMBERS and is_number(default) and "nargs" not in kwargs:
+            m.numeric_options.add(dest)
 
 
-def attribute(m: Core, name: str, value: Value) -> None:
-    """`args.model` was read for the first time, and is not known."""
-    if name in m.options and isinstance(value, Opaque):
+def attribute(m: Core, name: str, value: Value) -> Value:
+    """What stands for `args.model`, which was read for the first time, and is not known: `value`, or a number."""
+    if name in m.numeric_options:
+        value = m.fresh("number")
+    if name in m.options and isinstance(value, (Opaque, Sym)):
         m.oracle.presumed[m.key(value)] = m.key(m.options[name])
+    return value

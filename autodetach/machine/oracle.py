@@ -62,7 +62,7 @@ class Oracle:
                 return None if inner is None else not inner
             if key[0] == "==" and len(key) == 3 and key[1] in self.presumed:
                 return bool(self.presumed[key[1]] == key[2])
-            default = self.presumed.get(("o", key[1])) if key[0] == "truth" else None
+            default = self.presumed.get(("o", key[1]) if key[0] == "truth" else ("s", key))
             if isinstance(default, tuple):
                 return bool(default[-1])
         return None
