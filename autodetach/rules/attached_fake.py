@@ -46,6 +46,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Opaque, Tensor, Value
 from autodetach.rules.called_again import called_again
+from autodetach.rules.own_inputs import restricted
 from autodetach.rules.program import (
     Program,
     assumptions_of,
@@ -206,6 +207,7 @@ def _candidates(
             more = tuple(AppendMethod(e, "detach") for e in alike)
             yield Candidate(f"detach {shown}", (*codemods, *more), doubt, last_resort=True)
     yield from _called_again(program, run, _second(event))
+    yield from restricted(program, run, _second(event))
 
 
 def _called_again(program: Program, run: Run, d: Differentiation) -> Iterator[Candidate]:
