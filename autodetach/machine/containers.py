@@ -345,14 +345,19 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         _set_slice(m, this, index, items, exact, source, site)
         return
     if isinstance(index, int) and -len(this.items) <= index < len(this.items):
-        this.items[index] = value
-        m.store(this, value, source, site, "key")
+        _fill_place(m, this, index, value, source, site)
     elif this.exact and isinstance(index, int) and not m.widening:
         raise Raised("IndexError")
     elif this.items:
         # An unknown place: the youngest stands for it.
-        this.items[-1] = value
-        m.store(this, value, source, site, "key")
+        _fill_place(m, this, -1, value, source, site)
+
+
+def _fill_place(m: Core, this: Sequence, at: int, value: Value, source: ast.expr | None, site: Site) -> None:
+    """Write an element; where None has kept the place for it, the list holds more than before."""
+    is_empty = this.items[at] is None
+    this.items[at] = value
+    m.store(this, value, source, site, "new key" if is_empty else "key")
 
 
 def _set_slice(

@@ -24,10 +24,13 @@ def growths(analysis: Analysis) -> list[Growth]:
         legitimate.update(("chain", crossing.child.site.node) for crossing in crossings if crossing.child.walked_by)
         growing = [*growing_chains(run)]
         walks = Walks()
-        for events in stored_alike(run):
-            if is_differentiated_later(events, walks):
-                legitimate.update(("store", origin_of(run, event).element) for event in events)
-            elif (store := growing_store(run, events)) is not None:
+        groups = list(stored_alike(run))
+        later = [is_differentiated_later(events, walks) for events in groups]
+        read = [event for events, is_later in zip(groups, later, strict=True) if is_later for event in events]
+        legitimate.update(("store", origin_of(run, event).element) for event in read)
+        elements = {event.element for event in read if event.element is not None}
+        for events, is_later in zip(groups, later, strict=True):
+            if not is_later and (store := growing_store(run, events, walks, elements)) is not None:
                 growing.append(store)
         for growth in growing:
             key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)

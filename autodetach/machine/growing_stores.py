@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
-from autodetach.machine.events import Stored
+from autodetach.machine.events import Drawn, Stored
 from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of
 from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, makers_of_returned, proven
 from autodetach.machine.run import Run
@@ -88,8 +88,11 @@ def _is_read_by(d: Differentiation, event: Stored, own: Pass, passes: int, walks
     return False
 
 
-def growing_store(run: Run, events: list[Stored]) -> Growth | None:
-    """The growth of a container by what one place stores there, if it does grow."""
+def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection[object]) -> Growth | None:
+    """The growth of a container by what one place stores there, if it does grow.
+
+    What other containers take as one of the expressions in `read` is differentiated from there.
+    """
     last = events[-1]
     # Of what runs again where nobody in view calls it, and before that in a loop of the program, both are looked at.
     latest = {event.loops[0].activation: event for event in events if event.loops}
@@ -109,13 +112,13 @@ def growing_store(run: Run, events: list[Stored]) -> Growth | None:
         if not proven(event.node):
             continue
         freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
-        used = _may_be_drawn(run, growing) or (
+        used = _may_be_drawn(run, growing, walks) or (
             freeing is None and (_is_released(run, event, activation) or _is_handed_back(event, activation))
         )
         is_small = (activation.bounded and not _is_much(event)) or activation.inner
         if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
             continue
-        origin = origin_of(run, event)
+        origin = origin_of(run, event, read)
         return Growth(
             "store",
             run,
@@ -176,10 +179,19 @@ def _is_handed_back(event: Stored, activation: Activation) -> bool:
     return event.node in makers_of_returned(frame)
 
 
-def _may_be_drawn(run: Run, events: list[Stored]) -> bool:
+def _may_be_drawn(run: Run, events: list[Stored], walks: Walks) -> bool:
     """Whether what is stored may be differentiated by its place in the container, which is not known."""
     nodes = {event.node for event in events}
-    return any(not draw.others.isdisjoint(nodes) and draw.walked_since(0) for draw in run.machine.drawn)
+    return any(not draw.others.isdisjoint(nodes) and _is_walked(draw, walks) for draw in run.machine.drawn)
+
+
+def _is_walked(draw: Drawn, walks: Walks) -> bool:
+    """Whether what stands for a draw is differentiated, and that by what is made of it behind the draw."""
+    return any(
+        d.number > draw.clock and (n in d.roots or any(m.number > draw.clock for m in walks.made_of(n, d)))
+        for n in draw.taken
+        for d in n.walked_by
+    )
 
 
 def _harmless(node: Node, within_pass: Pass) -> bool:
@@ -206,11 +218,12 @@ def _cheap(node: Node, within_pass: Pass) -> bool:
     return older
 
 
-def origin_of(run: Run, event: Stored) -> Stored:
-    """Where the tensor itself was put into the container that `event` stores."""
+def origin_of(run: Run, event: Stored, read: Collection[object] = ()) -> Stored:
+    """Where the tensor itself was put into the container that `event` stores; by none of the expressions in `read`."""
     if event.value is event.tensor or not isinstance(event.element, (ast.Name, ast.Attribute, ast.Subscript)):
         return event
     for other in run.machine.stored:
-        if other.clock < event.clock and other.tensor is event.tensor and other.value is other.tensor:
+        is_older = other.clock < event.clock and other.element not in read
+        if is_older and other.tensor is event.tensor and other.value is other.tensor:
             return other
     return event

@@ -179,6 +179,11 @@ def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
     return m.opaque("suppress")
 
 
+def generator_of(path: str) -> Handler:
+    """`random.Random(7)`: an object whose methods are the functions of a module."""
+    return lambda m, args, kwargs, site: External(path)
+
+
 def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """An object with the attributes that it is given."""
     made = Instance(External(NAMESPACE), m.serial(), m.clock)
@@ -195,5 +200,7 @@ FUNCTIONS: dict[str, Handler] = {
     "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,
     "numpy.std": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.random.choice": _drawn,
     "torch.from_numpy": _from_numpy,
+    **dict.fromkeys(("random.Random", "random.SystemRandom"), generator_of("random")),
+    **dict.fromkeys(("numpy.random.RandomState", "numpy.random.default_rng"), generator_of("numpy.random")),
     **dict.fromkeys((f"math.{name}" for name in NUMERIC), _math),
 }  # fmt: skip

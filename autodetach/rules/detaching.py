@@ -127,6 +127,8 @@ def _record(template: str, value: Instance) -> str | None:
 def _element_name(template: str) -> str:
     """A name for the elements of a state: `s`, or `t` inside of `s`, `state` of `states`."""
     last = template.rpartition(".")[2].strip("_")
+    if last.isidentifier() and last.endswith("ies") and len(last) > 5:
+        return last[:-3] + "y"
     if last.isidentifier() and last.endswith("s") and len(last) > 3 and last[:-1] not in ("s", template):
         return last[:-1]
     return "t" if template == "s" else "s"

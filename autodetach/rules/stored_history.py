@@ -40,16 +40,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
-from autodetach.machine.values import Mapping, Sequence, Value, graph_in
+from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Instance, Mapping, Sequence, Value, graph_in
 from autodetach.rules.accumulated_loss import FREED
-from autodetach.rules.detaching import element_candidates, leaves_of_display, narrowed, structural
+from autodetach.rules.detaching import element_candidates, has_graph, leaves_of_display, narrowed, structural
 from autodetach.rules.program import Program, handed, line, observed_of, stable, text
 from autodetach.rules.suspect import Candidate, Suspect, rule
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
 
 CHANGES = frozenset("add append appendleft clear extend insert setdefault update".split())
 """Methods by which a container gets other contents."""
@@ -157,6 +162,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from element_candidates(program, targets, number=in_view, what="store")
     elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         yield from _whole(program, stored.element, stored.value)
+        yield from _attributes(program, stored.element, stored.value)
         yield from _handed_over(stored)
     elif isinstance(stored.element, (ast.Tuple, ast.List)) and isinstance(stored.value, Sequence):
         parts = [
@@ -197,6 +203,46 @@ def _whole(program: Program, element: ast.expr, value: Value) -> Iterator[Candid
         new = "{k: v.detach() if torch.is_tensor(v) else v for k, v in {}.items()}"
     if new is not None and (new.count("{}") == 1 or not isinstance(element, ast.Call)):
         yield Candidate(f"store a detached copy of `{text(element)}`", (ReplaceExpression(element, new),))
+
+
+def _attributes(program: Program, element: ast.expr, value: Value) -> Iterator[Candidate]:
+    """Of an object that is filled where it is stored (`stats.loss = loss`), what has history goes in without."""
+    from autodetach.codemods.append_method import AppendMethod
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    if not isinstance(value, Instance) or not isinstance(element, ast.Name):
+        return
+    codemods: list[Codemod] = []
+    for name, held in value.attrs.items():
+        if next(graph_in(held), None) is None:
+            continue
+        written = list(_written(program.scope(element), element.id, name))
+        if not written:
+            return
+        for e in written:
+            new = structural(_copied(e) or "{}", held)
+            if new is None or new.count("{}") > 1:
+                return
+            codemods.append(AppendMethod(e, "detach") if has_graph(held) else ReplaceExpression(e, new))
+    if codemods:
+        yield Candidate(f"fill `{text(element)}` with values without their graph", tuple(codemods))
+
+
+def _copied(expression: ast.expr) -> str | None:
+    """`buffer.losses` of `list(buffer.losses)`."""
+    if isinstance(expression, ast.Call) and spelled(expression.func) in ("list", "tuple") and len(expression.args) == 1:
+        (copied,) = expression.args
+        return spelled(copied) if isinstance(copied, (ast.Name, ast.Attribute)) else None
+    return None
+
+
+def _written(scope: ast.AST, name: str, attribute: str) -> Iterator[ast.expr]:
+    """What a function assigns to an attribute of a variable."""
+    for statement in ast.walk(scope):
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            (target,) = statement.targets
+            if spelled(target) == f"{name}.{attribute}":
+                yield statement.value
 
 
 def _handed_over(stored: Stored) -> Iterator[Candidate]:
