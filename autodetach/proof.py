@@ -128,19 +128,16 @@ def _compare_steps(
     for leaf, differentiations in step.consumed:
         name = old_names[leaf]
         seen.add(name)
-        roots = [r for d in differentiations for r in d.roots]
         if name not in new:
             return Verdict(False, False, "a parameter gets no gradient any more")
         reached = [(d, between(d.roots, leaf)) for d in differentiations]
         again = between([r for d in new[name] for r in d.roots], leaves[name])
-        recent = {
-            n
+        recent = [
+            (d, {n for n in nodes if (n.number > since or within(n.loops, step.loops)) and _is_consumed(n, d)})
             for d, nodes in reached
-            for n in nodes
-            if (n.number > since or within(n.loops, step.loops)) and not (d.raised and _in_earlier_pass(n, d))
-        }
+        ]
         total = _count(set().union(*(nodes for _, nodes in reached)))
-        must = _count(between(roots, leaf, recent))
+        must = _count(set().union(*(between(d.roots, leaf, nodes) for d, nodes in recent)))
         has = _count(again)
         if must - has and not cuts:
             return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
@@ -156,14 +153,13 @@ def _compare_steps(
     return Verdict(True, equal)
 
 
-def _in_earlier_pass(node: Node, d: Differentiation) -> bool:
-    """Whether a node was made in an earlier pass of a loop than the differentiation, as of one segment after the other.
+def _is_consumed(node: Node, d: Differentiation) -> bool:
+    """Whether gradient ever came from a node: not where the differentiation raises, and an earlier pass has made it.
 
-    Where the differentiation raises, nothing ever came from there: all segments are consumed by one step, but each is
-    differentiated by itself.
+    Of one segment after the other, all are consumed by one step, but each is differentiated by itself.
     """
     parted = diverge(node.loops, d.loops)
-    return parted is not None and parted[0].index < parted[1].index
+    return not d.raised or parted is None or parted[0].index >= parted[1].index
 
 
 def _paths(differentiations: Iterable[Differentiation], leaf: Node) -> int:

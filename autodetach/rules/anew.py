@@ -15,6 +15,7 @@ from autodetach.rules.cache_guards import guards, without_guard
 from autodetach.rules.cover import cover, innermost
 from autodetach.rules.crossings import Crossed
 from autodetach.rules.holders import Holder, Replay
+from autodetach.rules.learned_start import ANEW, begun_with_leaf
 from autodetach.rules.moments import Moment, behind_step, placed
 from autodetach.rules.program import Program, calls_of, text
 from autodetach.rules.suspect import Candidate
@@ -46,6 +47,8 @@ def _begun(
     chosen = cover(program, again, d, activation, [operand for _, operand, _ in there])
     if not chosen:
         return
+    for message, codemods in begun_with_leaf(program, activation, {h.text for h in chosen.values()}):
+        yield Candidate(message, codemods, ANEW)
     frame = innermost(d, chosen.values())
     statement = placed(program, d, frame, activation.node)
     if statement is not None:

@@ -56,6 +56,7 @@ from autodetach.rules.growing_state import growing_state
 from autodetach.rules.holders import replay, twin, twin_activation
 from autodetach.rules.moments import moment
 from autodetach.rules.one_backward import differentiated_behind
+from autodetach.rules.own_cuts import own_cuts
 from autodetach.rules.own_term import own_terms
 from autodetach.rules.program import (
     Program,
@@ -231,7 +232,7 @@ def _candidates(
         appended = []  # what is drawn from a memory is meant to last
     emptied = list(emptied_lists(program, again, moment(same), now.activation, there, appended))
     begun = list(begun_in_pass(program, d, now.activation, crossed))
-    found = [*begun, *detached, *emptied]
+    found = [*begun, *own_cuts(program, again, moment(same), now.activation, there), *detached, *emptied]
     for message, codemods in (*found, *truncated(program, again, moment(same), now.activation, there)):
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
