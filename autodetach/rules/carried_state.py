@@ -50,6 +50,7 @@ from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.rules.anew import made_anew
 from autodetach.rules.begun_sum import begun_in_pass
+from autodetach.rules.cover import cover
 from autodetach.rules.crossings import Crossed, crossings
 from autodetach.rules.emptied import emptied_lists
 from autodetach.rules.growing_state import growing_state
@@ -244,7 +245,10 @@ def _candidates(
         yield Candidate(message, codemods, doubt or DRAWN, cuts=True)
     if doubt is None:
         yield from made_anew(program, again, moment(same), now.activation, crossed, there)
-        yield from differentiated_behind(program, run, d, now, crossed)
+        held = cover(program, again, moment(same), now.activation, [operand for _, operand, _ in there])
+        is_near = all(h.frame is same_now.activation.frame for h in held.values())
+        states = {h.text: h.value for h in held.values()} if is_near else {}
+        yield from differentiated_behind(program, run, d, now, crossed, states)
     yield from own_terms(program, d, crossed)
 
 

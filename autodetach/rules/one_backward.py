@@ -4,62 +4,86 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
 from autodetach.machine.graph import Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.values import Value
 from autodetach.rules.crossings import Crossed
-from autodetach.rules.program import Program, call_of, text
+from autodetach.rules.detaching import structural
+from autodetach.rules.program import Program, call_of
 from autodetach.rules.suspect import Candidate
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
 
 DOUBT = "parameters are stepped once for the whole loop, where the program means to step them in every pass"
 LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom)
 
 
 def differentiated_behind(
-    program: Program, run: Run, d: Differentiation, now: Pass, crossed: Sequence[Crossed]
+    program: Program, run: Run, d: Differentiation, now: Pass, crossed: Sequence[Crossed], states: dict[str, Value]
 ) -> Iterator[Candidate]:
     """`total = total + loss` in place of `loss.backward()`, which goes behind the loop with the step.
 
     Only where what makes the state learns through later passes alone, so that no detach is a repair; and in a loop
-    within another, whose passes are the examples.
+    within another, whose passes are the examples. `states` are detached there if they outlive the example.
     """
     from autodetach.codemods.insert_statement import InsertStatement
     from autodetach.codemods.move_statements import MoveStatements
     from autodetach.codemods.replace_statement import ReplaceStatement
 
-    loop, statement = now.activation.node, program.statement(d.call)
-    if not isinstance(loop, ast.For) or loop.orelse or d.loops[:1] == (now,) or not _learns_later(d, now, crossed):
+    loop, frame = now.activation.node, now.activation.frame
+    statement = next((s for s, f in reversed(d.trail) if f is frame), None)
+    if not isinstance(loop, (ast.For, ast.While)) or loop.orelse or d.loops[:1] == (now,) or statement is None:
         return
-    if statement not in loop.body or not _is_plain(statement, d) or any(isinstance(n, LEAVING) for n in ast.walk(loop)):
+    root, conditions = _root(statement, d), _conditions(program, statement, loop)
+    if root is None or conditions is None or any(isinstance(n, LEAVING) for n in ast.walk(loop)):
         return
-    at = loop.body.index(statement)
+    if not _learns_later(d, now, crossed):
+        return
+    block = program.block(statement)
+    at = block.index(statement)
     stepping = {place for step in run.machine.steps if step.what == "step" for place, _ in step.trail}
-    last = max((n for n, s in enumerate(loop.body) if s in stepping), default=-1)
-    moved = loop.body[at + 1 : last + 1]
-    calls = {s: call for s in loop.body if (call := call_of(s)) is not None}
+    last = max((n for n, s in enumerate(block) if s in stepping), default=-1)
+    moved = block[at + 1 : last + 1]
+    calls = {s: call for s in block if (call := call_of(s)) is not None}
     zeroing = [s for s, call in calls.items() if s not in moved and last_word(call.func) == "zero_grad"]
     bound = {name for s in (loop, *loop.body) for name in program.names_bound(s)}
     if not moved or any(s not in calls or program.names_read(s) & bound for s in (*zeroing, *moved)):
         return
-    assert isinstance(d.call.func, ast.Attribute)
-    root = text(d.call.func.value)
     taken = {n.id for n in ast.walk(program.file_of(loop)) if isinstance(n, ast.Name)}
     total = next((name for name in (f"total_{root}", f"{root}_sum") if name not in taken), None)
     if total is None:
         return
-    yield Candidate(
-        f"add up `{root}` in the loop, and differentiate the sum behind it",
-        (
+    begin = InsertStatement(loop, f"{total} = 0", "before")
+    gather = ReplaceStatement(statement, f"{total} = {total} + {root}")
+    differentiate = _differentiate(calls[statement], total)
+    codemods: tuple[Codemod, ...]
+    if conditions:
+        if not program.imports_torch(loop):
+            return
+        lines = [*map(spelled, zeroing), differentiate, *map(spelled, moved)]
+        guarded = "\n    ".join((f"if torch.is_tensor({total}):", *lines))
+        removed = (ReplaceStatement(s, "") for s in (*zeroing, *moved))
+        codemods = (begin, gather, *removed, InsertStatement(loop, guarded))
+    else:
+        codemods = (
             *((MoveStatements(tuple(zeroing), loop),) if zeroing else ()),
-            InsertStatement(loop, f"{total} = 0", "before"),
-            ReplaceStatement(statement, f"{total} = {total} + {root}"),
-            InsertStatement(loop, f"{total}.backward()"),
+            begin,
+            gather,
+            InsertStatement(loop, differentiate),
             MoveStatements(tuple(moved), loop, before=False),
-        ),
-        DOUBT,
-        gathers=True,
-    )
+        )
+    message = f"add up `{root}` in the loop, and differentiate the sum behind it"
+    yield Candidate(message, codemods, DOUBT, gathers=True)
+    cuts = {state: structural(state, value) for state, value in states.items()}
+    if cuts and None not in cuts.values():
+        cut = InsertStatement(loop, "\n".join(f"{state} = {new}" for state, new in cuts.items()))
+        message += "; detach " + ", ".join(f"`{state}`" for state in cuts) + " there"
+        yield Candidate(message, (*codemods, cut), DOUBT, gathers=True, last_resort=True)
 
 
 def _learns_later(d: Differentiation, now: Pass, crossed: Sequence[Crossed]) -> bool:
@@ -75,9 +99,24 @@ def _learns_later(d: Differentiation, now: Pass, crossed: Sequence[Crossed]) -> 
     return not leaves <= reached
 
 
-def _is_plain(statement: ast.stmt | None, d: Differentiation) -> bool:
-    """`loss.backward()`, with at most a `retain_graph`."""
-    call = d.call
-    is_alone = isinstance(statement, ast.Expr) and statement.value is call and d.kind == "backward"
-    is_of_name = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
-    return is_alone and is_of_name and not call.args and {k.arg for k in call.keywords} <= {"retain_graph"}
+def _root(statement: ast.stmt, d: Differentiation) -> str | None:
+    """`loss` of `loss.backward()`, with at most a `retain_graph`, and of `self.manual_backward(loss)`."""
+    call = call_of(statement)
+    if call is None or d.kind != "backward" or {k.arg for k in call.keywords} - {"retain_graph"}:
+        return None
+    if call is d.call:
+        named = call.func.value if isinstance(call.func, ast.Attribute) and not call.args else None
+    else:
+        named = call.args[0] if len(call.args) == 1 and last_word(call.func).endswith("backward") else None
+    return named.id if isinstance(named, ast.Name) else None
+
+
+def _differentiate(call: ast.Call, total: str) -> str:
+    """The statement that differentiates the sum as `call` does one loss."""
+    return f"{spelled(call.func)}({total})" if call.args else f"{total}.backward()"
+
+
+def _conditions(program: Program, statement: ast.stmt, loop: ast.stmt) -> list[ast.AST] | None:
+    """The `if` statements around a statement in a loop; None if anything else stands between."""
+    around = list(takewhile(lambda place: place is not loop, program.enclosing(statement)))
+    return around if all(isinstance(place, ast.If) for place in around) else None
