@@ -76,7 +76,7 @@ ORDER = (
     "rules.program",
     "rules.holders rules.crossings rules.moments rules.detaching rules.side_effects",
     "rules.cover rules.reads rules.weighted",
-    "rules.own_cuts rules.own_inputs rules.learned_start",
+    "rules.own_cuts rules.spent rules.own_inputs rules.learned_start",
     "rules.stores rules.truncation rules.emptied rules.own_term rules.one_element rules.in_lambda",
     "rules.called_inside",
     "rules.built_with_locals",

@@ -259,3 +259,19 @@ def test_what_nothing_in_view_reads_somebody_else_may_differentiate(reader: str,
     assert finding.code == "AD102"
     assert finding.fix is not None
     assert (finding.fix.applicability is Applicability.SAFE) == is_safe
+
+
+def test_a_state_that_two_reads_carry_to_one_loss_is_not_cut_between_them() -> None:
+    text = (FIXTURES / "carried-state/goes_on_from_loss_to_loss.before.py").read_text(encoding="utf-8")
+    twice = text.replace("    answer_loss =", "    reader.read(page)\n    answer_loss =")
+    assert twice != text
+    fixed = fix(Source.from_bytes(twice.encode(), "program.py"), CheckOptions(), unsafe=True)
+    assert "self.mind.detach()" not in fixed.source.text
+
+
+def test_parameters_whose_names_mean_something_else_there_are_not_asked_for() -> None:
+    text = (FIXTURES / "attached-fake/each_part_its_own_step.before.py").read_text(encoding="utf-8")
+    other = text.replace("judge_opt = ", "net = judge\njudge_opt = ").replace("(judge.parameters", "(net.parameters")
+    for program, is_asked in ((other, True), (other.replace("parts = ", "net = coder\nparts = "), False)):
+        fixed = fix(Source.from_bytes(program.encode(), "program.py"), CheckOptions(), unsafe=True)
+        assert ("inputs=list(net.parameters())" in fixed.source.text) == is_asked

@@ -70,6 +70,8 @@ from autodetach.rules.program import (
     stepped_between,
     text,
 )
+from autodetach.rules.reads import at_read
+from autodetach.rules.spent import SEGMENTS, is_spent_when_read
 from autodetach.rules.stores import at_store, stored_operands
 from autodetach.rules.suspect import Candidate, Suspect, rule
 from autodetach.rules.truncation import truncated
@@ -234,6 +236,9 @@ def _candidates(
     emptied = list(emptied_lists(program, again, moment(same), now.activation, there, appended))
     begun = list(begun_in_pass(program, d, now.activation, crossed))
     found = [*begun, *own_cuts(program, again, moment(same), now.activation, there), *detached, *emptied]
+    if is_spent_when_read(run, crossed):
+        for message, codemods in at_read(program, there):
+            yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
     for message, codemods in (*found, *truncated(program, again, moment(same), now.activation, there)):
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
