@@ -376,8 +376,8 @@ class Statements(Imports):
         """The items of a `for` loop, as many as are executed; each begins a pass."""
         items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
         limit = MAX_EXACT if items.name in ("range", "enumerate") else MAX_EXACT_ITEMS
-        if items.listed and not self.loops:
-            limit = MAX_LISTED
+        if items.listed:  # what is done to each part of a network, is done to all
+            limit = UNROLLED if self.loops else MAX_LISTED
         exact = items.length is not None and items.length <= limit
         activation = self.activate_over(items, node, frame, exact)
         outer = self.loops
