@@ -166,7 +166,8 @@ def length(m: Core, this: Value) -> Value:
         return len(this)
     if this.exact:
         return len(this.items)
-    return m.fresh("number", lo=len(this.items))
+    # No counter of a loop, which has a value once: what is emptied is filled again.
+    return m.sym(("len", m.serial()), "number", lo=len(this.items))
 
 
 # ---- dicts

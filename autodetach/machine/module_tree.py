@@ -33,7 +33,7 @@ def children_of(this: Instance) -> Iterator[tuple[str, Instance]]:
         for key, item in items.items.values():
             if isinstance(item, Instance):
                 yield str(key), item
-    for name, value in this.attrs.items():
+    for name, value in list(this.attrs.items()):
         if isinstance(value, Instance) and is_module(value):
             yield name, value
 
@@ -80,7 +80,7 @@ def modules_of(this: Instance, seen: set[int] | None = None) -> Iterator[Instanc
 def parameters_of(this: Instance) -> list[Tensor]:
     """The parameters of a module and of all below it, each once."""
     found: dict[int, Tensor] = {}
-    for value in this.attrs.values():
+    for value in list(this.attrs.values()):
         if isinstance(value, Tensor):
             if value.parameter:
                 found[id(value)] = value

@@ -258,7 +258,8 @@ def variants(run: Run) -> list[Policy]:
         for decision in run.machine.oracle.decisions.values():
             if decision.relevant and run.machine.oracle.visits.get(decision.key, 0) > 1:
                 made.append(run.policy.with_flip(decision.key, "later"))
-                if "%" in decision.text:  # what is done in every k-th pass is rarely done in the first
+                # What is done in every k-th pass, or with every k elements, is rarely done in the first.
+                if "%" in decision.text or "len(" in decision.text:
                     made.append(run.policy.with_flip(decision.key, "after"))
     return made
 
