@@ -32,7 +32,7 @@ def add_argument(m: Core, args: list[Value], kwargs: dict[str, Value]) -> None:
 def attribute(m: Core, name: str, value: Value) -> Value:
     """What stands for `args.model`, which was read for the first time, and is not known: `value`, or a number."""
     if name in m.numeric_options:
-        value = m.fresh("number")
+        value = m.sym((OPTIONS, name), "number")
     if name in m.options and isinstance(value, (Opaque, Sym)):
         m.oracle.presumed[m.key(value)] = m.key(m.options[name])
     return value
