@@ -275,3 +275,13 @@ def test_parameters_whose_names_mean_something_else_there_are_not_asked_for() ->
     for program, is_asked in ((other, True), (other.replace("parts = ", "net = coder\nparts = "), False)):
         fixed = fix(Source.from_bytes(program.encode(), "program.py"), CheckOptions(), unsafe=True)
         assert ("inputs=list(net.parameters())" in fixed.source.text) == is_asked
+
+
+def test_a_helper_that_does_more_than_cut_states_is_not_called() -> None:
+    text = (FIXTURES / "carried-state/cut_by_a_helper.before.py").read_text(encoding="utf-8")
+    for program, is_called in (
+        (text, True),
+        (text.replace("def cut(network):", "def cut(network):\n    print()"), False),
+    ):
+        fixed = fix(Source.from_bytes(program.encode(), "program.py"), CheckOptions(), unsafe=True)
+        assert (fixed.source.text.count("cut(network)") > program.count("cut(network)")) == is_called

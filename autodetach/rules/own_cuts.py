@@ -42,14 +42,26 @@ def _calls(frame: Frame, name: str, this: Instance) -> Iterator[str]:
 
 
 def _cuts(value: Value, name: str) -> bool:
-    """Whether a function takes one object, detaches something, and returns nothing."""
+    """Whether a function takes one object, and does nothing with it but to detach what it holds."""
     if not isinstance(value, Function) or not isinstance(value.node, ast.FunctionDef) or value.name != name:
         return False
     node, spec = value.node, value.node.args
     needed = [*spec.posonlyargs, *spec.args][: len(spec.posonlyargs) + len(spec.args) - len(spec.defaults)]
     if len(needed) != 1 or any(d is None for d in spec.kw_defaults) or node.decorator_list:
         return False
-    inside = list(ast.walk(node))
-    returns = any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) and n.value is not None for n in inside)
-    calls = (n.func for n in inside if isinstance(n, ast.Call))
-    return not returns and any(isinstance(f, ast.Attribute) and f.attr.startswith("detach") for f in calls)
+    return _has_detach(node) and all(_only_cuts(statement) for statement in node.body)
+
+
+def _only_cuts(statement: ast.stmt) -> bool:
+    """Whether a statement is about nothing else: it may have another effect, which is not meant in every pass."""
+    if isinstance(statement, (ast.For, ast.If)):
+        return all(_only_cuts(inner) for inner in (*statement.body, *statement.orelse))
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant) or _has_detach(statement)
+    return isinstance(statement, ast.Pass) or (isinstance(statement, ast.Assign) and _has_detach(statement))
+
+
+def _has_detach(node: ast.AST) -> bool:
+    """`h.detach()`, `layer.detach_states()`."""
+    calls = (n.func for n in ast.walk(node) if isinstance(n, ast.Call))
+    return any(isinstance(f, ast.Attribute) and f.attr.startswith("detach") for f in calls)
