@@ -285,3 +285,25 @@ def test_a_helper_that_does_more_than_cut_states_is_not_called() -> None:
     ):
         fixed = fix(Source.from_bytes(program.encode(), "program.py"), CheckOptions(), unsafe=True)
         assert (fixed.source.text.count("cut(network)") > program.count("cut(network)")) == is_called
+
+
+MEAN_ASKED_FOR_ITS_ITEM = """\
+def train(options, loader, model, optimizer):
+    for x in loader:
+        total = 0.0
+        for _ in range(options.steps):
+            optimizer.zero_grad()
+            loss = model(x).pow(2).mean()
+            loss.backward()
+            optimizer.step()
+            total += loss
+        mean = total / options.steps
+        mean = 2 * mean
+        print(mean.item())
+"""
+
+
+def test_what_is_computed_of_a_number_and_something_unknown_is_no_tensor() -> None:
+    """`options.steps` may be a tensor, for all that is known; `.item()` of a quotient of numbers would raise."""
+    fixed = fix(Source.from_bytes(MEAN_ASKED_FOR_ITS_ITEM.encode(), "program.py"), CheckOptions(), unsafe=True)
+    assert "total += loss.detach()" in fixed.source.text
