@@ -43,6 +43,7 @@ MAX_SKIPPED = 2
 """So many passes that end early, by `continue`, are not counted; what a loop runs through must last for these too."""
 MAX_EXACT = 4
 MAX_LISTED = 1024
+"""So many parameters of a network are looked at: one that is left out would be taken for one that nobody trains."""
 MAX_DEPTH = 24
 MAX_RECURSION = 3
 MAX_NESTED = 8
@@ -310,6 +311,10 @@ class Core:
         )
         result.node.called = True
         return result
+
+    def note_random(self, site: Site) -> None:
+        """Random numbers are drawn, by whatever calls are open."""
+        self.random_nodes.append((site, self.chain))
 
     def let_go(self, node: Node | None, site: Site) -> None:
         """`detach()` is asked of a tensor that has this node."""

@@ -79,15 +79,14 @@ def _uncalled(cls: Class) -> Iterator[tuple[str, Function]]:
 def methods_in_order(cls: Class, reach: Reach) -> list[Called]:
     """The open methods, and those that call them: callers first."""
     wanted = open_methods(cls, reach)
-    known = {name for name, _ in wanted}
-    others = [(name, method) for name, method in _uncalled(cls) if name not in known]
+    others = [(name, method) for name, method in _uncalled(cls) if not reach.matters(name)]
     return callers_first(wanted, others, reach.asked_by)
 
 
 def functions_in_order(machine: Machine, reach: Reach) -> list[Function]:
     """The open functions, and those that call them: callers first."""
     wanted = open_functions(machine, reach)
-    others = [(f.name, f) for f in _uncalled_functions(machine) if f not in wanted]
+    others = [(f.name, f) for f in _uncalled_functions(machine) if not reach.matters(f.name)]
     return [f for _, f in callers_first([(f.name, f) for f in wanted], others, reach.asked_by_function)]
 
 

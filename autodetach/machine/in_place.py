@@ -22,7 +22,7 @@ def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> 
     base = name[:-1] if name.endswith("_") and name != "__setitem__" else name
     carriers = [v for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None]
     if name in RANDOM:
-        m.random_nodes.append((site, m.chain))
+        m.note_random(site)
     if not (m.grad_enabled and (t.node is not None or carriers)):
         _overwrite(m, t, base, others, site)
     elif t.node is not None and t.node.leaf:

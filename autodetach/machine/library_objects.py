@@ -253,7 +253,7 @@ def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> V
     if name in DISTRIBUTION_DRAWS:
 
         def draw(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
-            m.random_nodes.append((s, m.chain))
+            m.note_random(s)
             return tensors.plain()
 
         return Native(name, draw, this)
@@ -262,7 +262,7 @@ def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> V
 
     def compute(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
         if name == "rsample":
-            m.random_nodes.append((s, m.chain))
+            m.note_random(s)
         return m.derive(name, Op(Saved.OPAQUE), flatten([held, *args]), s)
 
     return Native(name, compute, this)

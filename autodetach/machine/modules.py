@@ -180,7 +180,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         size = {"output_size": constant(this.attrs.get("output_size"))}
         spec = replace(spec, saved=of_arguments(f"adaptive_avg_pool{name[-2]}d", (), size).saved)
     if spec.random and this.attrs.get("training", True) is not False:
-        m.random_nodes.append((site, m.chain))
+        m.note_random(site)
     if name.startswith("Dropout") and (this.attrs.get("p") == 0 or this.attrs.get("training", True) is False):
         return args[0] if args else None
     if this.attrs.get("inplace") is True and name in MODULE_INPLACE_AT and args and isinstance(args[0], Tensor):

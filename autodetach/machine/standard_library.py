@@ -159,7 +159,7 @@ def _named_tuple(m: Core, args: list[Value], kwargs: dict[str, Value], site: Sit
 
 def _drawn(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """One of the elements of a list: nobody knows which."""
-    m.random_nodes.append((site, m.chain))
+    m.note_random(site)
     population = args[0] if args else None
     known = isinstance(population, Sequence) and population.items and len(args) == 1 and not kwargs
     return m.subscript(population, m.fresh("int"), site) if known else m.opaque("drawn")
@@ -167,7 +167,7 @@ def _drawn(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
 
 def _sample(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """Some of the elements of a list: any of them may be among these."""
-    m.random_nodes.append((site, m.chain))
+    m.note_random(site)
     population = args[0] if args else kwargs.get("population")
     if not isinstance(population, Sequence):
         return m.opaque("sample")

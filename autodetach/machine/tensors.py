@@ -260,7 +260,7 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
     if name == "einsum" and sum(isinstance(v, (Tensor, Opaque)) for v in inputs) == 1:
         op = replace(op, saved=Saved.NOTHING)  # sums, diagonals and transpositions of one tensor
     if name in RANDOM:
-        m.random_nodes.append((site, m.chain))
+        m.note_random(site)
     shape = shape_after(op, name, args, kwargs)
     out = kwargs.get("out")
     if isinstance(out, Tensor) and not op.view:

@@ -158,7 +158,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     name = path.rpartition(".")[2]
     top = path.lstrip(".").partition(".")[0]
     if path.startswith(("random.", "numpy.random.")):
-        m.random_nodes.append((site, m.chain))
+        m.note_random(site)
     known = frameworks.FUNCTIONS.get(path)
     if known is not None:
         return known(m, args, kwargs, site)
@@ -192,7 +192,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
 
 def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if name in RANDOM:
-        m.random_nodes.append((site, m.chain))
+        m.note_random(site)
     if name in ("as_tensor", "asarray") and args and isinstance(args[0], Tensor):
         return args[0]
     first = args[0] if args else None
