@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
     from autodetach.repairs import Proven, Repairs
-    from autodetach.rules.program import Program
-    from autodetach.rules.suspect import Suspect
+    from autodetach.suspect import Suspect
+    from autodetach.view.program import Program
 
 MAX_LEFT = 400_000
 """Objects that checks may leave behind before those that died are looked for."""
@@ -312,7 +312,7 @@ class _Session:
         if not any(run.shows_faults for run in analysis.runs):
             return []
         from autodetach.rules import RULES
-        from autodetach.rules.program import Program
+        from autodetach.view.program import Program
 
         program: Program = Program(analysis, frozenset({self.options.prefer_accumulate, self.options.prefer_shared}))
         found: dict[tuple[object, ...], Suspect] = {}

@@ -11,7 +11,7 @@ from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, Node, between, diverge, within
 from autodetach.machine.likeness import Likeness
 from autodetach.machine.run import Analysis, Run
-from autodetach.rules.program import stable
+from autodetach.view.program import stable
 
 Reached = Counter[tuple[str, str]]
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from autodetach.finding import Applicability, Fix
 from autodetach.project import Files
-from autodetach.rules.suspect import Candidate
 from autodetach.source import Edit, SourceError
+from autodetach.suspect import Candidate
 from autodetach.trial import Trial
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
     from autodetach.proof import Verdict
-    from autodetach.rules.suspect import Suspect
+    from autodetach.suspect import Suspect
 
 Edits = dict[str, tuple[Edit, ...]]
 """By file."""

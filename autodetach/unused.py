@@ -36,10 +36,10 @@ from collections.abc import Collection, Iterator
 
 from autodetach.finding import Applicability, Finding, Fix, Severity
 from autodetach.rules import RULES
-from autodetach.rules.program import Program
-from autodetach.rules.suspect import Suspect, rule
 from autodetach.source import Edit, Source, SourceError, Span
 from autodetach.suppress import Code, Directive, directives
+from autodetach.suspect import Suspect, rule
+from autodetach.view.program import Program
 
 
 def _find(_: Program) -> Iterator[Suspect]:

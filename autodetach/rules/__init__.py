@@ -19,7 +19,7 @@ from autodetach.rules import (
     stored_history,
     superfluous_retain,
 )
-from autodetach.rules.suspect import Rule
+from autodetach.suspect import Rule
 
 # Where several rules see one error, the first of this order with a safe fix reports it.
 RULES: tuple[Rule, ...] = (

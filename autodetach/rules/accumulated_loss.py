@@ -40,14 +40,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.detaching import element_candidates, is_handed_over, narrowed
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
-from autodetach.rules.detaching import element_candidates, is_handed_over, narrowed
-from autodetach.rules.program import Program, calls_of, is_update, line, observed_of, stable, text
-from autodetach.rules.suspect import OF_UPDATES, Candidate, Suspect, rule
-
-FREED = "backward frees what it saved; its nodes live as long as it is referred to"
+from autodetach.suspect import FREED, OF_UPDATES, Candidate, Suspect, rule
+from autodetach.view.program import Program, calls_of, is_update, line, observed_of, stable, text
 
 
 def find(program: Program) -> Iterator[Suspect]:

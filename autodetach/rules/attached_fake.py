@@ -38,6 +38,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.called_again import called_again
+from autodetach.candidates.own_inputs import restricted
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, ancestors
@@ -45,9 +47,8 @@ from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Opaque, Tensor, Value
-from autodetach.rules.called_again import called_again
-from autodetach.rules.own_inputs import restricted
-from autodetach.rules.program import (
+from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.program import (
     Program,
     assumptions_of,
     fault_of,
@@ -60,7 +61,6 @@ from autodetach.rules.program import (
     text,
     without_retain,
 )
-from autodetach.rules.suspect import Candidate, Suspect, rule
 
 
 def find(program: Program) -> Iterator[Suspect]:

@@ -44,22 +44,27 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.anew import made_anew
+from autodetach.candidates.begun_sum import begun_in_pass
+from autodetach.candidates.cover import cover
+from autodetach.candidates.emptied import emptied_lists
+from autodetach.candidates.growing_state import growing_state
+from autodetach.candidates.one_backward import differentiated_behind
+from autodetach.candidates.own_cuts import own_cuts
+from autodetach.candidates.own_term import own_terms
+from autodetach.candidates.reads import at_read
+from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
+from autodetach.candidates.stores import at_store, stored_operands
+from autodetach.candidates.truncation import truncated
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_of
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
-from autodetach.rules.anew import made_anew
-from autodetach.rules.begun_sum import begun_in_pass
-from autodetach.rules.cover import cover
-from autodetach.rules.crossings import Crossed, crossings
-from autodetach.rules.emptied import emptied_lists
-from autodetach.rules.growing_state import growing_state
-from autodetach.rules.holders import replay, twin, twin_activation
-from autodetach.rules.moments import moment
-from autodetach.rules.one_backward import differentiated_behind
-from autodetach.rules.own_cuts import own_cuts
-from autodetach.rules.own_term import own_terms
-from autodetach.rules.program import (
+from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.crossings import Crossed, crossings
+from autodetach.view.holders import replay, twin, twin_activation
+from autodetach.view.moments import moment
+from autodetach.view.program import (
     Program,
     assumptions_of,
     fault_of,
@@ -70,11 +75,6 @@ from autodetach.rules.program import (
     stepped_between,
     text,
 )
-from autodetach.rules.reads import at_read
-from autodetach.rules.spent import SEGMENTS, is_spent_when_read
-from autodetach.rules.stores import at_store, stored_operands
-from autodetach.rules.suspect import Candidate, Suspect, rule
-from autodetach.rules.truncation import truncated
 
 DRAWN = "what is drawn from a memory is taken for data; whether its makers learn through it, only its author knows"
 

@@ -46,14 +46,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from autodetach.candidates.moved_inside import moved_inside
+from autodetach.candidates.reads import at_read, is_part_of_what_is_read
+from autodetach.candidates.repeated import repeated_inside
+from autodetach.candidates.stores import at_store, stored_last
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.rules.crossings import Entry, entered
-from autodetach.rules.moved_inside import moved_inside
-from autodetach.rules.program import (
+from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.crossings import Entry, entered
+from autodetach.view.program import (
     Program,
     assumptions_of,
     calls_of,
@@ -65,11 +69,7 @@ from autodetach.rules.program import (
     stepped_between,
     text,
 )
-from autodetach.rules.reads import at_read, is_part_of_what_is_read
-from autodetach.rules.repeated import repeated_inside
-from autodetach.rules.side_effects import draws_random_numbers
-from autodetach.rules.stores import at_store, stored_last
-from autodetach.rules.suspect import Candidate, Suspect, rule
+from autodetach.view.side_effects import draws_random_numbers
 
 
 def find(program: Program) -> Iterator[Suspect]:

@@ -44,8 +44,8 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import NonLeafGrad
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
-from autodetach.rules.program import Program, is_update, line, observed_of, stable, text
-from autodetach.rules.suspect import Candidate, Suspect, rule
+from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.program import Program, is_update, line, observed_of, stable, text
 
 
 def find(program: Program) -> Iterator[Suspect]:

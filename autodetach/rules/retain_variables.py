@@ -40,8 +40,8 @@ from collections.abc import Iterator
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import RenamedKeyword
 from autodetach.machine.spelling import spelled
-from autodetach.rules.program import Program, line, text
-from autodetach.rules.suspect import Candidate, Suspect, rule
+from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.program import Program, line, text
 
 NEW = "retain_graph"
 

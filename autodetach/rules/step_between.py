@@ -43,14 +43,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
+from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Site, diverge
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.rules.computed_behind import called_behind_step, computed_behind_step
-from autodetach.rules.moved_steps import differentiated_before, step_moved_behind, stepped_once
-from autodetach.rules.program import (
+from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.program import (
     Program,
     assumptions_of,
     fault_of,
@@ -61,7 +62,6 @@ from autodetach.rules.program import (
     stepped_between,
     text,
 )
-from autodetach.rules.suspect import Candidate, Suspect, rule
 
 COPIED = "gradient through values of earlier passes may be what was meant"
 

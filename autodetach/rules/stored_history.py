@@ -42,16 +42,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed, structural
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Instance, Mapping, Sequence, Value, graph_in
-from autodetach.rules.accumulated_loss import FREED
-from autodetach.rules.detaching import element_candidates, has_graph, leaves_of_display, narrowed, structural
-from autodetach.rules.program import Program, handed, line, observed_of, stable, text
-from autodetach.rules.suspect import Candidate, Suspect, rule
+from autodetach.suspect import FREED, Candidate, Suspect, rule
+from autodetach.view.program import Program, handed, line, observed_of, stable, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod

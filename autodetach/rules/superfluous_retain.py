@@ -49,8 +49,8 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
-from autodetach.rules.program import Program, line, stable, text
-from autodetach.rules.suspect import Candidate, Suspect, rule
+from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.program import Program, line, stable, text
 
 
 def find(program: Program) -> Iterator[Suspect]:

@@ -11,7 +11,7 @@ from autodetach.machine import beginnings, entries, reach, words
 from autodetach.machine.beginnings import Leads, not_passed
 from autodetach.machine.run import analyse
 from autodetach.rules import RULES
-from autodetach.rules.program import Program
+from autodetach.view.program import Program
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = sorted({*(ROOT / "fixtures").rglob("*.py"), *sorted((ROOT / "autodetach").glob("*.py"))[::6]})

@@ -13,8 +13,8 @@ from autodetach.machine.oracle import Policy
 from autodetach.machine.run import analyse
 from autodetach.project import Files
 from autodetach.rules import RULES
-from autodetach.rules.program import Program
 from autodetach.source import Source
+from autodetach.view.program import Program
 
 ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = sorted({*(ROOT / "fixtures").rglob("*.py"), *sorted((ROOT / "autodetach").glob("*.py"))[::6]})

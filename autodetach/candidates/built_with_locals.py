@@ -1,0 +1,127 @@
+"""What a constructor builds with the help of local names: all the statements that another method would need for it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from autodetach.candidates.called_inside import first_statement, is_of_another_class
+from autodetach.machine.graph import Node
+from autodetach.machine.spelling import spelled
+from autodetach.view.program import Block, Program, calls_of
+
+ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """Statements that move, those that the constructor needs too, and names with the attributes that have their value.
+
+    What the constructor needs too calls nothing, so that it may be computed again.
+    """
+
+    moved: tuple[ast.stmt, ...]
+    copied: tuple[ast.stmt, ...]
+    given: tuple[tuple[ast.Name, str], ...]
+
+
+def built_with_locals(program: Program, outer: list[Node], body: Block) -> Built | None:
+    """What makes the nodes in the constructor of the class in which the method with this body stands."""
+    goal = program.scope(first_statement(body))
+    cls = program.parents.get(goal)
+    functions = cls.body if isinstance(cls, ast.ClassDef) else []
+    home = next((f for f in functions if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None)
+    if home is None or home is goal or not isinstance(goal, ast.FunctionDef) or not _same_self(home, goal):
+        return None
+    needed = _needed(program, outer, home)
+    if needed is None:
+        return None
+    bound = {name for s in needed for name in program.names_bound(s)}
+    rest = [s for s in home.body if s not in needed]
+    left = {name for s in rest for name in program.names_read(s)} & bound
+    copied = [s for s in needed if program.names_bound(s) & left]
+    moved = [s for s in needed if s not in copied]
+    own = {name for s in moved for name in program.names_bound(s)}
+    if any(isinstance(n, ast.Call) or _is_name(n, own) for s in copied for n in ast.walk(s)):
+        return None
+    given = _given(program, home, needed, bound)
+    if not moved or given is None or _clash(program, goal, needed, {name.id for name, _ in given}):
+        return None
+    return Built(tuple(moved), tuple(copied), given)
+
+
+def _same_self(home: ast.FunctionDef, goal: ast.FunctionDef) -> bool:
+    return [a.arg for a in home.args.args[:1]] == [a.arg for a in goal.args.args[:1]] != []
+
+
+def _needed(program: Program, outer: list[Node], home: ast.FunctionDef) -> Block | None:
+    """The statements of the constructor that make the nodes, and all that have a part in the local names they read."""
+    found: set[ast.stmt] = set()
+    for node in outer:
+        places = [node.site.node, *(site.node for site in calls_of(node.chain))]
+        found |= {s for p in places if (s := program.statement(p)) is not None and program.scope(s) is home}
+    local = {a.arg for a in ast.walk(home.args) if isinstance(a, ast.arg)} - {home.args.args[0].arg}
+    local |= {name for s in home.body for name in program.names_bound(s)}
+    size = 0
+    while size < len(found):
+        size = len(found)
+        read = {name for s in found for name in program.names_read(s)}
+        found |= {s for s in home.body if _touched(program, s) & read & local}
+    is_plain = all(isinstance(s, ASSIGNMENTS) and s in home.body for s in found)
+    return [s for s in home.body if s in found] if found and is_plain else None
+
+
+def _touched(program: Program, statement: ast.stmt) -> set[str]:
+    """The names that a statement binds, or whose elements it sets, or of which it calls a method and nothing else."""
+    touched = program.names_bound(statement)
+    inside = [n for n in ast.walk(statement) if isinstance(n, (ast.Subscript, ast.Attribute))]
+    changed = [n.value for n in inside if not isinstance(n.ctx, ast.Load)]
+    if isinstance(statement, ast.Expr):
+        changed += [n.value for n in inside]
+    return touched | {at.id for at in changed if isinstance(at, ast.Name)}
+
+
+def _is_name(node: ast.AST, names: set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _given(
+    program: Program, home: ast.FunctionDef, needed: Block, bound: set[str]
+) -> tuple[tuple[ast.Name, str], ...] | None:
+    """The parameters that the statements read, each with the attribute that keeps it; None if one is kept nowhere."""
+    this, *others = (a.arg for a in ast.walk(home.args) if isinstance(a, ast.arg))
+    kept: dict[str, str] = {}
+    for statement in home.body:
+        for target, value in _pairs(statement):
+            if isinstance(value, ast.Name) and isinstance(target, ast.Attribute) and spelled(target.value) == this:
+                kept[value.id] = target.attr
+    stores = (n for n in ast.walk(program.file_of(home)) if isinstance(n, ast.Attribute))
+    stored = [
+        n.attr for n in stores if isinstance(n.ctx, ast.Store) and not is_of_another_class(program, n, home.body[0])
+    ]
+    found: list[tuple[ast.Name, str]] = []
+    for name in (n for s in needed for n in ast.walk(s) if isinstance(n, ast.Name) and n.id in others):
+        if name.id in bound or stored.count(kept.get(name.id, "")) != 1:
+            return None
+        found.append((name, f"{this}.{kept[name.id]}"))
+    return tuple(found)
+
+
+def _pairs(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
+    """What is assigned to what, one by one."""
+    if not isinstance(statement, ast.Assign):
+        return []
+    (target, value) = (statement.targets[0], statement.value)
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
+
+
+def _clash(program: Program, goal: ast.FunctionDef, needed: Block, given: set[str]) -> bool:
+    """Whether a name would mean another thing: in the statements, or behind them in the method."""
+    bound = {name for s in needed for name in program.names_bound(s)}
+    free = {name for s in needed for name in program.names_read(s)} - bound - given
+    this, *others = (a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg))
+    own = {name for s in goal.body for name in program.names_bound(s)}
+    read = {name for s in goal.body for name in program.names_read(s)}
+    return bool((bound | free) & {*others} or free & own or bound & (read - own) or this in bound)

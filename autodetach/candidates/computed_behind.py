@@ -1,0 +1,113 @@
+"""What a parameter step has made outdated is computed behind the step, with the parameters as they are by then."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.candidates.called_inside import calling_statements, of_the_same_object
+from autodetach.machine.graph import Differentiation, Node, with_leaves
+from autodetach.machine.run import Run
+from autodetach.suspect import Candidate
+from autodetach.view.program import Program, line, statement_in, targets_of, text, without_retain
+from autodetach.view.side_effects import draws_random_numbers
+
+BEHIND = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
+
+
+def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:
+    """Run the forward again for the second differentiation, with the parameters as they are by then."""
+    from autodetach.codemods.copy_statements import CopyStatements
+    from autodetach.codemods.move_statements import MoveStatements
+
+    step, old = _outdated(run, by)
+    for _, frame in reversed(by.trail):
+        places = [statement_in(n, frame) for n in old]
+        if all(p is not None for p in places):
+            break
+    else:
+        return
+    anchor = next(s for s, f in reversed(by.trail) if f is frame)
+    block = program.block(anchor)
+    around = [block, *[program.block(s) for s in program.enclosing(anchor) if isinstance(s, ast.stmt)]]
+    statements = sorted({p for p in places if p is not None}, key=line)
+    if not statements or not all(isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements):
+        return
+    if not all(any(s in b for b in around) for s in statements):
+        return
+    later = [s for s in block[: block.index(anchor) + 1] if line(s) > line(statements[-1])]
+    first = _first_reader(program, later, statements, run, step)
+    flags = without_retain(old)
+    shown = ", ".join(f"`{text(t)}`" for s in statements for t in targets_of(s))
+    goal = first or anchor
+    if _is_free(program, block, statements, goal):
+        yield Candidate(
+            f"compute {shown} right before `{text(goal)}`",
+            (MoveStatements(tuple(statements), goal), *flags),
+            BEHIND,
+        )
+    doubt = f"{BEHIND}, and random numbers are drawn again" if draws_random_numbers(run, statements) else BEHIND
+    yield Candidate(
+        f"compute {shown} again before `{text(by.call)}`",
+        (CopyStatements(tuple(statements), goal), *flags),
+        doubt,
+    )
+
+
+def called_behind_step(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:
+    """`self.forward()`, which makes all that the step has made outdated, once more in front of what reads it."""
+    from autodetach.codemods.copy_statements import CopyStatements
+
+    step, old = _outdated(run, by)
+    stepping = {place for s in run.machine.steps if s.clock <= step for place, _ in s.trail}
+    for goal, _ in reversed(by.trail):
+        block = program.block(goal)
+        if goal not in block or not any(s in stepping for s in block[: block.index(goal)]):
+            continue
+        call = next((s for s in calling_statements(program, old) if of_the_same_object(program, s, goal)), None)
+        if call is None:
+            return
+        again = ", and random numbers are drawn again" if draws_random_numbers(run, [call]) else ""
+        message = f"call `{text(call)}` again before `{text(goal)}`"
+        yield Candidate(message, (CopyStatements((call,), goal), *without_retain(old)), BEHIND + again)
+        return
+
+
+def _outdated(run: Run, by: Differentiation) -> tuple[int, list[Node]]:
+    """When parameters were last stepped before a differentiation, and what it walks to a leaf was made before that."""
+    steps = (s.clock for s in run.machine.steps if s.clock < by.number and s.consumed and s.what != "grad")
+    step = max(steps, default=0)
+    trained = with_leaves(by.walked)
+    return step, [n for n in by.walked if n in trained and not n.leaf and n.number < step]
+
+
+def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt], goal: ast.stmt) -> bool:
+    """Whether nothing up to `goal` reads what the statements bind, or binds what they read: they may as well run there.
+
+    What they bind are names of their own function, which no other one reads.
+    """
+    if goal not in block or not all(s in block for s in statements):
+        return False
+    over = [s for s in block[block.index(statements[0]) : block.index(goal)] if s not in statements]
+    if not over or not all(isinstance(n, ast.Name) for s in statements for t in targets_of(s) for n in _parts(t)):
+        return False
+    bound = {name for s in statements for name in program.names_bound(s)}
+    if not program.may_pass(statements, over):
+        return False
+    scope = program.scope(goal)
+    elsewhere = (n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id in bound)
+    return all(program.scope(n) is scope for n in elsewhere)
+
+
+def _parts(target: ast.expr) -> list[ast.expr]:
+    return target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+
+
+def _first_reader(
+    program: Program, later: list[ast.stmt], statements: list[ast.stmt], run: Run, step: int
+) -> ast.stmt | None:
+    """The first statement behind the step that reads what the statements bind."""
+    bound = {name for s in statements for name in program.names_bound(s)}
+    stepping = {place for s in run.machine.steps if s.clock <= step for place, _ in s.trail}
+    at = max((i for i, s in enumerate(later) if s in stepping), default=-1)
+    return next((s for s in later[at + 1 :] if program.names_read(s) & bound), None)

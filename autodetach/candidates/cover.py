@@ -1,0 +1,120 @@
+"""Which bindings carry graph into the next pass: the fewest, as the program can write them inside of the loop."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from autodetach.machine.graph import Activation
+from autodetach.machine.values import Frame, Value
+from autodetach.view.holders import Holder, Replay
+from autodetach.view.moments import Moment, placed
+from autodetach.view.program import Program
+
+
+def cover(
+    program: Program,
+    again: Replay,
+    d: Moment,
+    activation: Activation,
+    operands: list[Value],
+    holders_of: Callable[[Value], list[Holder]] | None = None,
+) -> dict[str, Holder]:
+    """The fewest bindings that hold all of the operands, nearest first; none if one operand has no name."""
+    holders_of = holders_of or again.of
+    left = {id(o): o for o in operands}
+    chosen: dict[str, Holder] = {}
+    while left:
+        options: dict[str, tuple[set[int], Holder]] = {}
+        for key, operand in left.items():
+            for holder in holders_of(operand):
+                holder = _rooted(d, holder)
+                if not _placeable(program, d, holder, activation):
+                    holder = _inside(d, holder, activation.node)
+                if _placeable(program, d, holder, activation) and not _is_rebound(program, d, holder, activation.node):
+                    held, _ = options.setdefault(holder.text, (set(), holder))
+                    held.add(key)
+        if not options:
+            return {}
+        text_, (held, holder) = min(
+            options.items(), key=lambda item: (-len(item[1][0]), item[1][1].depth, -_inwardness(d, item[1][1]))
+        )
+        chosen[text_] = holder
+        for key in held:
+            del left[key]
+    return chosen
+
+
+def innermost(d: Moment, holders: Iterable[Holder]) -> Frame:
+    """Of the frames in which holders are written, the one that was called last."""
+    return max(holders, key=lambda h: _inwardness(d, h)).frame
+
+
+def _placeable(program: Program, d: Moment, holder: Holder, activation: Activation) -> bool:
+    """Whether a statement in the holder's frame, inside of the loop, may rebind it."""
+    return placed(program, d, holder.frame, activation.node) is not None
+
+
+def _is_rebound(program: Program, d: Moment, holder: Holder, loop: ast.AST | None) -> bool:
+    """Whether each pass binds a variable before anything reads it, and nothing reads it behind the differentiation.
+
+    Then what it is when a pass begins goes nowhere.
+    """
+    name = holder.name
+    at = d.trail.index((loop, holder.frame)) if (loop, holder.frame) in d.trail else -1
+    if not isinstance(loop, (ast.For, ast.AsyncFor)) or at < 0:
+        return False
+    now = d.trail[at + 1][0] if at + 1 < len(d.trail) else loop
+    behind = loop.body[loop.body.index(now) :] if now in loop.body else loop.body
+    if any(name in program.names_read(s) for s in behind):
+        return False
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    inner = (f for f in ast.walk(program.scope(loop)) if isinstance(f, functions) and f is not program.scope(loop))
+    if any(name in program.names_read(f) for f in inner):
+        return False
+    for statement in loop.body:
+        if name in program.names_read(statement):
+            return False
+        if isinstance(statement, ast.AugAssign) and name in program.names_bound(statement):
+            return False
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in program.names_bound(statement):
+            return True
+    return False
+
+
+def _inwardness(d: Moment, holder: Holder) -> int:
+    return max((i for i, (_, f) in enumerate(d.trail) if f is holder.frame), default=-1)
+
+
+def _rooted(d: Moment, holder: Holder) -> Holder:
+    """The same binding as it is written in the innermost running frame that has a name for its owner."""
+    if holder.owner is None:
+        return holder
+    for _, frame in reversed(d.trail):
+        if not isinstance(frame, Frame) or frame is holder.frame:
+            return holder
+        for name, value in frame.names.items():
+            if value is holder.owner:
+                return replace(holder, frame=frame, name=name, text=name + holder.rest, depth=1)
+    return holder
+
+
+def _inside(d: Moment, holder: Holder, loop: ast.AST | None) -> Holder:
+    """A binding of a module as the innermost function that runs _inside of `loop` can write it."""
+    if holder.frame.outer is not None:
+        return holder
+    begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), len(d.trail))
+    for _, frame in reversed(d.trail[begun:]):
+        if isinstance(frame, Frame) and frame.top is holder.frame and not _is_shadowed(frame, holder.name):
+            return replace(holder, frame=frame)
+    return holder
+
+
+def _is_shadowed(frame: Frame, name: str) -> bool:
+    at: Frame | None = frame
+    while at is not None and at is not frame.top:
+        if name in at.names:
+            return True
+        at = at.outer
+    return False

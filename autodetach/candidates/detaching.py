@@ -1,0 +1,179 @@
+"""How a value is detached: the candidates for an expression that carries graph into a number or a container."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, is_scalar
+from autodetach.suspect import Candidate
+from autodetach.view.program import Program
+
+SHARED = "other programs may hand other values to this file"
+
+
+def has_graph(value: Value) -> bool:
+    return isinstance(value, (Tensor, Opaque)) and value.node is not None and not value.node.weak
+
+
+def narrowed(expression: ast.expr, operands: tuple[tuple[ast.expr, object], ...]) -> ast.expr:
+    """Of `loss * n` and `0.1 * loss`, the operand that carries the graph, if it is the only one.
+
+    Nothing is narrowed where the operand may have another shape than the result: in `row @ w`, in `scale * w` with
+    a `scale` that is no number.
+    """
+    if not (isinstance(expression, ast.BinOp) and isinstance(expression.op, (ast.Mult, ast.Div))):
+        return expression
+    sides = [(e, v) for e, v in operands if e is expression.left or e is expression.right]
+    carrying = [(e, v) for e, v in sides if has_graph(v)]
+    if len(carrying) != 1:
+        return expression
+    inner, value = carrying[0]
+    if any(isinstance(v, Tensor) for e, v in sides if e is not inner) and not is_scalar(value):
+        return expression
+    node = getattr(value, "node", None)
+    return narrowed(inner, node.site.operands if node is not None and node.site.node is inner else ())
+
+
+def leaves_of_display(expression: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
+    """The parts of `(step, loss)`, `{"loss": loss}`, `Record(loss=loss)` that carry graph; or a tensor itself."""
+    if has_graph(value):
+        return [(expression, value)]
+    found: list[tuple[ast.expr, Value]] = []
+    if isinstance(expression, (ast.Tuple, ast.List)) and isinstance(value, Sequence):
+        for e, v in zip(expression.elts, value.items, strict=False):
+            found += leaves_of_display(e, v)
+    elif isinstance(expression, ast.Dict) and isinstance(value, Mapping):
+        if None in expression.keys:  # of `{**out, "loss": loss}`, what is named
+            named = [(k.value, e) for k, e in zip(expression.keys, expression.values, strict=True) if _is_name(k)]
+            held = [(e, value.items.get(("c", "str", name))) for name, e in named]
+            pairs = [(e, item[1]) for e, item in held if item is not None]
+        else:
+            pairs = [(e, v) for e, (_, v) in zip(expression.values, value.items.values(), strict=False)]
+        for e, v in pairs:
+            found += leaves_of_display(e, v)
+    elif isinstance(expression, (ast.ListComp, ast.GeneratorExp)) and isinstance(value, Sequence) and value.items:
+        carrying = [v for v in value.items if has_graph(v)]
+        if carrying:
+            found.append((expression.elt, carrying[-1]))
+    elif isinstance(expression, ast.DictComp) and isinstance(value, Mapping):
+        carrying = [v for _, v in value.items.values() if has_graph(v)]
+        if carrying:
+            found.append((expression.value, carrying[-1]))
+    elif isinstance(expression, ast.Call):
+        attrs = getattr(value, "attrs", {})
+        for k in expression.keywords:
+            if k.arg is not None and k.arg in attrs and has_graph(attrs[k.arg]):
+                found.append((k.value, attrs[k.arg]))
+            elif k.arg is not None and isinstance(value, Mapping):
+                item = value.items.get(("c", "str", k.arg))
+                if item is not None and has_graph(item[1]):
+                    found.append((k.value, item[1]))
+        for a in expression.args:
+            matching = [v for v in attrs.values() if has_graph(v)]
+            if isinstance(a, (ast.Name, ast.Attribute)) and len(matching) == 1 and len(expression.args) == 1:
+                found.append((a, matching[0]))
+        if not found and attrs:
+            names = [v for n, v in attrs.items() if not n.startswith("#")]
+            for a, v in zip(expression.args, names, strict=False):
+                if has_graph(v):
+                    found.append((a, v))
+    return found
+
+
+def _is_name(key: ast.expr | None) -> TypeGuard[ast.Constant]:
+    return isinstance(key, ast.Constant) and isinstance(key.value, str)
+
+
+def structural(template: str, value: Value) -> str | None:
+    """Text that detaches every tensor in a value; `template` is the text of the value. None if it has no such text."""
+    if isinstance(value, (Tensor, Opaque)):
+        return f"{template}.detach()"
+    if isinstance(value, Sequence) and value.items and value.kind in ("tuple", "list"):
+        name = _element_name(template)
+        if all(isinstance(v, (Tensor, Opaque)) for v in value.items):
+            inner = f"{name}.detach() for {name} in {template}"
+            return f"tuple({inner})" if value.kind == "tuple" else f"[{inner}]"
+        first = value.items[0]
+        if all(isinstance(v, Sequence) and v.kind == first.kind for v in value.items):
+            part = structural(name, first)
+            if part is not None:
+                inner = f"{part} for {name} in {template}"
+                return f"tuple({inner})" if value.kind == "tuple" else f"[{inner}]"
+        return None
+    if isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
+        return _record(template, value)
+    if isinstance(value, Mapping) and value.items:
+        values = [v for _, v in value.items.values()]
+        if all(isinstance(v, (Tensor, Opaque)) for v in values):
+            return f"{{k: v.detach() for k, v in {template}.items()}}"
+    return None
+
+
+def _record(template: str, value: Instance) -> str | None:
+    """A named tuple or frozen dataclass with detached fields."""
+    fields = {k: v for k, v in value.attrs.items() if not k.startswith("#")}
+    carrying = [k for k, v in fields.items() if isinstance(v, (Tensor, Opaque)) and v.node is not None]
+    if "#items" in value.attrs:
+        if len(carrying) == len(fields):
+            return f"{value.cls.name}(*(s.detach() for s in {template}))"
+        return f"{template}._replace({', '.join(f'{k}={template}.{k}.detach()' for k in carrying)})"
+    rest = ", ".join(f"{k}={template}.{k}" + (".detach()" if k in carrying else "") for k in fields)
+    return f"{value.cls.name}({rest})"
+
+
+def _element_name(template: str) -> str:
+    """A name for the elements of a state: `s`, or `t` inside of `s`, `state` of `states`."""
+    last = template.rpartition(".")[2].strip("_")
+    if last.isidentifier() and last.endswith("ies") and len(last) > 5:
+        return last[:-3] + "y"
+    if last.isidentifier() and last.endswith("s") and len(last) > 3 and last[:-1] not in ("s", template):
+        return last[:-1]
+    return "t" if template == "s" else "s"
+
+
+def is_handed_over(program: Program, expression: ast.expr) -> bool:
+    """Whether an imported file is given this value by its callers, of which others may exist that are not in view."""
+    scope = program.scope(expression)
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or program.file_of(expression) is program.tree:
+        return False
+    given = {a.arg for a in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)} - {"self"}
+    return bool(given & program.names_read(expression))
+
+
+def methods(program: Program) -> tuple[str, str]:
+    """What takes the value of a tensor without its graph, as the settings prefer it."""
+    return ("item", "detach") if "item" in program.prefer else ("detach", "item")
+
+
+def element_candidates(
+    program: Program, targets: list[tuple[ast.expr, Value]], *, number: bool, what: str
+) -> Iterator[Candidate]:
+    """`.item()` where a number will do, `.detach()` where a tensor is needed, guarded for values of mixed type."""
+    from autodetach.codemods.append_method import AppendMethod
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    shown = " and ".join(f"`{spelled(e)}`" for e, _ in targets)
+    doubt = SHARED if any(is_handed_over(program, e) for e, _ in targets) else None
+    for method in methods(program):
+        if method == "item" and not (number and all(is_scalar(v) for _, v in targets)):
+            continue
+        kind = "the number" if method == "item" else "the value without its graph"
+        yield Candidate(
+            f"{what} {kind}: `.{method}()` on {shown}",
+            tuple(AppendMethod(e, method) for e, _ in targets),
+            doubt,
+            method,
+        )
+    if program.imports_torch(targets[0][0]) and all(
+        isinstance(e, (ast.Name, ast.Attribute, ast.Subscript)) for e, _ in targets
+    ):
+        yield Candidate(
+            f"{what} the value without its graph, if it is a tensor: {shown}",
+            tuple(ReplaceExpression(e, "({}.detach() if torch.is_tensor({}) else {})") for e, _ in targets),
+            doubt,
+            "detach",
+            last_resort=True,
+        )

@@ -1,0 +1,105 @@
+"""A list that grows from pass to pass is emptied behind the step that has used it, and those that grow with it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TypeGuard
+
+from autodetach.candidates.cover import cover, innermost
+from autodetach.candidates.reads import Repair
+from autodetach.machine.events import Stored
+from autodetach.machine.graph import Activation
+from autodetach.machine.values import Sequence, Value
+from autodetach.view.crossings import Crossed
+from autodetach.view.holders import Holder, Replay
+from autodetach.view.moments import Moment, behind_step, last_mention, placed
+from autodetach.view.program import Program
+
+
+def emptied_lists(
+    program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed], stored: list[Stored]
+) -> Iterator[Repair]:
+    """Empty a list that grows from pass to pass, and those that grow with it, behind the step that has used it."""
+    from autodetach.codemods.insert_statement import InsertStatement
+
+    if not stored:
+        return
+    operands = [operand for _, operand, _ in crossed]
+    lists = cover(program, again, d, activation, operands, lambda o: [_of_list(h) for h in again.of(o)])
+    if not lists or not all(_is_list(h.value) for h in lists.values()):
+        return
+    frame = innermost(d, lists.values())
+    statement = placed(program, d, frame, activation.node)
+    if statement is not None:
+        texts = list(dict.fromkeys(t for h in lists.values() for t in (h.text, *_grown_alike(program, h))))
+        anchor = last_mention(program, behind_step(program, again.machine, d, statement, frame), texts)
+        if _is_read_later(program, d, anchor, activation.node, texts):
+            return
+        shown = ", ".join(f"`{t}`" for t in texts)
+        yield (
+            f"empty {shown} when it has been used",
+            (InsertStatement(anchor, "\n".join(f"{t}.clear()" for t in texts)),),
+        )
+
+
+def _is_read_later(program: Program, d: Moment, anchor: ast.stmt, loop: ast.AST | None, texts: list[str]) -> bool:
+    """Whether anything behind a statement, or behind the calls that led to it, says the names of lists in this pass."""
+    names = {t.rpartition(".")[2] for t in texts}
+    begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), -1)
+    block = program.block(anchor)
+    for statement, _ in d.trail[begun + 1 :]:
+        own = program.block(statement)
+        later = block[block.index(anchor) + 1 :] if own is block else own[own.index(statement) + 1 :]
+        if own is not block and not hasattr(statement, "body"):
+            later = [statement, *later]
+        if not names.isdisjoint(_names_in(later)):
+            return True
+    return False
+
+
+def _names_in(statements: list[ast.stmt]) -> Iterator[str]:
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name):
+                yield node.id
+            elif isinstance(node, ast.Attribute):
+                yield node.attr
+
+
+def _is_list(value: Value) -> TypeGuard[Sequence]:
+    return isinstance(value, Sequence) and value.kind in ("list", "deque") and value.maxlen is None
+
+
+def _grown_alike(program: Program, holder: Holder) -> Iterator[str]:
+    """Lists next to a list, in its object or its frame, to which as much is appended: rewards next to log-probs."""
+    base, dot, own = holder.text.rpartition(".")
+    around = holder.owner.attrs if holder.owner is not None else holder.frame.names
+    if not _is_list(holder.value) or (holder.owner is not None) != bool(dot) or not own.isidentifier():
+        return
+    appended = {
+        node.func.value.attr if isinstance(node.func.value, ast.Attribute) else node.func.value.id
+        for node in ast.walk(program.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "append"
+        and isinstance(node.func.value, (ast.Attribute, ast.Name))
+    }
+    for name, value in around.items():
+        if value is holder.value or not _is_list(value) or name not in appended:
+            continue
+        if len(value.items) == len(holder.value.items):
+            yield f"{base}{dot}{name}"
+
+
+def _of_list(holder: Holder) -> Holder:
+    """Of the record `memory.rows[2]`, the list in which it stands; any other binding as it is."""
+    whole, bracket, _ = holder.text.rpartition("[")
+    if not bracket or not holder.text.endswith("]"):
+        return holder
+    rest = holder.rest.rpartition("[")[0]
+    found = holder.frame.names.get(whole) if holder.owner is None else holder.owner.attrs.get(rest.removeprefix("."))
+    if isinstance(found, Sequence) and any(item is holder.value for item in found.items):
+        return replace(holder, text=whole, rest=rest, value=found)
+    return holder

@@ -1,0 +1,86 @@
+"""A state that each pass computes from the one before, and that nothing differentiates: its graph grows for ever."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.candidates.reads import at_read
+from autodetach.candidates.truncation import truncated
+from autodetach.finding import Severity, StoryStep
+from autodetach.machine.graph import pass_of
+from autodetach.machine.growth import Growth
+from autodetach.machine.operands import expression_of
+from autodetach.suspect import OF_UPDATES, Candidate, Suspect
+from autodetach.view.crossings import Crossed, crossed_operands
+from autodetach.view.holders import replay, twin_activation
+from autodetach.view.moments import moment
+from autodetach.view.program import Program, line, observed_of, stable, text
+
+
+def growing_state(program: Program, growth: Growth) -> Suspect:
+    """The suspect of a chain of nodes that gets a further link in every pass."""
+    node = growth.node
+    operand = next(
+        (o for o in node.operands if (n := getattr(o, "node", None)) is not None and n.loops is not node.loops), None
+    )
+    expression = expression_of(node, operand) if operand is not None else None
+    state = text(expression) if expression is not None else "a state"
+    story = (
+        StoryStep(line(node.site), f"every pass computes the next `{state}` from the one before, with its graph"),
+        StoryStep(line(node.site), "nothing differentiates it: the graph grows for as long as the loop runs"),
+    )
+    return Suspect(
+        ("AD302", node.site.scope, stable(node.site.node)),
+        node.site.node,
+        f"the graph of `{state}` grows with every pass",
+        Severity.ERROR,
+        story,
+        growth.certain,
+        (),
+        lambda: _candidates(program, growth),
+        observed=observed_of(program, (node,)),
+    )
+
+
+def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
+    """A chain that nothing differentiates: detach it at the end of the pass, or where it is read."""
+    now = pass_of(growth.node.loops, growth.activation)
+    if now is None:
+        return
+    again = replay(program, growth.run, growth.activation, now.index)
+    same = next((n for n in again.machine.nodes if n.number == growth.node.number), None)
+    same_now = pass_of(same.loops, twin_activation(again.machine, now)) if same is not None else None
+    if same is None or same_now is None:
+        return
+    crossed = list(crossed_operands(same, same_now))
+    found = truncated(program, again, moment(same), growth.activation, crossed)
+    if same.at is not None and same.at[1] is not twin_activation(again.machine, now).frame:
+        # What a cell returns is not to be cut where it is written.
+        found = iter([*at_read(program, crossed), *found])
+    for message, codemods in found:
+        yield Candidate(message, codemods)
+    yield from _leaf_again(program, growth, crossed)
+
+
+def _leaf_again(program: Program, growth: Growth, crossed: list[Crossed]) -> Iterator[Candidate]:
+    """What `torch.autograd.grad` is asked about in every pass has to require grad when it is cut off."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    asked = [
+        d
+        for d in growth.run.machine.differentiations
+        if d.kind == "grad" and pass_of(d.loops, growth.activation) is not None
+    ]
+    made: dict[ast.expr, None] = {}
+    for _, _, maker in crossed:
+        place = maker.site.node
+        statement = program.statement(place)
+        if not isinstance(place, ast.expr) or not isinstance(statement, ast.Assign) or statement.value is not place:
+            return
+        made[place] = None
+    if asked and made:
+        shown = ", ".join(f"`{text(e)}`" for e in made)
+        doubt = OF_UPDATES if any(d.create_graph for d in asked) else None
+        again = tuple(AppendMethod(e, "detach().requires_grad_") for e in made)
+        yield Candidate(f"make {shown} a leaf again", again, doubt)

@@ -1,0 +1,262 @@
+"""What is built before a loop moves into it, or into the function that reads it in every pass."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeGuard
+
+from autodetach.candidates.built_with_locals import built_with_locals
+from autodetach.candidates.called_inside import (
+    called_in_loop,
+    called_inside,
+    first_statement,
+    is_of_another_class,
+    of_the_same_object,
+)
+from autodetach.candidates.in_lambda import computed_in_lambda
+from autodetach.candidates.one_element import where_read
+from autodetach.machine.graph import Activation, Node
+from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
+from autodetach.suspect import Candidate
+from autodetach.view.program import LOOPS, Program, calls_of, line, targets_of, text, without_retain
+from autodetach.view.side_effects import draws_random_numbers, keeps_state
+
+if TYPE_CHECKING:
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+OF_SUMS = (ast.If, ast.For, ast.Continue, ast.Break, ast.Pass)
+
+
+def moved_inside(
+    program: Program, run: Run, activation: Activation, readers: list[Node], outer: list[Node], doubt: str | None
+) -> list[Candidate]:
+    """Move the statements that make the nodes of `outer` into the loop, else into the one function of the readers."""
+    moved = _moved(program, run, _body(activation), "loop", outer, doubt)
+    moved = moved or list(computed_in_lambda(program, run, outer, doubt))
+    if moved:
+        return moved
+    building = {s: None for node in outer if (s := program.statement(node.site.node)) is not None}
+    names = {spelled(t) for statement in building for t in targets_of(statement)}
+    bodies = {body[0]: body for reader in readers if (body := _function_body(program, reader, names))}
+    in_loop = list(called_in_loop(program, run, activation, outer, doubt))
+    reading = next(iter(bodies.values())) if len(bodies) == 1 else []
+    for body in (reading, _only_method(program, list(building), names)):
+        called = called_inside(program, run, body, outer, doubt) if body else ()
+        moved = [*_moved(program, run, body, "function", outer, doubt), *called]
+        moved = moved or list(_moved_with_locals(program, run, body, outer, doubt))
+        if moved:
+            return [*in_loop, *moved]
+    return in_loop
+
+
+def _moved(
+    program: Program, run: Run, body: list[ast.stmt], where: str, outer: list[Node], doubt: str | None
+) -> list[Candidate]:
+    from autodetach.codemods.move_statements import MoveStatements
+
+    if not body:
+        return []
+    anchor = first_statement(body)
+    statements: dict[ast.stmt, None] = {}
+    for node in outer:
+        statement = _building_statement(program, node, anchor)
+        if statement is None:
+            return []
+        statements.update(dict.fromkeys(_summed_by_loop(program, statement, anchor) or (statement,)))
+    ordered = sorted(statements, key=line)
+    if not ordered or not all(isinstance(s, ASSIGNMENTS) or _is_sum(s) for s in ordered):
+        return []
+    if not _movable(program, ordered, anchor):
+        return []
+    doubt = doubt or _doubt_of(program, run, ordered)
+    names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in targets_of(s)))
+    alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
+    move, message = MoveStatements(tuple(ordered), anchor), f"compute {names} inside the {where}"
+    flags = without_retain(outer)
+    freed = [Candidate(f"{message}, and no graph is retained", (move, *flags), doubt)] if flags else []
+    return [*alone, *freed, Candidate(message, (move,), doubt)]
+
+
+def _moved_with_locals(
+    program: Program, run: Run, body: list[ast.stmt], outer: list[Node], doubt: str | None
+) -> Iterator[Candidate]:
+    """`self.mixing = a - b` of a constructor, with what makes `a` and `b`."""
+    from autodetach.codemods.copy_statements import CopyStatements
+    from autodetach.codemods.move_statements import MoveStatements
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    built = built_with_locals(program, outer, body) if body else None
+    if built is None or _read_by_others(program, list(built.moved), program.scope(first_statement(body))):
+        return
+    doubt = doubt or _doubt_of(program, run, [*built.copied, *built.moved])
+    renamed = tuple(ReplaceExpression(name, kept) for name, kept in built.given)
+    copy = CopyStatements(built.copied, first_statement(body), changes=_within(renamed, built.copied))
+    move = MoveStatements(built.moved, first_statement(body), changes=_within(renamed, built.moved))
+    targets = [t for s in built.moved for t in targets_of(s) if isinstance(t, (ast.Name, ast.Attribute))]
+    shown = ", ".join(dict.fromkeys(f"`{text(t)}`" for t in targets))
+    codemods = ((copy, move) if built.copied else (move,)) + without_retain(outer)
+    yield Candidate(f"compute {shown} inside the function", codemods, doubt)
+
+
+def _within(changes: tuple[ReplaceExpression, ...], statements: tuple[ast.stmt, ...]) -> tuple[ReplaceExpression, ...]:
+    inside = {n for s in statements for n in ast.walk(s)}
+    return tuple(change for change in changes if change.expression in inside)
+
+
+def _doubt_of(program: Program, run: Run, statements: list[ast.stmt]) -> str | None:
+    if draws_random_numbers(run, statements):
+        return "a moved statement draws random numbers, which it will do in every pass"
+    if keeps_state(program, run, statements):
+        return "a moved statement calls what keeps a state, which it will change in every pass"
+    return None
+
+
+def _summed_by_loop(program: Program, statement: ast.stmt, anchor: ast.stmt) -> list[ast.stmt]:
+    """The loop before that of `anchor` in which a statement adds up, and where the sum begins; nothing if not so."""
+    outer = program.parents.get(anchor)
+    beside = program.block(outer) if isinstance(outer, LOOPS) else []
+    whole = next((at for at in program.enclosing(statement) if at in beside), None)
+    if whole is None or not _is_sum(whole):
+        return []
+    begun: list[ast.stmt] = []
+    for target in (t for s in ast.walk(whole) if isinstance(s, ASSIGNMENTS) for t in targets_of(s)):
+        name = target.id if isinstance(target, ast.Name) else ""
+        first = [s for s in beside[: beside.index(whole)] if name in program.names_bound(s)]
+        if not first or not isinstance(first[-1], ast.Assign) or len(first[-1].targets) != 1:
+            return []
+        begun.append(first[-1])
+    return [*begun, whole]
+
+
+def _is_sum(node: ast.AST) -> TypeGuard[ast.For]:
+    """Whether it is a loop that does nothing but assign."""
+    inner = [s for s in ast.walk(node) if isinstance(s, ast.stmt)]
+    return isinstance(node, ast.For) and all(isinstance(s, (*ASSIGNMENTS, *OF_SUMS)) for s in inner)
+
+
+def _function_body(program: Program, reader: Node, names: set[str]) -> list[ast.stmt]:
+    """The body of the function in which a value from outside is read by one of its `names`, and handed on from there.
+
+    If none mentions them, it is the function that computes with it.
+    """
+    places = [reader.site.node, *(site.node for site in calls_of(reader.chain))]
+    scopes = [program.scope(place) for place in places]
+    functions = [scope for scope in scopes if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    mentioning = (f for f in functions if any(_is_read(n) and spelled(n) in names for n in ast.walk(f)))
+    function = next(mentioning, functions[0] if functions else None)
+    return [] if function is None else function.body
+
+
+def _only_method(program: Program, building: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
+    """The body of the one other method that reads attributes which a constructor sets, and hands them on."""
+    methods = {program.scope(s) for s in building}
+    owners = {program.parents.get(method) for method in methods}
+    cls = next(iter(owners)) if len(owners) == 1 else None
+    names = {name for name in names if "." in name and "[" not in name}
+    if not isinstance(cls, ast.ClassDef):
+        return []
+    functions = [f for f in cls.body if isinstance(f, ast.FunctionDef) and f not in methods]
+    reading = [f for f in functions if any(_is_read(n) and spelled(n) in names for n in ast.walk(f))]
+    return reading[0].body if len(reading) == 1 else []
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load)
+
+
+def _body(activation: Activation) -> list[ast.stmt]:
+    node = activation.node
+    if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)):
+        return node.body
+    function = getattr(activation.frame, "node", None)
+    return function.body if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+
+
+def _building_statement(program: Program, node: Node, anchor: ast.stmt) -> ast.stmt | None:
+    """The statement that makes a node, seen from the scope into which it would move."""
+    places: list[ast.AST] = [node.site.node, *[site.node for site in calls_of(node.chain)]]
+    scopes = {program.scope(anchor), *program.enclosing(anchor)}
+    for place in places:
+        statement = program.statement(place)
+        if statement is None:
+            continue
+        if program.scope(statement) in scopes:
+            return statement
+        if of_the_same_object(program, statement, anchor):
+            return statement
+    return None
+
+
+def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> bool:
+    """Whether nothing that stays behind reads what the statements bind before they will have run."""
+    bound = {name for s in statements for name in program.names_bound(s)}
+    home, goal = program.scope(statements[0]), program.scope(anchor)
+    if home is not goal and _read_by_others(program, statements, goal):
+        return False
+    if _is_bound_anew(program, statements, goal):
+        return False
+    first = min(line(s) for s in statements)
+    moved = set(statements)
+    for node in ast.walk(program.file_of(anchor)):
+        if not (isinstance(node, ast.Name) and node.id in bound):
+            continue
+        around = list(program.enclosing(node))
+        if any(at in moved for at in around):
+            continue
+        if home is goal:
+            if program.scope(node) is home and first < node.lineno < line(anchor):
+                return False
+        elif goal not in around and not _binds(program.scope(node), node.id):
+            return False  # it becomes a local name of the function
+        elif goal in around and isinstance(node.ctx, ast.Store):
+            return False
+    return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in targets_of(s))
+
+
+def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
+    """Whether what the statements read may be something else by then: `x` of `out = net(x)`, in a loop over `x`."""
+    read = {name for s in statements for name in program.names_read(s)}
+    read -= {name for s in statements for name in program.names_bound(s)}
+    home, after = program.scope(statements[0]), min(line(s) for s in statements)
+    if home is not goal and isinstance(goal, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        this = goal.args.args[:1] if isinstance(program.parents.get(goal), ast.ClassDef) else []
+        if read & {a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg) and a not in this}:
+            return True
+    return any(
+        n.id in read and not isinstance(n.ctx, ast.Load) and not _is_updated(program, n)
+        for scope in {home, goal}
+        for n in ast.walk(scope)
+        if isinstance(n, ast.Name) and program.scope(n) is scope and (scope is not home or n.lineno > after)
+    )
+
+
+def _is_updated(program: Program, name: ast.Name) -> bool:
+    """Whether a name is bound by `w -= step` or `w = w - step`."""
+    statement = program.statement(name)
+    return isinstance(statement, ast.AugAssign) or (
+        isinstance(statement, ast.Assign) and name.id in program.names_read(statement.value)
+    )
+
+
+def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
+    """Whether an attribute that a constructor sets is mentioned outside of the function which would set it instead."""
+    kept = {t.attr for s in statements for t in targets_of(s) if isinstance(t, ast.Attribute)}
+    nodes = ast.walk(program.file_of(goal)) if kept else ()
+    mentions = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in kept)
+    return any(
+        {goal, *statements}.isdisjoint(program.enclosing(n)) and not is_of_another_class(program, n, goal)
+        for n in mentions
+    )
+
+
+def _binds(scope: ast.AST, name: str) -> bool:
+    """Whether a name is local to a function."""
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        return False
+    arguments = scope.args
+    if name in {a.arg for a in (*arguments.args, *arguments.posonlyargs, *arguments.kwonlyargs)}:
+        return True
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(scope))

@@ -1,0 +1,75 @@
+"""Each of several losses over one graph is differentiated for the parameters alone that its own step trains."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.graph import Differentiation, ancestors
+from autodetach.machine.run import Run
+from autodetach.machine.spelling import last_word, spelled
+from autodetach.suspect import Candidate
+from autodetach.view.program import Program, targets_of, text
+
+DOUBT = "steps stand between the losses: the later ones may be meant to be computed again behind them"
+SPREADING = frozenset({"parameters", "list", "chain"})
+
+
+def restricted(program: Program, run: Run, d: Differentiation) -> Iterator[Candidate]:
+    """`loss_d.backward(inputs=list(D.parameters()))`, for all that are differentiated in the same pass as `d`."""
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    shared = set(d.walked)
+    together = {o.call: o for o in run.machine.differentiations if o.loops == d.loops and o.kind == "backward"}
+    asked: dict[ast.Call, str] = {}
+    for call, o in together.items():
+        if o.create_graph or shared.isdisjoint(o.walked):
+            continue
+        steps = [s for s in run.machine.steps if s.what == "step" and any(o in ds for _, ds in s.consumed)]
+        trained = {leaf for s in steps for leaf, ds in s.consumed if o in ds}
+        if not {n for n in ancestors(o.roots) if n.leaf} - trained:
+            continue
+        owned = dict.fromkeys(_parameters(program, s.site.node, call) for s in steps)
+        if not owned or None in owned or {k.arg for k in call.keywords} - {"retain_graph"} or call.args:
+            return
+        first, *others = [str(e) for e in owned]
+        asked[call] = f"[*{', *'.join((first, *others))}]" if others else f"list({first})"
+    if len(asked) > 1:
+        shown = ", ".join(f"`{text(call.func)}`" for call in asked)
+        codemods = tuple(SetKeyword(call, "inputs", given) for call, given in asked.items())
+        yield Candidate(f"ask {shown} for what its step trains alone: `inputs=...`", codemods, DOUBT, last_resort=True)
+
+
+def _parameters(program: Program, step: ast.AST, place: ast.AST) -> str | None:
+    """The expression by which an optimizer was given its parameters, if it means the same at `place`."""
+    if not isinstance(step, ast.Call) or not isinstance(step.func, ast.Attribute):
+        return None
+    name, scope = spelled(step.func.value), program.scope(place)
+    found: dict[str, None] = {}
+    for statement in ast.walk(program.file_of(place)):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in map(spelled, targets_of(statement)):
+            made, home = statement.value, program.scope(statement)
+            given = made.args[0] if isinstance(made, ast.Call) and made.args else None
+            if given is None or not _is_plain(given) or not _means_the_same(program, given, home, scope):
+                return None
+            found[spelled(given)] = None
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _is_plain(given: ast.expr) -> bool:
+    """Whether an expression only puts together the parameters of modules, and may be evaluated again."""
+    calls = [n for n in ast.walk(given) if isinstance(n, ast.Call)]
+    return bool(calls) and all(last_word(c.func) in SPREADING for c in calls)
+
+
+def _means_the_same(program: Program, given: ast.expr, home: ast.AST, scope: ast.AST) -> bool:
+    """Whether its names are bound once, and seen from both places; or it reads attributes of the same object."""
+    names = program.names_read(given)
+    if home is not scope and isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        own = {a.arg for a in ast.walk(scope.args) if isinstance(a, ast.arg)} - {"self"}
+        if names & (own | program.names_bound(scope)):
+            return False
+    if home is scope or isinstance(home, ast.Module):
+        bindings = [s for s in ast.walk(home) if isinstance(s, ast.stmt) and not isinstance(s, ast.Module)]
+        return all(sum(name in map(spelled, targets_of(s)) for s in bindings) <= 1 for name in names)
+    return names == {"self"} and program.scope(home) is program.scope(scope)

@@ -1,0 +1,81 @@
+"""Detaching a value where it is read: at the outermost call that is given it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from autodetach.candidates.detaching import structural
+from autodetach.machine.graph import Node
+from autodetach.machine.values import Value
+from autodetach.view.crossings import Crossed
+from autodetach.view.program import Program, calls_of, text
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
+
+Repair = tuple[str, tuple["Codemod", ...]]
+"""What it does, in words, and how."""
+
+
+def at_read(program: Program, crossed: Iterable[Crossed]) -> Iterator[Repair]:
+    """Detach where the state is read."""
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    edits: dict[ast.expr, Codemod] = {}
+    guarded: dict[ast.expr, Codemod] = {}
+    for reader, operand, _ in crossed:
+        found = _read(reader, operand)
+        if found is None:
+            return
+        expression, value = found
+        new = structural("{}", value)
+        if new is None or not isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
+            return
+        edits[expression] = ReplaceExpression(expression, new)
+        if _is_none_at_first(program, expression):
+            guard = f"{new} if {{}} is not None else None"
+            is_argument = isinstance(program.parents.get(expression), (ast.Call, ast.keyword))
+            guarded[expression] = ReplaceExpression(expression, guard if is_argument else f"({guard})")
+    shown = ", ".join(f"`{text(e)}`" for e in edits)
+    if edits:
+        yield f"detach {shown} where it is read", tuple(edits.values())
+    if guarded:
+        yield f"detach {shown} where it is read, if there is one", tuple({**edits, **guarded}.values())
+
+
+def is_part_of_what_is_read(reader: Node, operand: Value) -> bool:
+    """Whether the expression that is read gives a tuple, or a record, that has the operand in it."""
+    found = _read(reader, operand)
+    return found is not None and found[1] is not operand
+
+
+def _is_none_at_first(program: Program, expression: ast.expr) -> bool:
+    """Whether the function that reads a variable may have set it to None: there is no state before the first pass."""
+    return isinstance(expression, ast.Name) and any(
+        isinstance(value, ast.Constant) and value.value is None
+        for assigned in ast.walk(program.scope(expression))
+        if isinstance(assigned, (ast.Assign, ast.AnnAssign)) and assigned.value is not None
+        for target in (assigned.targets if isinstance(assigned, ast.Assign) else [assigned.target])
+        if isinstance(target, ast.Name) and target.id == expression.id
+        for value in ast.walk(assigned.value)
+    )
+
+
+def _read(reader: Node, operand: Value) -> tuple[ast.expr, Value] | None:
+    """Where the state is read: at the outermost call that is given it, and not inside of a cell."""
+    for site in reversed(list(calls_of(reader.chain))):
+        for expression, value in site.operands:
+            if value is operand and isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
+                return expression, value
+    for expression, value in reader.site.operands:
+        if value is operand:
+            return expression, value
+    for expression, value in reader.site.operands:
+        items = getattr(value, "items", None)
+        if isinstance(items, list) and operand in items:
+            if isinstance(expression, (ast.Tuple, ast.List)) and len(expression.elts) == len(items):
+                return expression.elts[items.index(operand)], operand  # `rnn(x, (self.h, self.c))`
+            return expression, value
+    return None

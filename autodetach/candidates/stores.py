@@ -1,0 +1,54 @@
+"""Detaching a value where a container takes it: it feeds no loss of its own pass through that."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from autodetach.candidates.detaching import leaves_of_display
+from autodetach.candidates.reads import Repair
+from autodetach.machine.events import Stored
+from autodetach.machine.graph import Node, ancestors
+from autodetach.machine.run import Run
+from autodetach.view.crossings import Crossed
+from autodetach.view.program import handed, text
+
+
+def at_store(expressions: Iterable[ast.expr]) -> Iterator[Repair]:
+    """Detach what stands for the tensors where they are stored."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    elements = list(dict.fromkeys(expressions))
+    if elements:
+        shown = ", ".join(f"`{text(e)}`" for e in elements)
+        yield f"detach {shown} where it is stored", tuple(AppendMethod(e, "detach") for e in elements)
+
+
+def stored_operands(run: Run, crossed: list[Crossed]) -> Iterator[tuple[Stored, ast.expr]]:
+    """Where operands of earlier passes were put into containers, and the expression that stands for them there."""
+    makers = {maker for _, _, maker in crossed}
+    for event in run.machine.stored:
+        if event.how not in ("append", "key", "new key") or event.element is None or event.node not in makers:
+            continue
+        leaves = leaves_of_display(event.element, event.value)
+        found = [e for e, value in leaves if value is event.tensor and not isinstance(e, ast.Starred)]
+        for element in found or islice(handed(event.chain, event.tensor), 1):
+            yield event, element
+
+
+def stored_last(run: Run, nodes: Iterable[Node]) -> list[ast.expr]:
+    """What containers take of the nodes that no other stored one rests on; none if one has no expression."""
+    made = set(nodes)
+    events = [event for event in run.machine.stored if event.node in made]
+    stored = {event.node for event in events}
+    places: list[ast.expr] = []
+    for event in events:
+        if stored.isdisjoint(ancestors(event.node.parents)):
+            element = event.element
+            elements = leaves_of_display(element, event.value) if element is not None else []
+            given = [*(e for e, value in elements if value is event.tensor), *handed(event.chain, event.tensor)]
+            if not given:
+                return []
+            places.append(given[-1])
+    return places

@@ -1,0 +1,157 @@
+"""Which names hold a tensor when a pass of a loop begins: found by running the same path once more and looking."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from autodetach.machine.graph import Activation, Differentiation, Pass
+from autodetach.machine.interpreter import Machine
+from autodetach.machine.run import FUEL_PER_RUN, Run, run_once
+from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.view.program import Program
+
+MAX_OBJECTS = 2000
+MAX_STEPS = 5
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Holder:
+    """`text` is what a program writes for the outermost container (or the tensor itself) in `frame`.
+
+    `name` is the first name of it; `depth` counts the steps from it, those by index thrice. `owner` is the innermost
+    object on the way, and `rest` the text behind it.
+    """
+
+    frame: Frame
+    name: str
+    text: str
+    value: Value
+    depth: int
+    owner: Instance | None = None
+    rest: str = ""
+
+
+@dataclass(eq=False, slots=True)
+class Replay:
+    """A second run along the same path, with what its names held at the begin of one pass."""
+
+    machine: Machine
+    holders: dict[int, list[Holder]]
+    kept: list[Value]
+
+    def of(self, tensor: Value) -> list[Holder]:
+        return self.holders.get(id(tensor), [])
+
+
+def replay(program: Program, run: Run, activation: Activation, index: int) -> Replay:
+    """Run the path of `run` again and note who holds which tensor when pass `index` of `activation` begins."""
+    holders: dict[int, list[Holder]] = {}
+    kept: list[Value] = []
+
+    def watch(machine: Machine, current: Pass) -> None:
+        if current.activation.number == activation.number and current.index == index:
+            _note(machine, current, holders, kept)
+
+    analysis = program.analysis
+    again = run_once(
+        program.tree, run.policy, FUEL_PER_RUN, watch, analysis.project, analysis.evidence, called=analysis.called
+    )
+    analysis.replays.append(again)
+    return Replay(again.machine, holders, kept)
+
+
+def twin(machine: Machine, d: Differentiation) -> Differentiation | None:
+    """The same differentiation in another run of the same path."""
+    return next((other for other in machine.differentiations if other.number == d.number), None)
+
+
+def twin_activation(machine: Machine, now: Pass) -> Activation:
+    """The activation of a pass, in another run of the same path."""
+    return next(a for a in machine.activations if a.number == now.activation.number)
+
+
+def _note(machine: Machine, current: Pass, holders: dict[int, list[Holder]], kept: list[Value]) -> None:
+    frames: dict[int, Frame] = {}
+    for _, frame in machine.trail:
+        if isinstance(frame, Frame):
+            frames[id(frame)] = frame
+    for space in machine.namespaces.values():
+        frames[id(space.frame)] = space.frame
+    frames[id(machine.globals)] = machine.globals
+    function = current.activation.frame
+    if isinstance(
+        function, Function
+    ):  # an entry point that is called again and again: only its object outlives the call
+        this = machine.entered
+        if this is not None:
+            frame = Frame(None, function.qualname, function)
+            first = function.node.args.args[0].arg if function.node.args.args else "self"
+            frame.names[first] = this
+            frames[id(frame)] = frame
+    for frame in frames.values():
+        for holder in _walk(frame):
+            kept.append(holder[0])
+            holders.setdefault(id(holder[0]), []).append(holder[1])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Way:
+    """How a value is reached: text, steps, innermost object, and the container at which the text ends."""
+
+    name: str
+    text: str
+    depth: int
+    owner: Instance | None = None
+    rest: str = ""
+    whole: Value = None
+
+    def to(self, more: str, steps: int) -> _Way:
+        return replace(self, text=self.text + more, rest=self.rest + more, depth=self.depth + steps)
+
+
+def _walk(frame: Frame) -> Iterator[tuple[Value, Holder]]:
+    """Tensors reachable from the names of a frame, nearest first."""
+    seen: set[int] = set()
+    queue: list[tuple[Value, _Way]] = [(value, _Way(name, name, 0)) for name, value in list(frame.names.items())]
+    while queue and len(seen) < MAX_OBJECTS:
+        value, way = queue.pop(0)
+        if isinstance(value, (Tensor, Opaque)) and value.node is not None:
+            whole = value if way.whole is None else way.whole
+            yield value, Holder(frame, way.name, way.text, whole, way.depth, way.owner, way.rest)
+        elif id(value) not in seen and way.depth <= MAX_STEPS * 3:
+            seen.add(id(value))
+            queue.extend(_steps(value, way))
+        if isinstance(value, Opaque):  # of an object out of view, what a run has shown
+            queue.extend((value.attrs[n], way.to(f".{n}", 1)) for n in sorted(value.states) if n in value.attrs)
+
+
+def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
+    """What a value holds, each with the way to it."""
+    if isinstance(value, Sequence):
+        inside = way if way.whole is not None else replace(way, whole=value)
+        for i, item in enumerate(value.items[:32]):
+            if isinstance(item, (Tensor, Opaque, Sequence, Mapping)):
+                yield item, replace(inside, depth=way.depth + 1)
+            elif isinstance(item, Instance) and way.whole is None:
+                yield item, way.to(f"[{i}]", 3)
+    elif isinstance(value, Mapping):
+        items = list(value.items.values())[:32]
+        alike = all(isinstance(v, (Tensor, Opaque)) for _, v in items)
+        for key, item in items:
+            if isinstance(item, (Tensor, Opaque)) and ((alike and len(items) > 1) or way.whole is not None):
+                yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
+            elif isinstance(key, str) and way.whole is None and '"' not in key and key.isprintable():
+                yield item, way.to(f'["{key}"]', 1)
+    elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
+        for key, item in list(value.attrs.items()):
+            if not key.startswith("#"):  # a record is replaced as a whole
+                yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
+    elif isinstance(value, Instance):
+        for key, item in list(value.attrs.items()):
+            if key == "#items" and isinstance(item, (Sequence, Mapping)):
+                children = enumerate(item.items) if isinstance(item, Sequence) else item.items.values()
+                for k, child in list(children)[:16]:
+                    yield child, way.to(f"[{k!r}]", 3)
+            elif key.isidentifier() and not isinstance(item, (Class, Function)):
+                yield item, replace(way.to(f".{key}", 1), owner=value, rest=f".{key}")

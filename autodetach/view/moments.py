@@ -1,0 +1,83 @@
+"""Where a statement has to stand to run in the same pass as a differentiation, behind the step that uses it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from autodetach.machine.graph import Differentiation, Loops, Node, Place, trail_of
+from autodetach.machine.interpreter import Machine
+from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Frame
+from autodetach.view.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A point in a run: the statements that were running, outermost first."""
+
+    number: int
+    loops: Loops
+    trail: tuple[Place, ...]
+
+
+def moment(of: Differentiation | Node) -> Moment:
+    trail = of.trail if isinstance(of, Differentiation) else trail_of(of)
+    return Moment(of.number, of.loops, trail)
+
+
+def placed(program: Program, d: Moment, frame: Frame, loop: ast.AST | None) -> ast.stmt | None:
+    """The innermost statement of `frame` that was running when `d` ran, inside of `loop`."""
+    at = max((n for n, (_, f) in enumerate(d.trail) if f is frame), default=None)
+    if at is None:
+        return None
+    found = d.trail[at][0]
+    if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and loop not in program.enclosing(found):
+        # Where the loop runs in a caller of this frame, any statement of the frame is inside of a pass.
+        begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), None)
+        if begun is not None and begun >= at:
+            return None
+    return found
+
+
+def behind_step(program: Program, machine: Machine, d: Moment, statement: ast.stmt, frame: Frame) -> ast.stmt:
+    """The last statement of the block, from `statement` on, that steps parameters in the same pass, or itself."""
+    block = program.block(statement)
+    at = block.index(statement) if statement in block else 0
+    last = statement
+    for step in machine.steps:
+        if (
+            step.what == "grad"
+            or step.clock < d.number
+            or step.loops[: len(d.loops)] != d.loops[: len(step.loops)][: len(d.loops)]
+        ):
+            continue
+        for s, f in step.trail:
+            if f is frame and s in block and block.index(s) > at and block.index(s) > block.index(last):
+                last = s
+    for sibling in block[block.index(last) + 1 :] if last in block else []:
+        if _resets(sibling):
+            last = sibling
+        else:
+            break
+    return last
+
+
+def _resets(statement: ast.stmt) -> bool:
+    """`optimizer.zero_grad()`, `scaler.update()`, `w.grad = None`: what belongs to a step."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        func = statement.value.func
+        return isinstance(func, ast.Attribute) and func.attr in ("zero_grad", "update", "step", "zero_")
+    return False
+
+
+def last_mention(program: Program, anchor: ast.stmt, texts: list[str]) -> ast.stmt:
+    """The last statement of the block that says anything about what is to be detached: `h = out`, behind the step."""
+    block = program.block(anchor)
+    last = anchor
+    for statement in block[block.index(anchor) + 1 :] if anchor in block else []:
+        if isinstance(statement, (ast.Return, ast.Continue, ast.Break)):
+            break
+        if any(spelled(n) in texts for n in ast.walk(statement) if isinstance(n, (ast.Name, ast.Attribute))):
+            last = statement
+    return last
