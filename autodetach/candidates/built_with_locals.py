@@ -55,11 +55,19 @@ def _same_self(home: ast.FunctionDef, goal: ast.FunctionDef) -> bool:
 
 
 def _needed(program: Program, outer: list[Node], home: ast.FunctionDef) -> Block | None:
-    """The statements of the constructor that make the nodes, and all that have a part in the local names they read."""
+    """The statements of the constructor that make the nodes or pass them on by local names.
+
+    With them, all that have a part in the local names that these read.
+    """
     found: set[ast.stmt] = set()
     for node in outer:
         places = [node.site.node, *(site.node for site in calls_of(node.chain))]
         found |= {s for p in places if (s := program.statement(p)) is not None and program.scope(s) is home}
+    carrying = {name for s in found for name in program.names_bound(s)}
+    for statement in home.body:
+        if isinstance(statement, ASSIGNMENTS) and program.names_read(statement) & carrying:
+            found.add(statement)
+            carrying |= program.names_bound(statement)
     local = {a.arg for a in ast.walk(home.args) if isinstance(a, ast.arg)} - {home.args.args[0].arg}
     local |= {name for s in home.body for name in program.names_bound(s)}
     size = 0

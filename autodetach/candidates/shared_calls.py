@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 from autodetach.machine.events import SecondWalk
-from autodetach.machine.graph import Differentiation, ancestors
+from autodetach.machine.graph import Differentiation, Pass, ancestors
 from autodetach.machine.run import Run
 from autodetach.view.program import stepped_between
 
 
 def shared_calls(event: SecondWalk) -> list[Differentiation]:
     """The differentiations that walk the node of an event in the pass (or loop) of its first one, in order."""
-    return [d for d in event.node.walked_by if d.number >= event.first.number and d.number <= _last(event).number]
+    inside = _inside(event, event.node.walked_by)
+    return [d for d in inside if d.number >= event.first.number]
 
 
-def _last(event: SecondWalk) -> Differentiation:
-    """The last one of the same pass as the second, a loop over losses taken as a whole."""
-    depth = min(len(event.first.loops), len(event.second.loops))
+def freeing_others(event: SecondWalk) -> list[Differentiation]:
+    """Those of the same pass that free something else of what the second one needs."""
+    freeing = dict.fromkeys(n.freed_by for n in event.second.walked if n.saves and n.freed_by is not None)
+    calls = shared_calls(event)
+    return [d for d in _inside(event, freeing) if d.number < event.second.number and d not in calls]
+
+
+def _inside(event: SecondWalk, differentiations: Iterable[Differentiation]) -> list[Differentiation]:
+    loops = _common_loops(event)
+    return [d for d in differentiations if d.loops[: len(loops)] == loops]
+
+
+def _common_loops(event: SecondWalk) -> tuple[Pass, ...]:
+    """The passes in which both stand, a loop over losses taken as a whole."""
+    first, second = event.first.loops, event.second.loops
     common = 0
-    while common < depth and event.first.loops[common] is event.second.loops[common]:
+    while common < min(len(first), len(second)) and first[common] is second[common]:
         common += 1
-    prefix = event.first.loops[:common]
-    return [d for d in event.node.walked_by if d.loops[:common] == prefix][-1]
+    return first[:common]
 
 
 def doubt_of(run: Run, calls: list[Differentiation]) -> str | None:

@@ -9,7 +9,7 @@ from autodetach.machine.arguments import flatten
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.frameworks import BOUND, fill_thread, thread_method, toggle
 from autodetach.machine.graph import Site
-from autodetach.machine.module_tree import held_by_name, is_module
+from autodetach.machine.module_tree import held_by_name, is_module, named_child
 from autodetach.machine.modules import (
     MODULE_METHODS,
     build_module,
@@ -109,6 +109,9 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             return Native(name, lambda args, kwargs, s: module_method(m, this, name, args, kwargs, s), this)
         if name == "_modules" and is_module(this):
             return held_by_name(this)
+        child = named_child(this, name)
+        if child is not None and is_module(this):
+            return child
         if name == "forward":
             return Native(name, lambda args, kwargs, s: call_builtin_module(m, this, args, kwargs, s), this)
         if "#items" in this.attrs and name in (

@@ -26,9 +26,10 @@ def children_of(this: Instance) -> Iterator[tuple[str, Instance]]:
     """The modules that a module holds itself, with their names: in its list or dict, and as attributes."""
     items = this.attrs.get("#items")
     if isinstance(items, Sequence):
+        names = {id(child): name for name, child in items.attrs.items()}
         for i, item in enumerate(items.items):
             if isinstance(item, Instance):
-                yield str(i), item
+                yield names.get(id(item), str(i)), item
     elif isinstance(items, Mapping):
         for key, item in items.items.values():
             if isinstance(item, Instance):
@@ -36,6 +37,35 @@ def children_of(this: Instance) -> Iterator[tuple[str, Instance]]:
     for name, value in list(this.attrs.items()):
         if isinstance(value, Instance) and is_module(value):
             yield name, value
+
+
+def set_child(this: Instance, name: str, child: Value) -> None:
+    """Hold a module under a name: in the list or dict of a module that has one, else as an attribute.
+
+    Of a list, `attrs` keeps the children that have names of their own, as in `Sequential(OrderedDict(...))`.
+    """
+    items = this.attrs.get("#items")
+    if isinstance(items, Mapping):
+        items.items[key_of(name)] = (name, child)
+    elif isinstance(items, Sequence):
+        before = named_child(this, name)
+        at = next((i for i, item in enumerate(items.items) if item is before), len(items.items))
+        items.items[at : at + 1] = [child]
+        if not name.isdecimal():
+            items.attrs[name] = child
+    else:
+        this.attrs[name] = child
+
+
+def named_child(this: Instance, name: str) -> Value:
+    """What the list or dict of a module holds under a name, or None."""
+    items = this.attrs.get("#items")
+    if isinstance(items, Mapping):
+        return items.items.get(key_of(name), (name, None))[1]
+    if isinstance(items, Sequence):
+        is_place = name.isdecimal() and int(name) < len(items.items)
+        return items.items[int(name)] if is_place else items.attrs.get(name)
+    return None
 
 
 class _ModulesView(dict):  # type: ignore[type-arg]
@@ -48,13 +78,8 @@ class _ModulesView(dict):  # type: ignore[type-arg]
     def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
         super().__setitem__(key, pair)
         name, value = pair
-        items = self._this.attrs.get("#items")
-        if isinstance(items, Mapping):
-            items.items[key_of(name)] = pair
-        elif isinstance(items, Sequence) and isinstance(name, str) and name.isdecimal():
-            items.items[int(name) : int(name) + 1] = [value]
-        elif isinstance(name, str):
-            self._this.attrs[name] = value
+        if isinstance(name, str):
+            set_child(self._this, name, value)
 
 
 def held_by_name(this: Instance) -> Mapping:

@@ -18,6 +18,7 @@ from autodetach.machine.module_tree import (
     named_tensors,
     parameters_of,
     set_buffer,
+    set_child,
 )
 from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
@@ -141,7 +142,9 @@ def _contents(m: Core, name: str, args: list[Value], site: Site) -> Value:
         return Mapping(m.clock, exact=not args)
     if name == "Sequential":
         if len(args) == 1 and isinstance(args[0], Mapping):
-            return Sequence("list", [v for _, v in args[0].items.values()], m.clock, args[0].exact)
+            named = Sequence("list", [v for _, v in args[0].items.values()], m.clock, args[0].exact)
+            named.attrs.update((k, v) for k, v in args[0].items.values() if isinstance(k, str) and not k.isdecimal())
+            return named
         return Sequence("list", list(args), m.clock)
     if not args:
         return Sequence("list", [], m.clock)
@@ -157,7 +160,8 @@ def part_of(m: Core, this: Instance, index: Slice) -> Instance:
     held = this.attrs["#items"]
     known = all(b is None or isinstance(b, int) for b in bounds) and index.step != 0
     items = held.items[slice(*bounds)] if known else list(held.items)
-    part.attrs["#items"] = Sequence("list", items, m.clock, held.exact and known)
+    kept = part.attrs["#items"] = Sequence("list", items, m.clock, held.exact and known)
+    kept.attrs.update(held.attrs)
     return part
 
 
@@ -357,11 +361,8 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         key = args[0] if args else kwargs.get("name")
         value = args[1] if len(args) > 1 else kwargs.get("tensor", kwargs.get("param", kwargs.get("module")))
-        items = this.attrs.get("#items")
-        if isinstance(items, Sequence) and isinstance(value, Instance):
-            items.items.append(value)
-        elif isinstance(value, Instance):
-            this.attrs[key if isinstance(key, str) else f"#child{m.serial()}"] = value
+        if isinstance(value, Instance):
+            set_child(this, key if isinstance(key, str) else f"#child{m.serial()}", value)
         elif isinstance(key, str) and name == "register_buffer":
             set_buffer(m, this, key, value)
         elif isinstance(key, str):

@@ -20,6 +20,7 @@ from autodetach.machine.classes import decorate, library_bases, linear_order
 from autodetach.machine.core import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.keywords import OUT_OF_VIEW
+from autodetach.machine.module_tree import is_module, named_child, set_child
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
     FROM_NUMBER,
@@ -286,8 +287,10 @@ class Objects(Core):
             setter = self.class_attribute(value.cls, "__setattr__")
             if setter is not MISSING:
                 self.call(setter, [value, name, new], {}, site)
-                return
-            value.attrs[name] = new
+            elif "#items" in value.attrs and is_module(value) and named_child(value, name) is not None:
+                set_child(value, name, new)
+            else:
+                value.attrs[name] = new
         elif isinstance(value, Class):
             value.names[name] = new
         elif isinstance(value, Namespace):

@@ -290,11 +290,7 @@ def _getattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
 def _setattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if len(args) == 3 and isinstance(args[1], str):
         this, name, value = args
-        layers = this.attrs.get("#items") if isinstance(this, Instance) and name.isdecimal() else None
-        if isinstance(layers, Sequence) and int(name) < len(layers.items):
-            layers.items[int(name)] = value  # so the layers of `nn.Sequential` are called
-        else:
-            m.set_attribute(this, name, value, site)
+        m.set_attribute(this, name, value, site)
     elif len(args) == 3 and isinstance(args[0], Instance):
         args[0].open = True  # it has an attribute whose name nobody knows
     return None

@@ -82,6 +82,12 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
 def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
     node = t.leaf_node if t.node is None else t.node  # what is frozen for a while keeps its gradient
     if node is None or not node.leaf:
+        since = t.retains_since
+        if since is not None and t.grad is None and node is not None:
+            if any(d.number > since for d in node.walked_by):
+                t.grad = plain(t.shape, True)
+                t.grad.from_grad = True
+            return m.opaque("grad") if t.grad is None and may_have_reached(m) else t.grad
         if t.grad is None:
             m.facts.append(NonLeafGrad(site, t))
         return t.grad
@@ -104,6 +110,8 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
         node = t.leaf_node if t.node is None else t.node
         if new is None and node is not None:
             node.grads = []
+            if t.retains_since is not None:
+                t.retains_since = m.clock
         t.grad = new
     elif name == "data":
         by_grad = any(v.from_grad for v in flatten([new]) if isinstance(v, Tensor))
@@ -148,7 +156,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         return _number(m, t, name, args, site)
     if name in EFFECTS or name in ("register_hook", "retain_grad", "share_memory_"):
         if name == "retain_grad":
-            t.grad = plain(t.shape, True)
+            t.retains_since = m.clock
         return m.opaque(name) if name == "register_hook" else None
     if name in MOVES and (t.node is None or t.node.leaf):
         if t.node is not None:

@@ -72,7 +72,10 @@ class Opaque:
 
 
 class Tensor:
-    """A tensor. `node` is None without history; a leaf that requires grad has a node whose `op` is "leaf"."""
+    """A tensor. `node` is None without history; a leaf that requires grad has a node whose `op` is "leaf".
+
+    `retains_since`: the time from which a differentiation gives it gradient although it is no leaf (`retain_grad`).
+    """
 
     __slots__ = (
         "born",
@@ -84,6 +87,7 @@ class Tensor:
         "leaf_node",
         "node",
         "parameter",
+        "retains_since",
         "shape",
         "storage",
         "view_of",
@@ -107,6 +111,7 @@ class Tensor:
         self.from_grad = False
         self.leaf_node: Node | None = node if node is not None and node.leaf else None
         self.view_of: Tensor | None = None
+        self.retains_since: int | None = None
         self.born = 0
 
     @property

@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from autodetach.candidates.detaching import element_candidates, is_handed_over, narrowed
 from autodetach.finding import Severity, StoryStep
@@ -129,6 +130,10 @@ def _candidates(
     seeds = [(expression, elements[0][1] if elements else None) for expression in begin]
     if seeds and elements:
         yield from element_candidates(program, [*elements, *seeds], number=number, what="begin with, and accumulate,")
+    if elements and isinstance(statement, ast.Assign) and isinstance(statement.value, ast.BinOp):
+        # What it begins with is attached, too, and comes from elsewhere: a buffer by name, an argument.
+        for whole in element_candidates(program, [(statement.value, elements[0][1])], number=False, what="keep"):
+            yield replace(whole, last_resort=True)
 
 
 def _leaf_again(program: Program, growth: Growth) -> Iterator[Candidate]:

@@ -255,6 +255,18 @@ def _candidates(
         states = {h.text: h.value for h in held.values()} if is_near else {}
         yield from differentiated_behind(program, run, d, now, crossed, states)
     yield from own_terms(program, d, crossed)
+    for message, codemods in at_read(program, _crossed_before(d, now)):
+        yield Candidate(message, codemods, doubt)
+
+
+def _crossed_before(d: Differentiation, now: Pass) -> Iterator[Crossed]:
+    """Where what crosses into a pass was made of what had crossed into the pass before it.
+
+    So are weights that a trained optimizer updates: what they owe to its last step trains it, and older steps do not.
+    """
+    before = {p for n in d.walked for p in n.loops if p.activation is now.activation and p.index == now.index - 1}
+    for last in before:
+        yield from crossings(d, last)
 
 
 RULE = rule(__doc__, "AD302", "carried-state", find)

@@ -46,7 +46,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.candidates.begun_sum import begun_behind
-from autodetach.candidates.shared_calls import doubt_of, repeated_behind_step, shared_calls
+from autodetach.candidates.shared_calls import (
+    doubt_of,
+    freeing_others,
+    repeated_behind_step,
+    shared_calls,
+)
 from autodetach.candidates.weighted import detached
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk
@@ -125,7 +130,7 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     cut = detached(calls)
     if cut is not None:
         doubt = doubt or "it trains what a log-probability is weighted with, which may be meant to be detached"
-    kept = _retained(calls, doubt)
+    kept = _retained([*freeing_others(event), *calls], doubt)
     if cut is not None:
         yield cut
         yield replace(cut, message=f"{cut.message}, and {kept.message}", codemods=(*cut.codemods, *kept.codemods))
