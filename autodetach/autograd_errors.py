@@ -83,7 +83,7 @@ KINDS = (
     ),
     ErrorKind(
         "no-dimension",
-        ("invalid index of a 0-dim tensor",),
+        ("invalid index of a 0-dim tensor", "too many indices for array: array is 0-dimensional"),
         "A loss is a tensor without dimensions since PyTorch 0.4, so there is nothing to index: `.item()` gives its "
         "value.",
         ("AD401",),

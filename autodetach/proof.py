@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, Node, between, diverge, within
 from autodetach.machine.likeness import Likeness
-from autodetach.machine.run import Analysis, Run
-from autodetach.view.program import stable
+from autodetach.machine.run import Run
+from autodetach.suspect import Candidate
+from autodetach.view.program import place_text
 
 Reached = Counter[tuple[str, str]]
+LeafName = tuple[str, int]
+"""The place that makes a leaf, and how many it has made before."""
 
 TRANSPARENT = frozenset({"add", "sum", "stack", "part", "leaf", "clone"})
 """Operations that only add up: a repair may bring them in or take them away."""
@@ -28,13 +31,13 @@ class Verdict:
     reason: str = ""
 
 
-def compare(before: Run, after: Run, *, cuts: bool = False, gathers: bool = False) -> Verdict:
-    """Compare what every parameter step consumes on one path, or with `gathers` what the steps of a place do."""
+def compare(before: Run, after: Run, meant: Candidate) -> Verdict:
+    """Compare what every parameter step consumes on one path; `meant` says what a candidate is meant to change."""
     if not after.finished or after.stopped_by != before.stopped_by:
         if before.stopped_by and after.finished:
             return Verdict(True, True)  # the first program ended early on this path: the second may go on
         return Verdict(False, False, "the edited program ends differently")
-    return _compare_places(before, after) if gathers else _compare_runs(before, after, cuts)
+    return _compare_places(before, after) if meant.gathers else _compare_runs(before, after, meant)
 
 
 def _compare_places(before: Run, after: Run) -> Verdict:
@@ -53,21 +56,18 @@ def _trained(run: Run) -> dict[tuple[str, str], set[tuple[str, int]]]:
     return {place: {names[leaf] for step in steps for leaf, _ in step.consumed} for place, steps in places.items()}
 
 
-def _compare_runs(before: Run, after: Run, cuts: bool) -> Verdict:
+def _compare_runs(before: Run, after: Run, meant: Candidate) -> Verdict:
     old, new = _by_place(before), _by_place(after)
     if _numbers(old) != _numbers(new):
         return Verdict(False, False, "another number of parameter steps")
     equal = True
-    old_names, new_names = _leaf_names(before), _leaf_names(after)
-    likeness = Likeness(lambda n: old_names.get(n) or _name(n), lambda n: new_names.get(n) or _name(n))
+    comparison = _Comparison(before, after, meant)
     for place, steps in old.items():
         previous: Step | None = None
         if len(steps) != len(new.get(place, ())):
             continue  # gradient is looked at more or less often
         for step, other in zip(steps, new[place], strict=True):
-            verdict = Verdict(True, True)
-            if not _consume_alike(step, other, likeness):
-                verdict = _compare_steps(step, other, None if cuts else previous, old_names, new_names, cuts)
+            verdict = comparison.of(step, other, None if meant.cuts else previous, new[place])
             if not verdict.kept:
                 return verdict
             equal = equal and verdict.equal
@@ -84,73 +84,94 @@ def _by_place(run: Run) -> dict[tuple[str, str], list[Step]]:
     places: dict[tuple[str, str], list[Step]] = {}
     for step in run.machine.steps:
         if step.what != "grad" or step.consumed or isinstance(step.site.node, ast.Call):
-            places.setdefault((step.what, _text(step.site.node)), []).append(step)
+            places.setdefault((step.what, place_text(step.site.node)), []).append(step)
     return places
 
 
-def _leaf_names(run: Run) -> dict[Node, tuple[str, int]]:
+def _leaf_names(run: Run) -> dict[Node, LeafName]:
     """Leaves by the place that makes them and their number there: the same in both programs."""
     counts: Counter[str] = Counter()
-    names: dict[Node, tuple[str, int]] = {}
+    names: dict[Node, LeafName] = {}
     for node in run.machine.nodes:
         if node.leaf:
-            place = _text(node.site.node)
+            place = place_text(node.site.node)
             names[node] = (place, counts[place])
             counts[place] += 1
     return names
 
 
-def _consume_alike(step: Step, other: Step, likeness: Likeness) -> bool:
-    """Whether two steps consume the same gradient, told by its graphs being the same: most edits change few of them."""
-    if len(step.consumed) != len(other.consumed):
-        return False
-    for (leaf, ds), (other_leaf, other_ds) in zip(step.consumed, other.consumed, strict=True):
-        if len(ds) != len(other_ds) or not likeness.alike((leaf,), (other_leaf,)):
-            return False
-        if not all(likeness.alike(d.roots, o.roots) for d, o in zip(ds, other_ds, strict=True)):
-            return False
-    return True
+class _Comparison:
+    """Two runs, step by step."""
 
+    def __init__(self, before: Run, after: Run, meant: Candidate) -> None:
+        self._meant = meant
+        self._old, self._new = _leaf_names(before), _leaf_names(after)
+        self._likeness = Likeness(lambda n: self._old.get(n) or _name(n), lambda n: self._new.get(n) or _name(n))
+        # How often each place has computed with each leaf.
+        self._uses = Counter((n.site.node, p) for n in before.machine.nodes for p in n.parents if p.leaf)
 
-def _compare_steps(
-    step: Step,
-    other: Step,
-    previous: Step | None,
-    old_names: dict[Node, tuple[str, int]],
-    new_names: dict[Node, tuple[str, int]],
-    cuts: bool,
-) -> Verdict:
-    since = previous.clock if previous is not None else 0
-    new = {new_names[leaf]: ds for leaf, ds in other.consumed if leaf in new_names}
-    leaves = {new_names[leaf]: leaf for leaf, _ in other.consumed if leaf in new_names}
-    equal = True
-    seen = set()
-    for leaf, differentiations in step.consumed:
-        name = old_names[leaf]
-        seen.add(name)
-        if name not in new:
-            return Verdict(False, False, "a parameter gets no gradient any more")
-        reached = [(d, between(d.roots, leaf)) for d in differentiations]
-        again = between([r for d in new[name] for r in d.roots], leaves[name])
-        recent = [
-            (d, {n for n in nodes if (n.number > since or within(n.loops, step.loops)) and _is_consumed(n, d)})
-            for d, nodes in reached
-        ]
-        total = _count(set().union(*(nodes for _, nodes in reached)))
-        must = _count(set().union(*(between(d.roots, leaf, nodes) for d, nodes in recent)))
-        has = _count(again)
-        if must - has and not cuts:
-            return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
-        each: Reached = Counter()
-        for _, nodes in reached:
-            each.update(_count(nodes))
-        if has - (total | each) and _unfolded(differentiations, leaf) != _unfolded(new[name], leaves[name]):
+    def of(self, step: Step, other: Step, previous: Step | None, beside: list[Step]) -> Verdict:
+        """Compare what two steps consume: `previous` came before the first, `beside` are all of the second's place."""
+        if self._consume_alike(step, other):
+            return Verdict(True, True)
+        since = previous.clock if previous is not None else 0
+        new = {self._new[leaf]: ds for leaf, ds in other.consumed if leaf in self._new}
+        leaves = {self._new[leaf]: leaf for leaf, _ in other.consumed if leaf in self._new}
+        equal = True
+        seen = set()
+        for leaf, differentiations in step.consumed:
+            name = self._old[leaf]
+            seen.add(name)
+            reached = [(d, between(d.roots, leaf)) for d in differentiations]
+            recent = [
+                (d, {n for n in nodes if (n.number > since or within(n.loops, step.loops)) and _is_consumed(n, d)})
+                for d, nodes in reached
+            ]
+            must = _count(set().union(*(between(d.roots, leaf, nodes) for d, nodes in recent)))
+            if name not in new:
+                if must or not self._is_trained(name, beside) or not self._is_start(leaf, differentiations):
+                    return Verdict(False, False, "a parameter gets no gradient any more")
+                equal = False
+                continue
+            again = between([r for d in new[name] for r in d.roots], leaves[name])
+            total = _count(set().union(*(nodes for _, nodes in reached)))
+            has = _count(again)
+            if must - has and not self._meant.cuts:
+                return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
+            each: Reached = Counter()
+            for _, nodes in reached:
+                each.update(_count(nodes))
+            if has - (total | each) and _unfolded(differentiations, leaf) != _unfolded(new[name], leaves[name]):
+                return Verdict(False, False, "a step consumes gradient that it did not consume before")
+            if set(total) != set(has) or _paths(differentiations, leaf) != _paths(new[name], leaves[name]):
+                equal = False
+        if set(new) - seen and step.what != "grad":
             return Verdict(False, False, "a step consumes gradient that it did not consume before")
-        if set(total) != set(has) or _paths(differentiations, leaf) != _paths(new[name], leaves[name]):
-            equal = False
-    if set(new) - seen and step.what != "grad":
-        return Verdict(False, False, "a step consumes gradient that it did not consume before")
-    return Verdict(True, equal)
+        return Verdict(True, equal)
+
+    def _consume_alike(self, step: Step, other: Step) -> bool:
+        """Whether they consume the same gradient, told by its graphs being the same: most edits change few of them."""
+        if len(step.consumed) != len(other.consumed):
+            return False
+        for (leaf, ds), (other_leaf, other_ds) in zip(step.consumed, other.consumed, strict=True):
+            if len(ds) != len(other_ds) or not self._likeness.alike((leaf,), (other_leaf,)):
+                return False
+            if not all(self._likeness.alike(d.roots, o.roots) for d, o in zip(ds, other_ds, strict=True)):
+                return False
+        return True
+
+    def _is_trained(self, name: LeafName, steps: list[Step]) -> bool:
+        return any(self._new.get(leaf) == name for step in steps for leaf, _ in step.consumed)
+
+    def _is_start(self, leaf: Node, differentiations: Iterable[Differentiation]) -> bool:
+        """Whether only what a state begins with is computed of a leaf: the first pass trains it, and later ones raise.
+
+        That it begins anew in every epoch is seen by what is computed again and again; else it must be meant.
+        """
+        if not all(d.raised for d in differentiations):
+            return False
+        readers = (n for d in differentiations for n in between(d.roots, leaf) if leaf in n.parents)
+        return self._meant.starts or all(self._uses[n.site.node, leaf] > 1 for n in readers)
 
 
 def _is_consumed(node: Node, d: Differentiation) -> bool:
@@ -203,55 +224,4 @@ def _count(nodes: Iterable[Node]) -> Reached:
 
 def _name(node: Node) -> tuple[str, str]:
     place = node.site.node
-    return node.op, _text(place.func) if isinstance(place, ast.Call) else ""
-
-
-def _text(node: ast.AST) -> str:
-    if isinstance(node, (ast.expr, ast.stmt)):
-        return stable(node)
-    return type(node).__name__
-
-
-@dataclass(frozen=True, slots=True)
-class Faults:
-    """What a program does that Python or PyTorch refuses, and the numbers that reach code that is not in view."""
-
-    kinds: tuple[set[tuple[str, str]], ...]
-    escaping: set[str]
-
-
-def known_faults(analysis: Analysis) -> Faults:
-    """All of them, of all paths."""
-    return Faults(tuple(kind(analysis) for kind in (_errors, _refused)), _escaping(analysis))
-
-
-def new_faults(before: Faults, after: Analysis, *, numbers: bool) -> str | None:
-    """What the edited program does that Python or PyTorch refuses and the first one did not do, or None.
-
-    With `numbers`, also whether a number that the edit made reaches code that is not in view, which may want a tensor.
-    """
-    for kind, known in zip((_errors, _refused), before.kinds, strict=True):
-        more = kind(after) - known
-        if more:
-            return f"another error comes: {sorted(more)[0]}"
-    if numbers and _escaping(after) - before.escaping:
-        return "the number reaches code that is not in view"
-    return None
-
-
-def _errors(analysis: Analysis) -> set[tuple[str, str]]:
-    """What PyTorch would raise, by its kind and the place of the differentiation."""
-    found: set[tuple[str, str]] = set()
-    for run in analysis.distinct:
-        found |= {("second walk", _text(e.second.call.func)) for e in run.machine.second_walks}
-        found |= {("changed in place", _text(e.by.call.func)) for e in run.machine.stale}
-    return found
-
-
-def _refused(analysis: Analysis) -> set[tuple[str, str]]:
-    return {(f.kind, f.text) for run in analysis.distinct for f in run.machine.type_faults}
-
-
-def _escaping(analysis: Analysis) -> set[str]:
-    tags = (tag for run in analysis.distinct for escape in run.machine.escapes for tag in escape.tags)
-    return {_text(tag) for tag in tags if isinstance(tag, ast.AST)}
+    return node.op, place_text(place.func) if isinstance(place, ast.Call) else ""

@@ -159,9 +159,7 @@ class Repairs:
         faults = self._identities(trial.one(home))
         if suspect.identity in faults:
             return "the fault is still there"
-        verdict = trial.verdict(
-            home, cuts=candidate.cuts, gathers=candidate.gathers, numbers=candidate.prefers == "item"
-        )
+        verdict = trial.verdict(home, candidate)
         if not verdict.kept:
             return verdict.reason
         if len(self._analysis.runs) > 1:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from autodetach.faults import known_faults, new_faults
 from autodetach.machine.apart import Spoilt
 from autodetach.machine.project import Project
 from autodetach.machine.run import Analysis, Paths, Run, dissolve
-from autodetach.proof import Verdict, compare, known_faults, new_faults
+from autodetach.proof import Verdict, compare
+from autodetach.suspect import Candidate
 
 
 class Trial:
@@ -58,8 +60,13 @@ class Trial:
         evidence = self._before.evidence
         return Analysis(self._tree, runs, project=self._project, evidence=evidence, replays=self._replays)
 
-    def verdict(self, first: int, *, cuts: bool = False, gathers: bool = False, numbers: bool = False) -> Verdict:
-        """Whether the edited program is as good on every path. `first` is the one most likely to say that it is not."""
+    def verdict(self, first: int, meant: Candidate | None = None) -> Verdict:
+        """Whether the edited program is as good on every path, as far as a candidate is not meant to change it.
+
+        `first` is the path that is most likely to say that it is not.
+        """
+        meant = meant or Candidate("", ())
+        numbers = meant.prefers == "item"
         equal = True
         known = self._before.distinct
         for number in (first, *(n for n in range(len(self._before.runs)) if n != first)):
@@ -70,7 +77,7 @@ class Trial:
                 continue  # seen by another name
             if number != first and not self._before.runs[number].finished:
                 continue  # the budget ended on this variation: where it would have led is not known of either program
-            verdict = compare(self._before.runs[number], self.run(number), cuts=cuts, gathers=gathers)
+            verdict = compare(self._before.runs[number], self.run(number), meant)
             if not verdict.kept:
                 return verdict
             equal = equal and verdict.equal

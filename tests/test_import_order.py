@@ -89,7 +89,7 @@ ORDER = (
     "rules",
     # Where the three of them meet.
     "relevance",
-    "proof project",
+    "proof faults project",
     "trial again",
     "repairs",
     "checker",

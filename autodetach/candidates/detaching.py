@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterator
 from typing import TypeGuard
 
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, is_scalar
+from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in, is_scalar
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
+MAX_NAMED = 4
+"""Values of a dict that a repair writes out by their names."""
 SHARED = "other programs may hand other values to this file"
 
 
@@ -109,19 +112,33 @@ def structural(template: str, value: Value) -> str | None:
         values = [v for _, v in value.items.values()]
         if all(isinstance(v, (Tensor, Opaque)) for v in values):
             return f"{{k: v.detach() for k, v in {template}.items()}}"
+        return _dictionary(template, value)
     return None
 
 
 def _record(template: str, value: Instance) -> str | None:
     """A named tuple or frozen dataclass with detached fields."""
     fields = {k: v for k, v in value.attrs.items() if not k.startswith("#")}
-    carrying = [k for k, v in fields.items() if isinstance(v, (Tensor, Opaque)) and v.node is not None]
+    carrying = {k: structural(f"{template}.{k}", v) for k, v in fields.items() if any(graph_in(v))}
+    if None in carrying.values():
+        return None
     if "#items" in value.attrs:
-        if len(carrying) == len(fields):
+        if len(carrying) == len(fields) and all(isinstance(v, (Tensor, Opaque)) for v in fields.values()):
             return f"{value.cls.name}(*(s.detach() for s in {template}))"
-        return f"{template}._replace({', '.join(f'{k}={template}.{k}.detach()' for k in carrying)})"
-    rest = ", ".join(f"{k}={template}.{k}" + (".detach()" if k in carrying else "") for k in fields)
+        return f"{template}._replace({', '.join(f'{k}={new}' for k, new in carrying.items())})"
+    rest = ", ".join(f"{k}={carrying.get(k, f'{template}.{k}')}" for k in fields)
     return f"{value.cls.name}({rest})"
+
+
+def _dictionary(template: str, value: Mapping) -> str | None:
+    """A dict of which only some values carry graph, each of them detached by its name."""
+    carrying = {key: held for key, held in value.items.values() if any(graph_in(held))}
+    if not value.exact or not carrying or len(carrying) > MAX_NAMED or not all(isinstance(k, str) for k in carrying):
+        return None
+    parts = {key: structural(f"{template}[{json.dumps(key)}]", held) for key, held in carrying.items()}
+    if None in parts.values():
+        return None
+    return f"{{**{template}, {', '.join(f'{json.dumps(key)}: {new}' for key, new in parts.items())}}}"
 
 
 def _element_name(template: str) -> str:

@@ -16,7 +16,7 @@ from autodetach.candidates.called_inside import (
 )
 from autodetach.candidates.in_lambda import computed_in_lambda
 from autodetach.candidates.one_element import where_read
-from autodetach.machine.graph import Activation, Node
+from autodetach.machine.graph import Activation, Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
@@ -69,7 +69,7 @@ def _moved(
     ordered = sorted(statements, key=line)
     if not ordered or not all(isinstance(s, ASSIGNMENTS) or _is_sum(s) for s in ordered):
         return []
-    if not _movable(program, ordered, anchor):
+    if _makes_leaves(program, ordered, outer) or not _movable(program, ordered, anchor):
         return []
     doubt = doubt or _doubt_of(program, run, ordered)
     names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in targets_of(s)))
@@ -78,6 +78,13 @@ def _moved(
     flags = without_retain(outer)
     freed = [Candidate(f"{message}, and no graph is retained", (move, *flags), doubt)] if flags else []
     return [*alone, *freed, Candidate(message, (move,), doubt)]
+
+
+def _makes_leaves(program: Program, statements: list[ast.stmt], outer: list[Node]) -> bool:
+    """Whether what is computed from is made there too: inside of the loop it would begin anew in every pass."""
+    leaves = (n for n in ancestors(outer) if n.leaf)
+    places = {place for n in leaves for place in (n.site.node, *(site.node for site in calls_of(n.chain)))}
+    return any(program.statement(place) in statements for place in places)
 
 
 def _moved_with_locals(

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
+from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
@@ -23,21 +25,46 @@ def restricted(program: Program, run: Run, d: Differentiation) -> Iterator[Candi
     together = {o.call: o for o in run.machine.differentiations if o.loops == d.loops and o.kind == "backward"}
     asked: dict[ast.Call, str] = {}
     for call, o in together.items():
-        if o.create_graph or shared.isdisjoint(o.walked):
+        if o.create_graph or shared.isdisjoint(o.walked) or not _trains_a_part(run, o):
             continue
-        steps = [s for s in run.machine.steps if s.what == "step" and any(o in ds for _, ds in s.consumed)]
-        trained = {leaf for s in steps for leaf, ds in s.consumed if o in ds}
-        if not {n for n in ancestors(o.roots) if n.leaf} - trained:
-            continue
-        owned = dict.fromkeys(_parameters(program, s.site.node, call) for s in steps)
-        if not owned or None in owned or {k.arg for k in call.keywords} - {"retain_graph"} or call.args:
+        own = _own_inputs(program, run, o)
+        if own is None:
             return
-        first, *others = [str(e) for e in owned]
-        asked[call] = f"[*{', *'.join((first, *others))}]" if others else f"list({first})"
+        asked[call] = own
     if len(asked) > 1:
         shown = ", ".join(f"`{text(call.func)}`" for call in asked)
         codemods = tuple(SetKeyword(call, "inputs", given) for call, given in asked.items())
         yield Candidate(f"ask {shown} for what its step trains alone: `inputs=...`", codemods, DOUBT, last_resort=True)
+
+
+def restricting(program: Program, run: Run, d: Differentiation, repair: Candidate) -> Iterator[Candidate]:
+    """The repair, and `d` differentiated for what its own step trains, so that other steps take nothing of it."""
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    own = _own_inputs(program, run, d) if d.kind == "backward" and _trains_a_part(run, d) else None
+    if own is not None:
+        message = f"{repair.message}, and ask `{text(d.call.func)}` for what its step trains alone"
+        codemods = (*repair.codemods, SetKeyword(d.call, "inputs", own))
+        yield replace(repair, message=message, codemods=codemods, doubt=repair.doubt or DOUBT, last_resort=True)
+
+
+def _trains_a_part(run: Run, d: Differentiation) -> bool:
+    """Whether steps consume what a differentiation gives to some of its leaves, and not to all."""
+    trained = {leaf for s in _steps_of(run, d) for leaf, ds in s.consumed if d in ds}
+    return bool({n for n in ancestors(d.roots) if n.leaf} - trained)
+
+
+def _steps_of(run: Run, d: Differentiation) -> list[Step]:
+    return [s for s in run.machine.steps if s.what == "step" and any(d in ds for _, ds in s.consumed)]
+
+
+def _own_inputs(program: Program, run: Run, d: Differentiation) -> str | None:
+    """The list of parameters that the steps behind a differentiation train by it, as its `inputs`."""
+    owned = dict.fromkeys(_parameters(program, s.site.node, d.call) for s in _steps_of(run, d))
+    if not owned or None in owned or {k.arg for k in d.call.keywords} - {"retain_graph"} or d.call.args:
+        return None
+    first, *others = [str(e) for e in owned]
+    return f"[*{', *'.join((first, *others))}]" if others else f"list({first})"
 
 
 def _parameters(program: Program, step: ast.AST, place: ast.AST) -> str | None:

@@ -152,7 +152,7 @@ class Escape:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DataRead:
-    """`.data.item()`, `.data[0]` or `[0]` on a tensor that is proven to be 0-dim."""
+    """`.data.item()`, `.data[0]`, `.data.numpy()[0]` or `[0]` on a tensor that is proven to be 0-dim."""
 
     site: Site
     tensor: object

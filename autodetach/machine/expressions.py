@@ -335,6 +335,9 @@ class Expressions(Objects):
             if is_data or (isinstance(this, Tensor) and this.view_of is None and _is_first(node)):
                 self.facts.append(DataRead(site, this, raises=True))
             return self.fresh("number", tags=frozenset({node}))
+        if isinstance(this, Opaque) and tensors.WITHOUT_DIMENSION in this.attrs and index == 0 and _is_first(node):
+            self.facts.append(DataRead(site, this.attrs[tensors.WITHOUT_DIMENSION], raises=True))
+            return self.fresh("number", tags=frozenset({node}))
         return self.subscript(this, index, site)
 
     def subscript(self, this: Value, index: Value, site: Site) -> Value:

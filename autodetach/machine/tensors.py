@@ -39,6 +39,8 @@ from autodetach.machine.values import (
 
 LIKE_ANOTHER = frozenset("view_as expand_as reshape_as resize_as type_as to".split())
 """What takes a shape, or a type, of another tensor, and not its history."""
+WITHOUT_DIMENSION = "#without dimension"
+"""What an array has as an attribute that was made of a tensor without dimensions."""
 MOVES = frozenset("to cuda cpu float double half bfloat16 type type_as contiguous pin_memory requires_grad_".split())
 
 
@@ -58,9 +60,11 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
     if name == "grad":
         return _read_grad(m, t, site)
     if name == "shape":
-        if t.shape is None:
-            return m.fresh()
-        return Sequence("tuple", [m.fresh("number", lo=1) if d is None else d for d in t.shape], m.clock)
+        if t.sizes is None and t.shape is None:
+            t.sizes = m.fresh()
+        elif t.sizes is None:
+            t.sizes = Sequence("tuple", [m.fresh("number", lo=1) if d is None else d for d in t.shape or ()], m.clock)
+        return t.sizes
     if name == "ndim":
         return m.fresh("number", lo=0) if t.shape is None else len(t.shape)
     if name == "requires_grad":
@@ -198,7 +202,10 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
     if name == "numpy":
         if t.node is not None:
             m.type_fault(site, "calls `numpy()` on a tensor that requires grad", "numpy")
-        return m.opaque("array")
+        array = m.opaque("array")
+        if t.node is None and t.shape == ():
+            array.attrs[WITHOUT_DIMENSION] = t
+        return array
     if name in ("size", "shape"):
         if args and isinstance(args[0], int) and t.shape is not None and -len(t.shape) <= args[0] < len(t.shape):
             dim = t.shape[args[0]]

@@ -75,6 +75,7 @@ class Tensor:
     """A tensor. `node` is None without history; a leaf that requires grad has a node whose `op` is "leaf".
 
     `retains_since`: the time from which a differentiation gives it gradient although it is no leaf (`retain_grad`).
+    `sizes`: what `.shape` gave, so that it gives the same again where the shape is not, or not wholly, known.
     """
 
     __slots__ = (
@@ -89,6 +90,7 @@ class Tensor:
         "parameter",
         "retains_since",
         "shape",
+        "sizes",
         "storage",
         "view_of",
     )
@@ -112,6 +114,7 @@ class Tensor:
         self.leaf_node: Node | None = node if node is not None and node.leaf else None
         self.view_of: Tensor | None = None
         self.retains_since: int | None = None
+        self.sizes: Value = None
         self.born = 0
 
     @property

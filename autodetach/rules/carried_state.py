@@ -76,6 +76,7 @@ from autodetach.view.program import (
     text,
 )
 
+BEGINNING = "only the first pass then trains what the state begins with"
 DRAWN = "what is drawn from a memory is taken for data; whether its makers learn through it, only its author knows"
 
 
@@ -255,8 +256,16 @@ def _candidates(
         states = {h.text: h.value for h in held.values()} if is_near else {}
         yield from differentiated_behind(program, run, d, now, crossed, states)
     yield from own_terms(program, d, crossed)
+    if doubt is None and all(_is_made_again(run, maker, now) for _, _, maker in crossed):
+        for message, codemods in truncated(program, again, moment(same), now.activation, there):
+            yield Candidate(message, codemods, BEGINNING, starts=True, last_resort=True)
     for message, codemods in at_read(program, _crossed_before(d, now)):
         yield Candidate(message, codemods, doubt)
+
+
+def _is_made_again(run: Run, maker: Node, now: Pass) -> bool:
+    """Whether a pass makes anew what has crossed into it: it is a state that evolves, and not a value that is kept."""
+    return any(n.site.node is maker.site.node and now in n.loops for n in run.machine.nodes)
 
 
 def _crossed_before(d: Differentiation, now: Pass) -> Iterator[Crossed]:

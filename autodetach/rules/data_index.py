@@ -1,7 +1,7 @@
 """`loss.data[0]`, `loss[0]` and `loss.data.item()` for the value of a scalar.
 
 ## What it does
-Reports `x.data[0]`, `x[0]` and `x.data.item()` where `x` is proven to be a 0-dim tensor.
+Reports `x.data[0]`, `x[0]`, `x.data.numpy()[0]` and `x.data.item()` where `x` is proven to be a 0-dim tensor.
 
 ## Why is this bad
 `x.data[0]` and `x[0]` raise `IndexError: invalid index of a 0-dim tensor` in every PyTorch since 0.5; before, what
@@ -65,11 +65,22 @@ def _suspect(program: Program, fact: DataRead) -> Suspect:
 
 
 def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
-    """`loss` of `loss.data[0]`, of `loss[0]` and of `loss.data.item()`."""
+    """`loss` of `loss.data[0]`, of `loss[0]`, of `loss.data.item()` and of `loss.data.cpu().numpy()[0]`."""
     data = node.value if isinstance(node, ast.Subscript) else node.func
     if isinstance(data, ast.Attribute) and data.attr == "item":
         data = data.value
+    if _called(data) == "numpy":
+        while _called(data) in ("numpy", "cpu", "detach"):
+            assert isinstance(data, ast.Call) and isinstance(data.func, ast.Attribute)
+            data = data.func.value
     return data.value if isinstance(data, ast.Attribute) and data.attr == "data" else data
+
+
+def _called(node: ast.expr) -> str:
+    """The method that is called without arguments, or an empty string."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
+        return node.func.attr
+    return ""
 
 
 def _root(node: ast.expr) -> ast.expr:

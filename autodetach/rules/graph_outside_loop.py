@@ -71,6 +71,8 @@ from autodetach.view.program import (
 )
 from autodetach.view.side_effects import draws_random_numbers
 
+ELSEWHERE = "another loss trains what it is computed from: whether its value may stay as it is, only its author knows"
+
 
 def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
@@ -188,6 +190,8 @@ def _candidates(
     doubt = "the gradients of a program that runs today change" if silent else None
     here = [o for o in run.machine.differentiations if o.call is d.call]
     trained = {leaf for s in run.machine.steps for leaf, ds in s.consumed if any(o in ds for o in here)}
+    steps = [s for s in run.machine.steps if s.what != "grad" and pass_of(s.loops, activation) is not None]
+    stepped = {leaf for s in steps for leaf, _ in s.consumed}
     outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
     if _computed_again(run, d, activation, outer):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
@@ -205,6 +209,10 @@ def _candidates(
             doubt = "each pass trains parameters of its own: one backward over the sum of losses may be meant"
         moved = moved_inside(program, run, activation, readers, outer, doubt)
         yield from moved or repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run))
+    elif any(n.leaf and n in stepped for n in ancestors(outer)):
+        doubt = doubt or ELSEWHERE
+        readers = [reader for reader, _, _ in entries if reader is not None]
+        yield from moved_inside(program, run, activation, readers, outer, doubt)
     yield from _detached(program, entries, doubt)
     yield from _read(program, entries, doubt)
 
@@ -268,9 +276,8 @@ def _detached(program: Program, entries: list[Entry], doubt: str | None) -> Iter
                 levels[depth][place] = None
     for level in levels:
         shown = ", ".join(f"`{text(e)}`" for e in level)
-        yield Candidate(
-            f"detach {shown}: nothing in its graph is trained", tuple(AppendMethod(e, "detach") for e in level), doubt
-        )
+        why = "" if doubt == ELSEWHERE else ": nothing in its graph is trained"
+        yield Candidate(f"detach {shown}{why}", tuple(AppendMethod(e, "detach") for e in level), doubt)
 
 
 RULE = rule(__doc__, "AD301", "graph-outside-loop", find)

@@ -187,6 +187,10 @@ def _loop(
     statement = program.statement(call)
     owner = program.parents.get(statement) if statement is not None else None
     root = event.second.root_expression
+    keeping = Candidate("keep the graph in every pass", (SetKeyword(call, "retain_graph", "True"),), doubt, "retain")
+    if event.second.kind == "grad":
+        yield keeping
+        return
     if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.ListComp, ast.GeneratorExp)):
         comprehension = statement.value
         if comprehension.elt is call and root is not None and not call.args:
@@ -216,8 +220,9 @@ def _loop(
             "sum",
         )
     if doubt is None and any(read_between(run, a, b) for a, b in itertools.pairwise(calls)):
-        doubt = "the gradient is looked at in between: if weights change by it, the graph has to be built again"
-    yield Candidate("keep the graph in every pass", (SetKeyword(call, "retain_graph", "True"),), doubt, "retain")
+        looked = "the gradient is looked at in between: if weights change by it, the graph has to be built again"
+        keeping = replace(keeping, doubt=looked)
+    yield keeping
 
 
 Template = tuple[str, tuple[ast.expr, ...]]

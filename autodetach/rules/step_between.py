@@ -45,6 +45,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
+from autodetach.candidates.own_inputs import restricting
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Site, diverge
@@ -123,7 +124,8 @@ def _suspect(
 def _candidates(
     program: Program, run: Run, event: StaleSaved | SecondWalk, by: Differentiation, changed: Site
 ) -> Iterator[Candidate]:
-    yield from step_moved_behind(program, run, by, changed)
+    moved = list(step_moved_behind(program, run, by, changed))
+    yield from moved
     if isinstance(event, StaleSaved):
         yield from _copied(program, event)
     behind = list(computed_behind_step(program, run, by))
@@ -133,6 +135,8 @@ def _candidates(
     yield from behind[-1:]  # the one that computes everything twice
     yield from called_behind_step(program, run, by)
     yield from stepped_once(program, run, by)
+    for repair in moved:
+        yield from restricting(program, run, by, repair)
 
 
 def _copied(program: Program, event: StaleSaved) -> Iterator[Candidate]:

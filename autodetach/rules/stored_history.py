@@ -48,7 +48,7 @@ from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Instance, Mapping, Sequence, Value, graph_in
+from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in
 from autodetach.suspect import FREED, Candidate, Suspect, rule
 from autodetach.view.program import Program, handed, line, observed_of, stable, text
 
@@ -198,10 +198,16 @@ def _whole(program: Program, element: ast.expr, value: Value) -> Iterator[Candid
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     new = structural("{}", value)
-    if new is None and isinstance(value, Mapping) and program.imports_torch(element):
+    if isinstance(value, Mapping) and _is_mixed(value) and program.imports_torch(element):
         new = "{k: v.detach() if torch.is_tensor(v) else v for k, v in {}.items()}"
     if new is not None and (new.count("{}") == 1 or not isinstance(element, ast.Call)):
         yield Candidate(f"store a detached copy of `{text(element)}`", (ReplaceExpression(element, new),))
+
+
+def _is_mixed(value: Mapping) -> bool:
+    """Whether a dict has tensors in it, and other values that have no graph in them, or may have none."""
+    others = [v for _, v in value.items.values() if not isinstance(v, (Tensor, Opaque))]
+    return (not value.items or bool(others)) and not any(any(graph_in(v)) for v in others)
 
 
 def _attributes(program: Program, element: ast.expr, value: Value) -> Iterator[Candidate]:

@@ -195,6 +195,11 @@ def stable(node: ast.AST) -> str:
     return known
 
 
+def place_text(node: ast.AST) -> str:
+    """As `stable`, or the name of the class for what is no expression and no statement."""
+    return stable(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
+
+
 def _stable(node: ast.AST) -> str:
     return (
         spelled(node)

@@ -1,0 +1,54 @@
+"""What an edited program does that Python or PyTorch refuses, beside what the first one did."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from autodetach.machine.run import Analysis
+from autodetach.view.program import place_text
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What a program does that Python or PyTorch refuses, and the numbers that reach code that is not in view."""
+
+    kinds: tuple[set[tuple[str, str]], ...]
+    escaping: set[str]
+
+
+def known_faults(analysis: Analysis) -> Faults:
+    """All of them, of all paths."""
+    return Faults(tuple(kind(analysis) for kind in (_errors, _refused)), _escaping(analysis))
+
+
+def new_faults(before: Faults, after: Analysis, *, numbers: bool) -> str | None:
+    """What the edited program does that Python or PyTorch refuses and the first one did not do, or None.
+
+    With `numbers`, also whether a number that the edit made reaches code that is not in view, which may want a tensor.
+    """
+    for kind, known in zip((_errors, _refused), before.kinds, strict=True):
+        more = kind(after) - known
+        if more:
+            return f"another error comes: {sorted(more)[0]}"
+    if numbers and _escaping(after) - before.escaping:
+        return "the number reaches code that is not in view"
+    return None
+
+
+def _errors(analysis: Analysis) -> set[tuple[str, str]]:
+    """What PyTorch would raise, by its kind and the place of the differentiation."""
+    found: set[tuple[str, str]] = set()
+    for run in analysis.distinct:
+        found |= {("second walk", place_text(e.second.call.func)) for e in run.machine.second_walks}
+        found |= {("changed in place", place_text(e.by.call.func)) for e in run.machine.stale}
+    return found
+
+
+def _refused(analysis: Analysis) -> set[tuple[str, str]]:
+    return {(f.kind, f.text) for run in analysis.distinct for f in run.machine.type_faults}
+
+
+def _escaping(analysis: Analysis) -> set[str]:
+    tags = (tag for run in analysis.distinct for escape in run.machine.escapes for tag in escape.tags)
+    return {place_text(tag) for tag in tags if isinstance(tag, ast.AST)}
