@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, Node, between, diverge, within
@@ -105,10 +106,14 @@ class _Comparison:
 
     def __init__(self, before: Run, after: Run, meant: Candidate) -> None:
         self._meant = meant
-        self._old, self._new = _leaf_names(before), _leaf_names(after)
-        self._likeness = Likeness(lambda n: self._old.get(n) or _name(n), lambda n: self._new.get(n) or _name(n))
-        # How often each place has computed with each leaf.
-        self._uses = Counter((n.site.node, p) for n in before.machine.nodes for p in n.parents if p.leaf)
+        self._old, self._new = old, new = _leaf_names(before), _leaf_names(after)
+        self._likeness = Likeness(lambda n: old.get(n) or _name(n), lambda n: new.get(n) or _name(n))
+        self._before = before
+
+    @cached_property
+    def _uses(self) -> Counter[tuple[ast.AST, Node]]:
+        """How often each place has computed with each leaf in the first program."""
+        return Counter((n.site.node, p) for n in self._before.machine.nodes for p in n.parents if p.leaf)
 
     def of(self, step: Step, other: Step, previous: Step | None, beside: list[Step]) -> Verdict:
         """Compare what two steps consume: `previous` came before the first, `beside` are all of the second's place."""
