@@ -577,6 +577,131 @@ def train(module, loss_fn, optimizer=None, steps=1000):
         losses.append(torch_item(loss))
     return losses
 """,
+    "a helper that refuses what a filter has left over": '''\
+"""Nobody knows whether anything is left over: what is behind the helper may run, and be returned."""
+
+import torch
+
+
+def load(module, state):
+    known = [name for name, _ in module.named_parameters()]
+    excess = [key for key in state.keys() if key not in known]
+    if len(excess) > 0:
+        raise ValueError("not in the module: %r" % excess)
+
+
+def run_task(batches, model):
+    loss, outputs = 0, []
+    original = model.state_dict(keep_vars=True)
+    for batch in batches:
+        output = model(batch)
+        outputs.append(output)
+        loss = loss + output.pow(2).mean()
+    load(model, original)
+    return loss, outputs
+''',
+    "a network of steps, each with a buffer of its parameter": '''\
+"""A constructor's loop builds the network: no pass of a training loop adds anything."""
+
+import torch
+from torch import nn
+
+
+class Conditioner(nn.Module):
+    def __init__(self, size):
+        super().__init__()
+        self.adjacency = nn.Parameter(torch.ones(size, size))
+        self.register_buffer("trace", torch.matrix_power(self.adjacency**2, 3).diagonal().sum())
+
+
+class Step(nn.Module):
+    def __init__(self, conditioner):
+        super().__init__()
+        self.conditioner = conditioner
+
+
+class Flow(nn.Module):
+    def __init__(self, steps):
+        super().__init__()
+        self.steps = nn.ModuleList()
+        for step in steps:
+            self.steps.append(step)
+
+
+def build(count):
+    steps = []
+    for _ in range(count):
+        steps.append(Step(Conditioner(4)))
+    return Flow(steps)
+''',
+    "words of a writer who is not in view": '''\
+"""What an embedding is given are integers, whoever made them: nothing flows back through them."""
+
+import torch
+from torch import nn
+
+
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words = nn.Embedding(10, 8)
+        self.score = nn.Linear(8, 1)
+
+    def forward(self, sentence):
+        return torch.sigmoid(self.score(self.words(sentence).mean(0)))
+
+
+def train(writer, batches):
+    reader, table, guess = Reader(), nn.Embedding(10, 8), nn.Linear(8, 10)
+    reading = torch.optim.SGD(reader.parameters(), 0.1)
+    guessing = torch.optim.SGD([*table.parameters(), *guess.parameters()], 0.1)
+    writing = torch.optim.SGD(writer.parameters(), 0.1)
+    for batch in batches:
+        written = writer(batch)
+        verdict = reader(written)
+        reading.zero_grad()
+        nn.functional.binary_cross_entropy(verdict, torch.zeros_like(verdict)).backward()
+        reading.step()
+        guessing.zero_grad()
+        nn.functional.cross_entropy(guess(table(written)).view(-1, 10), batch.view(-1)).backward()
+        guessing.step()
+        writing.step()
+''',
+    "all of many parameters are frozen for a while": '''\
+"""A list of parameters is gone through to its end, as the parameters of one module are."""
+
+import torch
+from torch import nn
+
+
+class Frozen:
+    def __init__(self, modules):
+        self.parameters = []
+        for module in modules:
+            self.parameters += list(module.parameters())
+        self.before = [p.requires_grad for p in self.parameters]
+
+    def __enter__(self):
+        for parameter in self.parameters:
+            parameter.requires_grad = False
+
+    def __exit__(self, *error):
+        for i, parameter in enumerate(self.parameters):
+            parameter.requires_grad = self.before[i]
+
+
+encoder = nn.Sequential(nn.Linear(4, 8), nn.ELU(), nn.Linear(8, 8), nn.ELU(), nn.Linear(8, 8))
+actor = nn.Sequential(nn.Linear(8, 8), nn.ELU(), nn.Linear(8, 2))
+actions = torch.zeros(4, 10, 2)
+for run in range(4):
+    state = torch.rand(4)
+    for i in range(10):
+        with Frozen([encoder, actor]):
+            action = actor(encoder(state[None])).squeeze()
+        actions[run, i] = action
+        state = torch.rand(4) + float(action.numpy().sum())
+print(actions.requires_grad)
+''',
 }
 LOSS = """\
 import torch
@@ -889,3 +1014,46 @@ def test_what_one_program_only_keeps_another_one_may_train_with(tmp_path: Path) 
     command = [sys.executable, "-m", "autodetach", "check", "--no-cache", "."]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, "")
+
+
+def test_an_entry_beside_a_loss_may_be_a_number() -> None:
+    text = (
+        "import torch\n"
+        "\n"
+        "def evaluate(batches, model):\n"
+        "    accuracies = []\n"
+        "    model.eval()\n"
+        "    for batch in batches:\n"
+        "        output = model(**batch)\n"
+        "        accuracies.append(output['accuracy'])\n"
+        "    print(sum(accuracies) / len(accuracies))\n"
+    )
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert finding.assumptions
+    assert finding.fix is not None
+    assert finding.fix.applicability is Applicability.UNSAFE
+
+
+def test_a_constructor_that_refuses_what_a_filter_leaves_over_goes_on() -> None:
+    text = (
+        "import torch\n"
+        "from torch import nn\n"
+        "\n"
+        "class Model(nn.Module):\n"
+        "    def __init__(self, groups):\n"
+        "        super().__init__()\n"
+        "        self.accuracy = nn.Parameter(torch.rand(4))\n"
+        "        common = [v for v in groups[0] if v in groups[1]]\n"
+        "        if len(common) > 0:\n"
+        "            raise RuntimeError('no class can appear in both')\n"
+        "\n"
+        "    def estimate(self, batches):\n"
+        "        running = 0.0\n"
+        "        for votes in batches:\n"
+        "            loss = torch.sigmoid(votes * self.accuracy).mean()\n"
+        "            loss.backward()\n"
+        "            running += loss\n"
+        "        print('%.6f' % (running / len(batches)))\n"
+    )
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD101"

@@ -16,6 +16,7 @@ from autodetach.machine.values import (
     Sequence,
     Slice,
     Sym,
+    Tensor,
     Value,
     graph_in,
     is_constant,
@@ -85,6 +86,7 @@ def _element(site: Site, index: int) -> ast.expr | None:
 def put(
     m: Core, this: Sequence, value: Value, element: ast.expr | None, site: Site, how: str, at: int | None = None
 ) -> None:
+    this.filled = None
     if at is None:
         this.items.append(value)
     else:
@@ -164,6 +166,8 @@ def _extend(m: Core, this: Sequence, value: Value, element: ast.expr | None, sit
 def length(m: Core, this: Value) -> Value:
     if isinstance(this, (str, bytes)):
         return len(this)
+    if isinstance(this, Sequence) and this.filled is not None:
+        return m.sym(("len", this.filled.key), "number", lo=0)
     if this.exact:
         return len(this.items)
     # No counter of a loop, which has a value once: what is emptied is filled again.
@@ -461,7 +465,13 @@ def items(m: Core, this: Value) -> Iterable:
                 yield m.draw(this.items[-1], this.items, in_order=True)
                 i += 1
 
-    return Iterable(walk, len(this.items) if this.exact else None, short=this.exact)
+    listed = this.exact and _are_leaves(this.items)
+    return Iterable(walk, len(this.items) if this.exact else None, short=this.exact, listed=listed)
+
+
+def _are_leaves(values: list[Value]) -> bool:
+    """Whether these are the parameters of a network, told by the first and the last one."""
+    return bool(values) and all(isinstance(v, Tensor) and v.leaf_node is not None for v in (values[0], values[-1]))
 
 
 # ---- operators

@@ -471,8 +471,11 @@ class Core:
     def truth(self, value: Value, site: Site, default: bool = True, relevant: bool = True) -> bool:
         raise NotImplementedError
 
-    def part(self, value: Opaque, name: str, site: Site) -> Opaque:
-        """An attribute or element of something unknown; it has history if the whole has."""
+    def part(self, value: Opaque, name: str, site: Site, *, named: bool = False) -> Opaque:
+        """An attribute or element of something unknown; it has history if the whole has.
+
+        Of a dict, where elements are `named`, that is assumed of each: an accuracy beside the loss is a number.
+        """
         child = self.opaque(name)
         child.born = value.born
         child.origin = value.origin
@@ -480,8 +483,9 @@ class Core:
             child.attrs[WEIGHTS] = value.attrs[WEIGHTS]
         if value.node is not None and self.grad_enabled:
             child.node = self.new_node(
-                "part", site, (value.node,), (value,), saves=False, assumed=value.node.assumed, weak=value.node.weak
-            )
+                "part", site, (value.node,), (value,), saves=False, assumed=named or value.node.assumed,
+                weak=value.node.weak,
+            )  # fmt: skip
         return child
 
     def items_first(self, value: Value, index: int, site: Site) -> Value:

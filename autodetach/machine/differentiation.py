@@ -185,6 +185,8 @@ def strengthen(node: Node) -> None:
     to have brought it: `cross_entropy(logits, labels)`.
     """
     at = node
+    if at.op == "part" and len(at.parents) == 1:
+        at.assumed = at.parents[0].assumed  # of a dict, this one is a tensor
     while at.weak:
         at.weak = False
         if len(at.parents) != 1:

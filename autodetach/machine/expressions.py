@@ -52,6 +52,7 @@ class Expressions(Objects):
         }
         self.globals = Frame(None, "<module>")
         self.met: set[object] = set()
+        self.guesses = 0
         self.builtins: dict[str, Value] = python_builtins.builtin_names()
 
     binary = operators.binary
@@ -177,6 +178,8 @@ class Expressions(Objects):
         if kind is Opaque:
             return self.oracle.settled(("truth", value.number))
         if isinstance(value, Sequence):
+            if value.filled is not None:
+                return self.known_truth(value.filled, site)
             return bool(value.items) if value.exact else True if value.items else None
         if isinstance(value, Mapping):
             return bool(value.items) if value.exact else True if value.items else None
@@ -198,6 +201,8 @@ class Expressions(Objects):
             key: object = value.key
         elif isinstance(value, Opaque):
             key = ("truth", value.number)
+        elif isinstance(value, Sequence) and value.filled is not None:
+            key = value.filled.key
         else:
             key = ("tensor", self.serial())
         if isinstance(key, tuple) and key and key[0] == "is":
@@ -358,7 +363,7 @@ class Expressions(Objects):
         if isinstance(this, Opaque):
             key = ("[]", self.key(index)) if not isinstance(index, Slice) else ("[]", self.serial())
             if key not in this.attrs:
-                this.attrs[key] = self.part(this, "item", site)
+                this.attrs[key] = self.part(this, "item", site, named=isinstance(index, str))
             return this.attrs[key]
         if isinstance(this, (Class, External)):
             return this  # `list[int]`, `Optional[Tensor]`: a type
@@ -468,9 +473,7 @@ class Expressions(Objects):
                 self.spend(5)
                 self.enter_pass_with(item, activation, outer)
                 self.assign(generator.target, item, frame)
-                if all(
-                    self.truth(self.eval(test, frame), self.site(test, frame), relevant=False) for test in generator.ifs
-                ):
+                if all(self._passes(test, frame) for test in generator.ifs):
                     yield from self.comprehension(node, generators, frame, depth + 1)
                 self.loops = outer
             else:
@@ -478,6 +481,12 @@ class Expressions(Objects):
         finally:
             self.loops = outer
             self.finish(activation)
+
+    def _passes(self, test: ast.expr, frame: Frame) -> bool:
+        """Whether an element passes the filter of a comprehension."""
+        value, site = self.eval(test, frame), self.site(test, frame)
+        self.guesses += self.known_truth(value, site) is None
+        return self.truth(value, site, relevant=False)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
         raise NotImplementedError
@@ -489,9 +498,12 @@ class Expressions(Objects):
         return all(a.exact for a in self.activations[started:])
 
     def _eval_ListComp(self, node: ast.ListComp, frame: Frame) -> Value:
-        started, born = len(self.activations), self.clock
+        started, born, guesses = len(self.activations), self.clock, self.guesses
         values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
-        return Sequence("list", values, born, self._exact(node.generators, started))
+        made = Sequence("list", values, born, self._exact(node.generators, started))
+        if self.guesses > guesses:
+            made.filled = self.fresh("bool")
+        return made
 
     def _eval_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
         born = self.clock

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from autodetach.machine.events import Drawn, Stored
 from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of
 from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, makers_of_returned, proven
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
@@ -16,10 +17,10 @@ from autodetach.machine.values import Frame, Mapping, Sequence
 
 
 def stored_alike(run: Run) -> Iterable[list[Stored]]:
-    """What one place stores into one container."""
+    """What one place stores into one container, but for modules, of which networks are built."""
     groups: dict[tuple[ast.AST, int, ast.AST | None], list[Stored]] = {}
     for event in run.machine.stored:
-        if not event.node.weak:
+        if not event.node.weak and not is_module(event.value):
             groups.setdefault((event.site.node, id(event.container), event.element), []).append(event)
     return groups.values()
 

@@ -190,8 +190,11 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     if this.attrs.get("inplace") is True and name in MODULE_INPLACE_AT and args and isinstance(args[0], Tensor):
         function = "leaky_relu" if name == "LeakyReLU" else name.lower()
         return in_place(m, args[0], function + "_", [], site)
-    if len(args) == 1 and not kwargs and isinstance(args[0], (Tensor, Opaque)):
-        inputs: list[Value] = args
+    inputs: list[Value]
+    if name in ("Embedding", "EmbeddingBag"):
+        inputs = []  # integers, which have no history
+    elif len(args) == 1 and not kwargs and isinstance(args[0], (Tensor, Opaque)):
+        inputs = args
     else:
         inputs = [v for v in flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
     weights = parameters_of(this)

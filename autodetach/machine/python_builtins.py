@@ -118,7 +118,8 @@ def _enumerate(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
             index: Value = start + i if exact and isinstance(start, int) else next(numbers, m.fresh("number"))
             yield Sequence("tuple", [index, item], m.clock)
 
-    return Iterable(make, inner.length, "enumerate" if inner.name == "range" else "items", short=inner.short)
+    name = "enumerate" if inner.name == "range" else "items"
+    return Iterable(make, inner.length, name, short=inner.short, listed=inner.listed)
 
 
 def _zip(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -131,7 +132,7 @@ def _zip(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         for items in zip(*[p.start(exact) for p in parts], strict=False):
             yield Sequence("tuple", list(items), m.clock)
 
-    return Iterable(make, length, "zip", short=any(p.short for p in parts))
+    return Iterable(make, length, "zip", short=any(p.short for p in parts), listed=any(p.listed for p in parts))
 
 
 def _map(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -128,10 +128,11 @@ class Tensor:
 class Sequence:
     """A list, tuple, set or deque; `exact` is false once its length is no longer known.
 
-    `dropped` is the time at which an item was last taken out.
+    `dropped` is the time at which an item was last taken out. `filled`: whether there is anything in it, where a filter
+    decides that and it is not known which elements pass.
     """
 
-    __slots__ = ("attrs", "born", "dropped", "exact", "items", "kind", "maxlen")
+    __slots__ = ("attrs", "born", "dropped", "exact", "filled", "items", "kind", "maxlen")
 
     def __init__(self, kind: str, items: list[Value], born: int = 0, exact: bool = True) -> None:
         self.kind = kind
@@ -139,6 +140,7 @@ class Sequence:
         self.born = born
         self.exact = exact
         self.maxlen: Value = None
+        self.filled: Sym | None = None
         self.dropped = 0
         self.attrs: dict[str, Value] = {}
 
