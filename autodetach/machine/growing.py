@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.graph import Site, ancestors
-from autodetach.machine.growing_chains import growing_chains
+from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, growing_store, is_differentiated_later, origin_of, stored_alike
 from autodetach.machine.growth import Growth, makers_of_returned
 from autodetach.machine.module_tree import is_module
@@ -17,11 +17,13 @@ from autodetach.machine.values import Frame
 def growths(analysis: Analysis) -> list[Growth]:
     """The growths of all paths, one for each place; none that any path differentiates later."""
     legitimate: set[tuple[str, ast.AST | None]] = set()
+    awaited: set[tuple[str, ast.AST | None]] = set()
     found: dict[tuple[str, ast.AST | None], Growth] = {}
     unseen = Unseen(analysis.trees, analysis.distinct)
     for run in analysis.distinct:
         crossings = run.machine.crossings
         legitimate.update(("chain", crossing.child.site.node) for crossing in crossings if crossing.child.walked_by)
+        awaited.update(("chain", place) for place in awaited_places(run))
         growing = [*growing_chains(run)]
         walks = Walks()
         groups = list(stored_alike(run))
@@ -43,7 +45,7 @@ def growths(analysis: Analysis) -> list[Growth]:
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
-    left = [growth for key, growth in found.items() if key not in legitimate]
+    left = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
     return [g for g in left if g.dead or not (_trains_elsewhere(analysis, g) or _is_handed_back(analysis, g))]
 
 

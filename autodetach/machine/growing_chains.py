@@ -58,6 +58,17 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         )
 
 
+def awaited_places(run: Run) -> Iterator[ast.AST]:
+    """Where a chain gets its links, if a later pass than theirs differentiates them, as windows over a sequence do."""
+    for crossing in run.machine.crossings:
+        parent, activation = crossing.parent, crossing.activation
+        made = pass_of(parent.loops, activation)
+        if made is None or all(made in d.loops for d in parent.walked_by):
+            continue
+        if _cycle(parent, made, crossing.child.site.node):
+            yield crossing.child.site.node
+
+
 def _outermost(child: Node, activation: Activation) -> bool:
     return bool(child.loops) and child.loops[0].activation is activation and activation.node is not None
 
