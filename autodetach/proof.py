@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from autodetach.machine.events import Step
-from autodetach.machine.graph import Differentiation, Node, between, diverge, within
+from autodetach.machine.graph import Differentiation, Loops, Node, between, diverge, within
 from autodetach.machine.likeness import Likeness
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
@@ -111,9 +111,14 @@ class _Comparison:
         self._before = before
 
     @cached_property
-    def _uses(self) -> Counter[tuple[ast.AST, Node]]:
-        """How often each place has computed with each leaf in the first program."""
-        return Counter((n.site.node, p) for n in self._before.machine.nodes for p in n.parents if p.leaf)
+    def _uses(self) -> dict[tuple[ast.AST, Node], list[Loops]]:
+        """In which passes each place has computed with each leaf in the first program."""
+        found: dict[tuple[ast.AST, Node], list[Loops]] = {}
+        for node in self._before.machine.nodes:
+            for parent in node.parents:
+                if parent.leaf:
+                    found.setdefault((node.site.node, parent), []).append(node.loops)
+        return found
 
     def of(self, step: Step, other: Step, previous: Step | None, beside: list[Step]) -> Verdict:
         """Compare what two steps consume: `previous` came before the first, `beside` are all of the second's place."""
@@ -175,8 +180,13 @@ class _Comparison:
         """
         if not all(d.raised for d in differentiations):
             return False
-        readers = (n for d in differentiations for n in between(d.roots, leaf) if leaf in n.parents)
-        return self._meant.starts or all(self._uses[n.site.node, leaf] > 1 for n in readers)
+        readers = ((n, d) for d in differentiations for n in between(d.roots, leaf) if leaf in n.parents)
+        return self._meant.starts or all(self._begins_anew(n, leaf, d) for n, d in readers)
+
+    def _begins_anew(self, reader: Node, leaf: Node, d: Differentiation) -> bool:
+        """Whether a reader of a leaf computes with it in other passes, too, of the loops that it shares with `d`."""
+        shared = sum(a is b for a, b in zip(reader.loops, d.loops, strict=False))
+        return len({loops[:shared] for loops in self._uses[reader.site.node, leaf]}) > 1
 
 
 def _is_consumed(node: Node, d: Differentiation) -> bool:
