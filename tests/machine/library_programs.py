@@ -865,3 +865,134 @@ for a, b in zip_longest([parts[2]], [parts[0]]):
 methodcaller("backward")(pair["loss"])
 """,
 )
+
+# ---- layers by name
+
+NAMED = (
+    HEAD
+    + """\
+from collections import OrderedDict
+
+
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = torch.zeros(2)
+
+    def forward(self, x):
+        self.last = torch.tanh(x + self.last)
+        return self.last
+
+
+"""
+)
+
+program(
+    "named-layers-of-a-sequence",
+    NAMED
+    + """\
+net = nn.Sequential(OrderedDict([("inner", nn.Linear(2, 2)), ("act", nn.Tanh())]))
+net.add_module("outer", nn.Linear(2, 1))
+names = [name for name, _ in net.named_parameters()]
+assert names == ["inner.weight", "inner.bias", "outer.weight", "outer.bias"]
+assert [name for name, _ in net.named_children()] == ["inner", "act", "outer"]
+for _ in range(2):
+    weights = dict(net.named_parameters())
+    h = torch.tanh(F.linear(torch.randn(4, 2), weights["inner.weight"], weights["inner.bias"]))
+    (net.outer(h) - net(torch.randn(4, 2))).pow(2).sum().backward()
+""",
+)
+program(
+    "named-weights-of-a-sequence-changed-by-hand",
+    NAMED
+    + """\
+net = nn.Sequential()
+net.add_module("inner", nn.Linear(2, 2))
+net.add_module("outer", nn.Linear(2, 1))
+weights = dict(net.named_parameters())
+loss = net(torch.randn(4, 2)).sum()
+with torch.no_grad():
+    weights["outer.weight"].mul_(0.9)
+loss.backward()
+""",
+)
+program(
+    "named-layer-replaced-by-one-with-a-memory",
+    NAMED
+    + """\
+net = nn.Sequential(OrderedDict([("inner", nn.Linear(2, 2)), ("act", nn.Tanh())]))
+net.act = Memory()
+for _ in range(2):
+    net(torch.randn(2)).sum().backward()
+""",
+)
+program(
+    "named-layer-with-a-memory-replaced",
+    NAMED
+    + """\
+net = nn.Sequential(OrderedDict(inner=nn.Linear(2, 2), act=Memory()))
+net.act = nn.Tanh()
+for _ in range(2):
+    net(torch.randn(2)).sum().backward()
+""",
+)
+program(
+    "named-layer-replaced-by-setattr",
+    NAMED
+    + """\
+net = nn.Sequential()
+net.add_module("inner", nn.Linear(2, 2))
+net.add_module("act", nn.Tanh())
+net.add_module("outer", nn.Linear(2, 1))
+for name, layer in list(net.named_children()):
+    if isinstance(layer, nn.Tanh):
+        setattr(net, name, Memory())
+assert len(net) == 3
+for _ in range(2):
+    net(torch.randn(2)).sum().backward()
+""",
+)
+program(
+    "named-layer-with-a-memory-replaced-by-add-module",
+    NAMED
+    + """\
+net = nn.Sequential()
+net.add_module("act", Memory())
+net.add_module("outer", nn.Linear(2, 1))
+net.add_module("act", nn.Tanh())
+for _ in range(2):
+    net(torch.randn(2)).sum().backward()
+net[0](net.outer(torch.randn(2))).sum().backward()
+""",
+)
+program(
+    "retained-gradient-behind-each-differentiation",
+    HEAD
+    + """\
+w = torch.randn(3, requires_grad=True)
+h = torch.exp(w)
+h.retain_grad()
+loss = (h * h).sum()
+if h.grad is not None:
+    loss.backward()
+loss.backward(retain_graph=True)
+h.grad = None
+if h.grad is not None:
+    loss.backward()
+loss.backward()
+w.data -= 0.1 * h.grad
+""",
+)
+program(
+    "retained-gradient-is-there",
+    HEAD
+    + """\
+w = torch.randn(3, requires_grad=True)
+h = torch.exp(w)
+h.retain_grad()
+loss = (h * h).sum()
+loss.backward()
+if h.grad is not None:
+    loss.backward()
+""",
+)
