@@ -48,8 +48,9 @@ def retains_in_vain(seen: Observation) -> bool:
 
 
 def raises_index_error_if_at_all(seen: Observation) -> bool:
-    """`.data[0]` raises, `.data.item()` is merely dated."""
-    return seen.error is None or seen.error.startswith("IndexError: invalid index of a 0-dim tensor")
+    """`.data[0]` and `.data.numpy()[0]` raise, `.data.item()` is merely dated."""
+    told = ("IndexError: invalid index of a 0-dim tensor", "IndexError: too many indices for array: array is 0-dim")
+    return seen.error is None or seen.error.startswith(told)
 
 
 SYMPTOMS: dict[str, Callable[[Observation], bool]] = {
