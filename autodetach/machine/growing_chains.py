@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.machine.events import Crossing
 from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
-from autodetach.machine.growth import LINEAR, PICKED, Element, Growth, freed_within, proven
+from autodetach.machine.growth import LINEAR, PICKED, Element, Growth, freed_within, proven, trains
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, contents
@@ -74,15 +74,10 @@ def _outermost(child: Node, activation: Activation) -> bool:
 
 
 def _is_long(run: Run, activation: Activation) -> bool:
-    """Whether a loop in view goes on for long enough that a sum over it fills the memory, even if it begins anew.
-
-    One that steps parameters trains: it unrolls nothing, however few passes an example makes.
-    """
+    """Whether a loop in view goes on for long enough that a sum over it fills the memory, even if it begins anew."""
     if activation.node is None or activation.bounded:
         return False
-    return not activation.short or any(
-        s.what == "step" and s.consumed and pass_of(s.loops, activation) is not None for s in run.machine.steps
-    )
+    return not activation.short or trains(run, activation)
 
 
 def _unrolled(run: Run, crossing: Crossing) -> bool:

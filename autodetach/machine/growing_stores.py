@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 
 from autodetach.machine.events import Drawn, Stored
 from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of
-from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, makers_of_returned, proven
+from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, makers_of_returned, proven, trains
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -116,7 +116,8 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
         used = _may_be_drawn(run, growing, walks) or (
             freeing is None and (_is_released(run, event, activation) or _is_handed_back(event, activation))
         )
-        is_small = (activation.bounded and not _is_much(event)) or activation.inner
+        is_short = activation.bounded and not (_is_much(event) or trains(run, activation))
+        is_small = is_short or activation.inner
         if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
             continue
         origin = origin_of(run, event, read)

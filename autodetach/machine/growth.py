@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, ancestors
+from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, ancestors, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.torch_semantics import OPS
 from autodetach.machine.values import Frame, Value, graph_in
@@ -58,6 +58,11 @@ class Growth:
 def makers_of_returned(frame: Frame) -> set[Node]:
     """All graph behind what a function has returned."""
     return set(ancestors(t.node for value in frame.returns for t in graph_in(value) if t.node is not None))
+
+
+def trains(run: Run, activation: Activation) -> bool:
+    """Whether a loop steps parameters: it unrolls nothing, however few passes an example makes."""
+    return any(s.what != "grad" and s.consumed and pass_of(s.loops, activation) is not None for s in run.machine.steps)
 
 
 def freed_within(elements: tuple[Element, ...], within_pass: Pass) -> Differentiation | None:
