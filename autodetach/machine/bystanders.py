@@ -105,7 +105,7 @@ class _Search:
             return is_module(value)
         elif isinstance(value, Tensor):
             pending += (value.grad, value.data_of, value.grad_of, value.view_of)
-            return value.node is not None or value.leaf_node is not None or value.from_grad
+            return value.node is not None or value.leaf_node is not None or bool(value.from_grad)
         elif isinstance(value, External):
             return _is_of_autograd(value.path)
         elif isinstance(value, Function):

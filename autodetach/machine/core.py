@@ -34,6 +34,7 @@ from autodetach.machine.values import (
     Tensor,
     Value,
     graph_in,
+    joined,
     key_of,
 )
 from autodetach.machine.values import Iterable as Iterable_
@@ -243,7 +244,7 @@ class Core:
         result.born = self.clock
         for t in inputs:
             if type(t) is Tensor and t.from_grad:
-                result.from_grad = True
+                result.from_grad = joined(result.from_grad, t.from_grad)
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
         if shares:
             result.storage = inputs[0].storage

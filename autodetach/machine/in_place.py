@@ -8,7 +8,7 @@ from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.torch_semantics import INPLACE_AT, RANDOM, lookup
-from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.machine.values import Opaque, Tensor, Value, joined
 
 
 def asks_in_place(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
@@ -57,8 +57,8 @@ def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -
     owner = t.grad_of or (t.data_of.grad_of if t.data_of is not None else None)
     if owner is not None and owner.node is not None and base in ("zero", "fill"):
         owner.node.grads = []
-    by_grad = any(v.from_grad for v in flatten(others) if isinstance(v, Tensor))
-    t.from_grad = t.from_grad or by_grad
+    by_grad = joined(*(v.from_grad for v in flatten(others) if isinstance(v, Tensor)))
+    t.from_grad = joined(t.from_grad, by_grad)
     for leaf in (t, t.data_of) if by_grad else ():
         if leaf is not None and leaf.node is not None and leaf.node.leaf:
             m.steps_read(leaf, site, "update")

@@ -90,7 +90,7 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
         if since is not None and t.grad is None and node is not None:
             if any(d.number > since for d in node.walked_by):
                 t.grad = plain(t.shape, True)
-                t.grad.from_grad = True
+                t.grad.from_grad = tuple(d for d in node.walked_by if d.number > since)
             return m.opaque("grad") if t.grad is None and may_have_reached(m) else t.grad
         if t.grad is None:
             m.facts.append(NonLeafGrad(site, t))
@@ -100,10 +100,14 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
     if t.grad is None:
         t.grad = plain(t.shape, True)
         t.grad.grad_of = t
-        t.grad.from_grad = True
-    if any(d.create_graph for d in node.grads) and m.grad_enabled:
+    is_given = isinstance(t.grad, Tensor) and t.grad.grad_of is not t and t.grad.from_grad == tuple(node.grads)
+    if isinstance(t.grad, Tensor) and t.grad.from_grad != tuple(node.grads):
+        t.grad.from_grad = tuple(node.grads)
+    if not is_given and any(d.create_graph for d in node.grads) and m.grad_enabled:
         roots = tuple(dict.fromkeys(r for d in node.grads if d.create_graph for r in d.roots))
         t.grad = plain(t.shape, True)
+        t.grad.grad_of = t
+        t.grad.from_grad = tuple(node.grads)
         t.grad.node = m.new_node("grad", site, (*roots, node), (t,), saves=True)
     m.steps_read(t, site)
     return t.grad
@@ -116,6 +120,8 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
             node.grads = []
             if t.retains_since is not None:
                 t.retains_since = m.clock
+        elif isinstance(new, Tensor) and new.from_grad and node is not None and node.leaf:
+            node.grads = list(new.from_grad)  # for an optimizer to step with
         t.grad = new
     elif name == "data":
         by_grad = any(v.from_grad for v in flatten([new]) if isinstance(v, Tensor))

@@ -306,6 +306,7 @@ def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
     for target in targets:
         grad = Tensor(None, target.shape if isinstance(target, Tensor) else None, True)
         grad.born = m.clock
+        grad.from_grad = (d,)
         if create_graph and m.grad_enabled and carriers:
             parents = [c.node for c in carriers if c.node is not None]
             if isinstance(target, (Tensor, Opaque)) and target.node is not None:

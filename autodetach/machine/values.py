@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, TypeAlias
 
-from autodetach.machine.graph import Node, Site, Storage
+from autodetach.machine.graph import Differentiation, Node, Site, Storage
 from autodetach.machine.project import Module
 
 Value: TypeAlias = Any
@@ -74,6 +74,7 @@ class Opaque:
 class Tensor:
     """A tensor. `node` is None without history; a leaf that requires grad has a node whose `op` is "leaf".
 
+    `from_grad`: what gave the gradient that it is, or that it was computed from.
     `retains_since`: the time from which a differentiation gives it gradient although it is no leaf (`retain_grad`).
     `sizes`: what `.shape` gave, so that it gives the same again where the shape is not, or not wholly, known.
     """
@@ -110,7 +111,7 @@ class Tensor:
         self.parameter = False
         self.data_of: Tensor | None = None
         self.grad_of: Tensor | None = None
-        self.from_grad = False
+        self.from_grad: tuple[Differentiation, ...] = ()
         self.leaf_node: Node | None = node if node is not None and node.leaf else None
         self.view_of: Tensor | None = None
         self.retains_since: int | None = None
@@ -435,6 +436,11 @@ class GradMode:
     def __init__(self, enabled: Value) -> None:
         self.enabled = enabled
         self.previous: list[Value] = []
+
+
+def joined(*grads: tuple[Differentiation, ...]) -> tuple[Differentiation, ...]:
+    """What gave several gradients, each once."""
+    return tuple(dict.fromkeys(d for ds in grads for d in ds))
 
 
 def is_constant(value: Value) -> bool:

@@ -154,12 +154,12 @@ def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
     if not any(d.retain for d in run.machine.differentiations):
         return
     for d in run.machine.differentiations:
-        if d.kind == "grad" or d.create_graph or d.raised:
+        if d.create_graph or d.raised:
             continue
         for node in d.walked:
             if len(node.walked_by) < 2 or node.leaf or node.weak or not node.saves:
                 continue
-            old = next((o for o in node.walked_by if o.number < d.number and o.retain and o.kind != "grad"), None)
+            old = next((o for o in node.walked_by if o.number < d.number and o.retain and not _is_unrolled(o)), None)
             apart = diverge(node.loops, d.loops)
             if old is None or apart is None or not stepped_between(run, old, d) or apart[0] not in old.loops:
                 continue
@@ -167,6 +167,11 @@ def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
             if crossed:
                 yield _retained(program, run, d, node, apart, crossed)
                 return
+
+
+def _is_unrolled(d: Differentiation) -> bool:
+    """Whether gradient is taken to be computed with, and differentiated itself."""
+    return d.kind == "grad" and d.create_graph
 
 
 def _retained(

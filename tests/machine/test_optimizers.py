@@ -63,3 +63,28 @@ def test_all_are_stepped(parameters: str) -> None:
     text = PROGRAM.replace("LAYERS", LAYERS).replace("{}", parameters)
     (step,) = analyse(ast.parse(text)).runs[0].machine.steps
     assert len(step.consumed) == 160
+
+
+GIVEN = """\
+import torch
+from torch import nn
+
+net = nn.Linear(3, 1)
+weights = list(net.parameters())
+optimizer = torch.optim.SGD(weights, lr=0.1)
+loss = net(torch.randn(4, 3)).square().mean()
+for w, g in zip(weights, torch.autograd.grad(loss, weights)):
+    w.grad = {}
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("gradient", "is_stepped"),
+    [("g", True), ("0.5 * g.clamp(-1, 1)", True), ("torch.zeros_like(w)", False), ("None", False)],
+)
+def test_gradient_that_the_program_assigns_is_stepped_with(gradient: str, is_stepped: bool) -> None:
+    machine = analyse(ast.parse(GIVEN.replace("{}", gradient))).runs[0].machine
+    (step,) = (s for s in machine.steps if s.what == "step")
+    leaves = [leaf for leaf, by in step.consumed if by == (machine.differentiations[0],)]
+    assert len(leaves) == (2 if is_stepped else 0)
