@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from autodetach.finding import Applicability, Fix
 from autodetach.project import Files
 from autodetach.source import Edit, SourceError
-from autodetach.suspect import Candidate
+from autodetach.suspect import EARLIER, Candidate
 from autodetach.trial import Trial
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Repairs:
         if why is None and not suspect.certain:
             why = "it rests on an assumption"
         if why is None and not verdict.equal:
-            why = "gradient of earlier passes is cut off"
+            why = EARLIER
         by_file = tuple(("" if at == self._root else at, new) for at, new in edits.items())
         return Proven(candidate.message, by_file, why)
 

@@ -18,6 +18,7 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
+    contents,
     graph_in,
     is_constant,
     is_number,
@@ -262,6 +263,22 @@ def _unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
     return MISSING
 
 
+def _any_of(m: Core, this: Mapping, key: Value) -> Value:
+    """What stands under a key of which nothing is known, in a table of tensors by such keys; or MISSING.
+
+    The youngest that has history stands for any of them, as in a list.
+    """
+    if this.exact or this.default is not None or is_known(key):
+        return MISSING
+    values = [value for other, value in this.items.values() if not is_known(other) and isinstance(value, Tensor)]
+    carrying = [value for value in values if value.node is not None]
+    if not carrying or len(values) < len(this.items):
+        return MISSING
+    found = m.draw(carrying[-1], contents(this), more=True)
+    this.items[m.key(key)] = (key, found)  # the next look-up by this key gives the same one
+    return found
+
+
 def is_known(key: Value) -> bool:
     if isinstance(key, Sequence):
         return all(is_known(k) for k in key.items)
@@ -283,6 +300,9 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         key = m.key(index)
         if key in this.items:
             return this.items[key][1]
+        found = _any_of(m, this, index)
+        if found is not MISSING:
+            return found
         guess = _unknown_key(m, this, index, site)
         if this.default is not None and (guess is MISSING or isinstance(guess, Opaque)):
             value = m.call(this.default, [], {}, site)

@@ -403,18 +403,23 @@ class Core:
                     Stored(container, t, t.node, site, element, value, self.loops, self.tick(), how, chain=self.chain)
                 )
 
-    def draw(self, taken: Value, items: list[Value], *, in_order: bool = False) -> Value:
+    def draw(self, taken: Value, items: list[Value], *, in_order: bool = False, more: bool = False) -> Value:
         """One element stands for any of the items, since nobody knows which is read; what was taken."""
-        self.note_drawn([taken], [item for item in items if item is not taken], in_order=in_order)
+        self.note_drawn([taken], [item for item in items if item is not taken], in_order=in_order, more=more)
         return taken
 
-    def note_drawn(self, taken: list[Value], others: list[Value], *, in_order: bool = False) -> None:
-        """Some elements of a container are read, and nobody knows which: for what is taken, others may be meant."""
+    def note_drawn(
+        self, taken: list[Value], others: list[Value], *, in_order: bool = False, more: bool = False
+    ) -> None:
+        """Some elements of a container are read, and nobody knows which: for what is taken, others may be meant.
+
+        With `more`, the container may hold others than these.
+        """
         own, rest = (
             {t.node: None for v in values for t in graph_in(v, 3) if t.node is not None and not t.node.leaf}
             for values in (taken, others)
         )
-        if own and rest:
+        if own and (rest or more):
             self.drawn.append(Drawn(tuple(own), frozenset(rest), self.clock, in_order))
 
     # ---- what the layers above provide

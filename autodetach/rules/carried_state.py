@@ -60,7 +60,7 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_of
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
-from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.suspect import EARLIER, Candidate, Suspect, rule
 from autodetach.view.crossings import Crossed, crossings
 from autodetach.view.holders import replay, twin, twin_activation
 from autodetach.view.moments import moment
@@ -241,17 +241,20 @@ def _candidates(
         appended = []  # what is drawn from a memory is meant to last
     emptied = list(emptied_lists(program, again, moment(same), now.activation, there, appended))
     begun = list(begun_in_pass(program, d, now.activation, crossed))
-    found = [*begun, *own_cuts(program, again, moment(same), now.activation, there), *detached, *emptied]
+    own = list(own_cuts(program, again, moment(same), now.activation, there))
+    shortened = list(truncated(program, again, moment(same), now.activation, there))
     if is_spent_when_read(run, crossed):
         for message, codemods in at_read(program, there):
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
-    for message, codemods in (*found, *truncated(program, again, moment(same), now.activation, there)):
+    for message, codemods in (*begun, *own, *detached, *emptied, *shortened):
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
             continue
+        # Where it is not known which of several states is read, what is compared may not show what is cut off.
+        why = doubt or (EARLIER if is_drawn and (message, codemods) in own + shortened else None)
         if removals:
-            yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt)
-        yield Candidate(message, codemods, doubt)
+            yield Candidate(message + ", and no graph is retained", (*codemods, *removals), why)
+        yield Candidate(message, codemods, why)
     for message, codemods in detached if is_drawn else ():
         yield Candidate(message, codemods, doubt or DRAWN, cuts=True)
     if doubt is None:
