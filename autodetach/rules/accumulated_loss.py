@@ -42,6 +42,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.candidates.detaching import element_candidates, is_handed_over, narrowed
+from autodetach.candidates.kept_before import kept_before
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
@@ -121,6 +122,7 @@ def _candidates(
         else:
             yield from usual
             yield from handed
+        yield from kept_before(program, growth)
         yield guarded
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
         # What is written into a part of a buffer may itself rest on earlier passes, as outputs of a recurrent net do.
