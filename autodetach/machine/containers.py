@@ -322,8 +322,9 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
     if this.items and isinstance(index, Sym) and index.lo is not None and m.loops:
         return this.items[min(max(index.lo, 0), len(this.items) - 1)]  # a counter: each pass another element
     if this.items:
-        # An unknown index: the youngest element stands for any of them.
-        return m.draw(this.items[-1], this.items) if not all(is_constant(i) for i in this.items) else m.fresh()
+        # An unknown index: the youngest element stands for any of them, but none of the places that None keeps.
+        filled = [i for i in this.items if i is not None]
+        return m.draw(filled[-1], this.items) if not all(is_constant(i) for i in this.items) else m.fresh()
     return m.opaque("item")
 
 
@@ -373,6 +374,10 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         _fill_place(m, this, index, value, source, site)
     elif this.exact and isinstance(index, int) and not m.widening:
         raise Raised("IndexError")
+    elif this.items and _is_for_numbers(this) and not (isinstance(index, Sym) and index.lo is not None):
+        # One of the many places that the number stands for; others still hold it.
+        this.items.append(value)
+        m.store(this, value, source, site, "new key")
     elif this.items:
         # An unknown place: the youngest stands for it.
         _fill_place(m, this, -1, value, source, site)
@@ -383,6 +388,11 @@ def _fill_place(m: Core, this: Sequence, at: int, value: Value, source: ast.expr
     is_empty = this.items[at] is None
     this.items[at] = value
     m.store(this, value, source, site, "new key" if is_empty else "key")
+
+
+def _is_for_numbers(this: Sequence) -> bool:
+    """Whether a list was begun as many times a number (`[0] * size`)."""
+    return this.kind == "list" and not this.exact and is_number(this.items[0])
 
 
 def _set_slice(

@@ -158,7 +158,10 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     elif targets:
         # What an object keeps between calls from elsewhere may be read elsewhere, as a tensor.
         in_view = growth.activation.node is not None
-        yield from element_candidates(program, targets, number=in_view, what="store")
+        found = list(element_candidates(program, targets, number=in_view, what="store"))
+        yield from (candidate for candidate in found if not candidate.last_resort)
+        yield from (replace(candidate, last_resort=True) for candidate in _handed_over(stored))
+        yield from (candidate for candidate in found if candidate.last_resort)
     elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         yield from _whole(program, stored.element, stored.value)
         yield from _attributes(program, stored.element, stored.value)
@@ -251,7 +254,7 @@ def _written(scope: ast.AST, name: str, attribute: str) -> Iterator[ast.expr]:
 
 
 def _handed_over(stored: Stored) -> Iterator[Candidate]:
-    """What a method takes as one of many (`*args`) is detached where it is handed over."""
+    """What a method takes as one of many (`*args`), or from others as a number, is detached where it is handed over."""
     from autodetach.codemods.append_method import AppendMethod
 
     given = next(handed(stored.chain, stored.tensor), None)
