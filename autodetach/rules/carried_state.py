@@ -47,6 +47,7 @@ from collections.abc import Iterator
 from autodetach.candidates.anew import made_anew
 from autodetach.candidates.begun_sum import begun_in_pass
 from autodetach.candidates.cover import cover
+from autodetach.candidates.done_alike import done_alike
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.growing_state import growing_state
 from autodetach.candidates.one_backward import differentiated_behind
@@ -246,6 +247,8 @@ def _candidates(
     if is_spent_when_read(run, crossed):
         for message, codemods in at_read(program, there):
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
+    if doubt is None:
+        yield from done_alike(program, again, there)
     for message, codemods in (*begun, *own, *detached, *emptied, *shortened):
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")

@@ -1,0 +1,92 @@
+"""What a pass does for the states of one object and forgets for those of another: `reset(decoder)`, `rnn.reset()`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import islice
+
+from autodetach.candidates.learned_start import ANEW
+from autodetach.machine.classes import linear_order
+from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Class, Frame, Function, Instance, Value
+from autodetach.suspect import Candidate
+from autodetach.view.crossings import Crossed
+from autodetach.view.holders import Replay
+from autodetach.view.program import Program
+
+MAX_CALLS = 3
+
+
+def done_alike(program: Program, again: Replay, crossed: list[Crossed]) -> Iterator[Candidate]:
+    """Call what the program calls on one of its objects on the one that holds all of the states, too, beside it."""
+    from autodetach.codemods.insert_statement import InsertStatement
+
+    held = [{(h.frame, h.name, _attribute(h.name, h.text)) for h in again.of(operand)} for _, operand, _ in crossed]
+    executed = (s for s in again.machine.executed if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call))
+    calls = sorted((s for s in executed if program.file_of(s) is program.tree), key=lambda s: s.lineno)
+    found: dict[tuple[ast.stmt, str], None] = {}
+    for frame, name, attribute in sorted(set.intersection(*held), key=lambda h: h[1:]) if held else ():
+        for statement in calls:
+            assert isinstance(statement.value, ast.Call)
+            alike = _alike(program, statement.value, frame, name, attribute)
+            if alike is not None:
+                found[statement, alike] = None
+    for anchor, call in islice(found, MAX_CALLS):
+        yield Candidate(f"call `{call}` too", (InsertStatement(anchor, call),), ANEW)
+
+
+def _attribute(name: str, text: str) -> str:
+    """`encoder` of `model.encoder[1].h`."""
+    dot, _, rest = text[len(name) :].partition(".")
+    attribute = rest.partition(".")[0].partition("[")[0]
+    return attribute if not dot and attribute.isidentifier() else ""
+
+
+def _alike(program: Program, call: ast.Call, frame: Frame, name: str, attribute: str) -> str | None:
+    """A call of what is in view on some object, as it is written for the one that is named."""
+    if call.keywords or len(call.args) > 1:
+        return None
+    func = call.func
+    if call.args and isinstance(func, ast.Name):
+        found = _sibling(program, call.args[0], frame, name, attribute)
+        is_known = isinstance(frame.top.names.get(func.id), Function)
+        return f"{func.id}({found[0]})" if found is not None and is_known else None
+    if not call.args and isinstance(func, ast.Attribute):
+        found = _sibling(program, func.value, frame, name, attribute)
+        if found is not None and _method(found[1], func.attr) is not None:
+            return f"{found[0]}.{func.attr}()"
+    return None
+
+
+def _sibling(program: Program, other: ast.expr, frame: Frame, name: str, attribute: str) -> tuple[str, Value] | None:
+    """How the object is written where another one is, which has another name or is another attribute of the same."""
+    scope, this = program.scope(other), frame.names.get(name)
+    if isinstance(other, ast.Name) and other.id != name:
+        return (name, this) if _is_in_scope(program, scope, frame, name) else None
+    if not isinstance(other, ast.Attribute) or other.attr == attribute or not attribute:
+        return None
+    if isinstance(this, Instance) and isinstance(scope, ast.FunctionDef) and scope.args.args:
+        own, method = scope.args.args[0].arg, _method(this, scope.name)
+        if spelled(other.value) == own and method is not None and method.node is scope:
+            return f"{own}.{attribute}", this.attrs.get(attribute)
+    return None
+
+
+def _is_in_scope(program: Program, scope: ast.AST, frame: Frame, name: str) -> bool:
+    """Whether a name of a frame means the same in a block of code."""
+    if frame.function is not None and frame.outer is not None:
+        return frame.function.node is scope
+    if isinstance(scope, ast.FunctionDef) and frame.function is None:
+        spec = scope.args
+        given = {a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg) if a}
+        return name not in given | program.names_bound(scope)
+    return isinstance(scope, ast.Module)
+
+
+def _method(this: Value, name: str) -> Function | None:
+    for cls in linear_order(this.cls) if isinstance(this, Instance) and isinstance(this.cls, Class) else ():
+        found = cls.names.get(name) if isinstance(cls, Class) else None
+        if isinstance(found, Function):
+            return found
+    return None
