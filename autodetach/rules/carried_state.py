@@ -165,7 +165,7 @@ def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
             if old is None or apart is None or not stepped_between(run, old, d) or apart[0] not in old.loops:
                 continue
             crossed = list(crossings(d, apart[1]))
-            if crossed:
+            if crossed and not (d.kind == "grad" and _are_cut(run, crossed)):
                 yield _retained(program, run, d, node, apart, crossed)
                 return
 
@@ -173,6 +173,12 @@ def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
 def _is_unrolled(d: Differentiation) -> bool:
     """Whether gradient is taken to be computed with, and differentiated itself."""
     return d.kind == "grad" and d.create_graph
+
+
+def _are_cut(run: Run, crossed: list[Crossed]) -> bool:
+    """Whether the program detaches what the same places have made: of a long list, only a part is run through."""
+    places = {maker.site.node for _, _, maker in crossed}
+    return any(node.let_go is not None and node.site.node in places for node in run.machine.nodes)
 
 
 def _retained(
