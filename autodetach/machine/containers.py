@@ -274,6 +274,9 @@ def _any_of(m: Core, this: Mapping, key: Value) -> Value:
     carrying = [value for value in values if value.node is not None]
     if not carrying or len(values) < len(this.items):
         return MISSING
+    node = carrying[-1].node
+    if node is not None and node.site.node in m.cut and any(d.number > node.number for d in m.differentiations[-1:]):
+        return MISSING  # of a long table, only the first few are seen to be detached behind the differentiation
     found = m.draw(carrying[-1], contents(this), more=True)
     this.items[m.key(key)] = (key, found)  # the next look-up by this key gives the same one
     return found

@@ -121,6 +121,7 @@ class Core:
         self.chain: Chain = None
         self.detached_from: Node | None = None
         self.detached_at: ast.AST | None = None
+        self.cut: set[ast.AST] = set()
         self.trail: list[tuple[ast.stmt, Frame]] = []
         self.evidence: Evidence | None = None
         self.hidden: list[Tensor] = []
@@ -322,6 +323,7 @@ class Core:
         self.detached_from, self.detached_at = node, site.node
         if node is not None:
             node.let_go = self.loops
+            self.cut.add(node.site.node)
 
     def change_in_place(self, tensor: Tensor, site: Site) -> None:
         tensor.storage.version += 1
