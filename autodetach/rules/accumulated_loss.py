@@ -113,7 +113,8 @@ def _candidates(
     in_view = growth.activation.node is not None  # else it lives on an object, and may be read elsewhere as a tensor
     number = in_view and (growth.starts_as_number or (moving and not _in_place(growth)))
     if elements:
-        *usual, guarded = element_candidates(program, elements, number=number, what="accumulate")
+        found = list(element_candidates(program, elements, number=number, what="accumulate"))
+        usual = [candidate for candidate in found if not candidate.last_resort]
         given = _given(growth)
         handed = list(element_candidates(program, given, number=number, what="hand over"))[:2] if given else []
         if any(is_handed_over(program, e) for e, _ in elements):
@@ -123,7 +124,7 @@ def _candidates(
             yield from usual
             yield from handed
         yield from kept_before(program, growth)
-        yield guarded
+        yield from (candidate for candidate in found if candidate.last_resort)
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
         # What is written into a part of a buffer may itself rest on earlier passes, as outputs of a recurrent net do.
         yield from element_candidates(program, [(statement.value, None)], number=False, what="write")
