@@ -69,7 +69,7 @@ def _moved(
     ordered = sorted(statements, key=line)
     if not ordered or not all(isinstance(s, ASSIGNMENTS) or _is_sum(s) for s in ordered):
         return []
-    if _makes_leaves(program, ordered, outer) or not _movable(program, ordered, anchor):
+    if _makes_leaves(program, run, ordered, outer) or not _movable(program, ordered, anchor):
         return []
     doubt = doubt or _doubt_of(program, run, ordered)
     names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in targets_of(s)))
@@ -80,9 +80,13 @@ def _moved(
     return [*alone, *freed, Candidate(message, (move,), doubt)]
 
 
-def _makes_leaves(program: Program, statements: list[ast.stmt], outer: list[Node]) -> bool:
-    """Whether what is computed from is made there too: inside of the loop it would begin anew in every pass."""
-    leaves = (n for n in ancestors(outer) if n.leaf)
+def _makes_leaves(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> bool:
+    """Whether what is computed from is made there too: inside of the loop it would begin anew in every pass.
+
+    Weights that only a run has shown have been there before.
+    """
+    shown = {t.leaf_node for t in run.machine.hidden}
+    leaves = (n for n in ancestors(outer) if n.leaf and n not in shown)
     places = {place for n in leaves for place in (n.site.node, *(site.node for site in calls_of(n.chain)))}
     return any(program.statement(place) in statements for place in places)
 
