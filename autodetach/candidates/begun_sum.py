@@ -20,7 +20,7 @@ def begun_in_pass(
 ) -> Iterator[Repair]:
     """Write `total = 0` in the loop where it stands before it, if each pass adds up several terms.
 
-    A sum of one term a pass is rather a running total: see `rules.own_term`.
+    A sum of one term a pass is rather a running total: see `candidates.own_term`.
     """
     loop = activation.node
     if not isinstance(loop, LOOPS):
