@@ -97,7 +97,7 @@ class Repairs:
             if isinstance(edited, str):
                 return
             _, trial = edited
-            verdict = trial.verdict(0)
+            verdict = trial.verdict(0, every)
             faults = self._identities(trial.whole()) if verdict.kept else set()
             if not verdict.kept or faults - self._known or any(suspect.identity in faults for suspect in chosen):
                 return

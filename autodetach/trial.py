@@ -60,12 +60,11 @@ class Trial:
         evidence = self._before.evidence
         return Analysis(self._tree, runs, project=self._project, evidence=evidence, replays=self._replays)
 
-    def verdict(self, first: int, meant: Candidate | None = None) -> Verdict:
+    def verdict(self, first: int, meant: Candidate) -> Verdict:
         """Whether the edited program is as good on every path, as far as a candidate is not meant to change it.
 
         `first` is the path that is most likely to say that it is not.
         """
-        meant = meant or Candidate("", ())
         numbers = meant.prefers == "item"
         equal = True
         known = self._before.distinct

@@ -485,8 +485,11 @@ class Expressions(Objects):
     def _passes(self, test: ast.expr, frame: Frame) -> bool:
         """Whether an element passes the filter of a comprehension."""
         value, site = self.eval(test, frame), self.site(test, frame)
-        self.guesses += self.known_truth(value, site) is None
-        return self.truth(value, site, relevant=False)
+        known = self.known_truth(value, site)
+        if known is not None:
+            return known
+        self.guesses += 1
+        return self.decided(value, site, True, False)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
         raise NotImplementedError

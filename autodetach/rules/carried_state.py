@@ -274,7 +274,7 @@ def _candidates(
         yield from differentiated_behind(program, run, d, now, crossed, states)
     yield from own_terms(program, d, crossed)
     if doubt is None and all(_is_made_again(run, maker, now) for _, _, maker in crossed):
-        for message, codemods in truncated(program, again, moment(same), now.activation, there):
+        for message, codemods in shortened:
             yield Candidate(message, codemods, BEGINNING, starts=True, last_resort=True)
     for message, codemods in at_read(program, _crossed_before(d, now)):
         yield Candidate(message, codemods, doubt)
