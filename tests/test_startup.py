@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 TIMES_A_BARE_PYTHON = 12
+FEW, ROUNDS = 5, 60
 
 CLEAN = "import torch\n\n\ndef train(model, loader, optimizer):\n    total = 0.0\n    for x, y in loader:\n" + (
     "        optimizer.zero_grad()\n"
@@ -89,15 +90,20 @@ def test_a_clean_file_loads_nothing_heavy(clean_file: Path, environment: dict[st
 
 
 def test_a_clean_file_takes_little_longer_than_python_itself(clean_file: Path, environment: dict[str, str]) -> None:
-    def best_of(count: int, *arguments: str) -> float:
-        times = []
-        for _ in range(count):
-            start = time.perf_counter()
-            python(environment, *arguments)
-            times.append(time.perf_counter() - start)
-        return min(times)
+    def seconds(*arguments: str) -> float:
+        """Of the processor, so that what else the machine does while a process waits is not counted."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        python(environment, *arguments)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
-    python(environment, "-m", "autodetach", "check", str(clean_file))
-    bare = best_of(7, "-c", "pass")
-    ours = best_of(7, "-m", "autodetach", "check", str(clean_file))
-    assert ours < TIMES_A_BARE_PYTHON * bare
+    check = ("-m", "autodetach", "check", str(clean_file))
+    python(environment, *check)
+    bare, ours = [], []
+    # In turn, and the best of each: a noisy minute then falls on both, and is waited for.
+    for _ in range(ROUNDS):
+        bare.append(seconds("-c", "pass"))
+        ours.append(seconds(*check))
+        if len(ours) >= FEW and min(ours) < TIMES_A_BARE_PYTHON * min(bare):
+            return
+    pytest.fail(f"{min(ours):.3f} s, {min(ours) / min(bare):.1f} times as long")

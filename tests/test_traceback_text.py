@@ -546,17 +546,17 @@ HOSTILE = (
 
 @pytest.mark.parametrize("number", range(len(HOSTILE)))
 def test_long_lines_take_no_longer_than_their_length(number: int) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     read(f"{HOSTILE[number]}\n" * 3 + PLAIN)
-    assert time.perf_counter() - start < 3
+    assert time.process_time() - start < 3
 
 
 def test_a_long_log_is_read_around_its_last_error() -> None:
     noise = b"step 12 loss 0.31 lr 0.001 \xff\xfe\x00 not text\n" * 220_000
     assert len(noise) > WINDOW
-    start = time.perf_counter()
+    start = time.process_time()
     reading = read_log(noise + PLAIN.encode() + noise)
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
     assert reading is not None
     assert [frame.line for frame in reading.failure.own_frames] == [40, 33]
 
