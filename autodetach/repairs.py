@@ -13,6 +13,7 @@ from autodetach.project import Files
 from autodetach.source import Edit, SourceError
 from autodetach.suspect import EARLIER, Candidate
 from autodetach.trial import Trial
+from autodetach.undefined import undefined_names
 
 if TYPE_CHECKING:
     from autodetach.codemods.tree import Tree
@@ -74,6 +75,7 @@ class Repairs:
         # Where the program itself is cut short, no edited one can be shown to be as good.
         self._fuel = FUEL_FOR_REPAIRS if analysis.complete else 0
         self._trees: dict[str, Tree] = {}
+        self._undefined: dict[str, frozenset[str]] = {}
         self._shown_by: list[set[tuple[object, ...]]] = []
         self._proven_together: dict[Suspect, Proven] = {}
 
@@ -162,13 +164,26 @@ class Repairs:
         verdict = trial.verdict(home, candidate)
         if not verdict.kept:
             return verdict.reason
+        if candidate.keeps and not verdict.equal:
+            return f"it may take no gradient away: {EARLIER}"
         if len(self._analysis.runs) > 1:
             faults = self._identities(trial.whole())
         if suspect.identity in faults:
             return "the fault is still there"
         if faults - self._known:
             return f"another fault comes: {faults - self._known}"
+        if lost := self._lost_names(edits):
+            return f"nothing binds {lost} any more"
         return self._as_proven(suspect, candidate, edits, verdict)
+
+    def _lost_names(self, edits: Edits) -> list[str]:
+        """The names that are read in an edited file, and bound only in the one that it was."""
+        found: set[str] = set()
+        for at, new in edits.items():
+            if at not in self._undefined:
+                self._undefined[at] = undefined_names(self._files.sources[at].text)
+            found |= undefined_names(self._files.sources[at].with_edits(new).text) - self._undefined[at]
+        return sorted(found)
 
     def _as_proven(self, suspect: Suspect, candidate: Candidate, edits: Edits, verdict: Verdict) -> Proven:
         why = candidate.doubt

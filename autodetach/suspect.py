@@ -26,7 +26,8 @@ class Candidate:
     `prefers` names the setting that would choose it ("item", "detach", "retain", "sum"), if there is one. `cuts`: it is
     meant to cut off gradient, so that only losing all gradient of a parameter speaks against it. `starts`: it is meant
     that only the first pass trains what a state begins with. `gathers`: it makes one parameter step of several.
-    `last_resort`: of use only where nothing before it passes.
+    `last_resort`: of use only where nothing before it passes. `keeps`: it may not even take gradient of earlier passes
+    away.
     """
 
     message: str
@@ -37,6 +38,7 @@ class Candidate:
     starts: bool = False
     gathers: bool = False
     last_resort: bool = False
+    keeps: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)

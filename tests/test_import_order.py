@@ -88,7 +88,7 @@ ORDER = (
     "rules.*",
     "rules",
     # Where the three of them meet.
-    "relevance",
+    "relevance undefined",
     "proof faults project",
     "trial again",
     "repairs",

@@ -59,7 +59,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         # What a cell returns is not to be cut where it is written.
         found = iter([*at_read(program, crossed), *found])
     for message, codemods in found:
-        yield Candidate(message, codemods)
+        yield Candidate(message, codemods, keeps=True)
     yield from _leaf_again(program, growth, crossed)
 
 

@@ -14,6 +14,7 @@ from autodetach.candidates.called_inside import (
     is_of_another_class,
     of_the_same_object,
 )
+from autodetach.candidates.in_closure import computed_in_closure
 from autodetach.candidates.in_lambda import computed_in_lambda
 from autodetach.candidates.one_element import where_read
 from autodetach.machine.graph import Activation, Node, ancestors
@@ -36,6 +37,7 @@ def moved_inside(
     """Move the statements that make the nodes of `outer` into the loop, else into the one function of the readers."""
     moved = _moved(program, run, _body(activation), "loop", outer, doubt)
     moved = moved or list(computed_in_lambda(program, run, outer, doubt))
+    moved = moved or _in_closure(program, run, activation, outer, doubt)
     if moved:
         return moved
     building = {s: None for node in outer if (s := program.statement(node.site.node)) is not None}
@@ -57,27 +59,62 @@ def _moved(
 ) -> list[Candidate]:
     from autodetach.codemods.move_statements import MoveStatements
 
-    if not body:
-        return []
-    anchor = first_statement(body)
-    statements: dict[ast.stmt, None] = {}
-    for node in outer:
-        statement = _building_statement(program, node, anchor)
-        if statement is None:
-            return []
-        statements.update(dict.fromkeys(_summed_by_loop(program, statement, anchor) or (statement,)))
-    ordered = sorted(statements, key=line)
-    if not ordered or not all(isinstance(s, ASSIGNMENTS) or _is_sum(s) for s in ordered):
-        return []
-    if _makes_leaves(program, run, ordered, outer) or not _movable(program, ordered, anchor):
+    ordered = _to_move(program, run, body, outer)
+    if not ordered or not _movable(program, ordered, anchor := first_statement(body)):
         return []
     doubt = doubt or _doubt_of(program, run, ordered)
-    names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in targets_of(s)))
+    names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in _bound_by(s)))
     alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
     move, message = MoveStatements(tuple(ordered), anchor), f"compute {names} inside the {where}"
     flags = without_retain(outer)
     freed = [Candidate(f"{message}, and no graph is retained", (move, *flags), doubt)] if flags else []
     return [*alone, *freed, Candidate(message, (move,), doubt)]
+
+
+def _in_closure(
+    program: Program, run: Run, activation: Activation, outer: list[Node], doubt: str | None
+) -> list[Candidate]:
+    closure = activation.node
+    if not isinstance(closure, ast.FunctionDef):
+        return []
+    ordered = _to_move(program, run, closure.body, outer)
+    return list(computed_in_closure(program, ordered, closure, doubt or _doubt_of(program, run, ordered)))
+
+
+def _to_move(program: Program, run: Run, body: list[ast.stmt], outer: list[Node]) -> list[ast.stmt]:
+    """The statements that make the nodes of `outer`, in order; nothing where they do more than compute."""
+    statements: dict[ast.stmt, None] = {}
+    for node in outer if body else ():
+        statement = _building_statement(program, node, first_statement(body))
+        if statement is None:
+            return []
+        whole = _summed_by_loop(program, statement, first_statement(body))
+        statements.update(dict.fromkeys(whole or (_with_branches(program, statement, body),)))
+    ordered = sorted(statements, key=line)
+    if not all(isinstance(s, ASSIGNMENTS) or _is_sum(s) or _is_choice(s) for s in ordered):
+        return []
+    return [] if _makes_leaves(program, run, ordered, outer) else ordered
+
+
+def _with_branches(program: Program, statement: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
+    """The outermost `if` of its function around a statement, but none in which it is to stand."""
+    around = {*program.enclosing(body[0])}
+    for at in program.enclosing(statement):
+        if at in around or not isinstance(at, ast.If):
+            break
+        statement = at
+    return statement
+
+
+def _is_choice(node: ast.AST) -> bool:
+    """Whether it is an `if` that does nothing but assign."""
+    inner = (s for s in ast.walk(node) if isinstance(s, ast.stmt))
+    return isinstance(node, ast.If) and all(isinstance(s, (*ASSIGNMENTS, ast.If, ast.Pass)) for s in inner)
+
+
+def _bound_by(statement: ast.stmt) -> Iterator[ast.expr]:
+    """What a statement and those in it bind."""
+    yield from (t for s in ast.walk(statement) if isinstance(s, ASSIGNMENTS) for t in targets_of(s))
 
 
 def _makes_leaves(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> bool:
@@ -220,11 +257,11 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
         if home is goal:
             if program.scope(node) is home and first < node.lineno < line(anchor):
                 return False
-        elif goal not in around and not _binds(program.scope(node), node.id):
+        elif goal not in around and (program.scope(node) is home or not _binds(program.scope(node), node.id)):
             return False  # it becomes a local name of the function
         elif goal in around and isinstance(node.ctx, ast.Store):
             return False
-    return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in targets_of(s))
+    return all(isinstance(t, (ast.Name, ast.Attribute, ast.Tuple)) for s in statements for t in _bound_by(s))
 
 
 def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeAlias
 
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.growing_chains import awaited_places, growing_chains
@@ -13,29 +14,31 @@ from autodetach.machine.run import Analysis, Run
 from autodetach.machine.unseen import Unseen
 from autodetach.machine.values import Frame
 
+Place: TypeAlias = tuple[str, ast.AST | None, ast.AST | None]
+
 
 def growths(analysis: Analysis) -> list[Growth]:
     """The growths of all paths, one for each place; none that any path differentiates later."""
-    legitimate: set[tuple[str, ast.AST | None]] = set()
-    awaited: set[tuple[str, ast.AST | None]] = set()
-    found: dict[tuple[str, ast.AST | None], Growth] = {}
+    legitimate: set[Place] = set()
+    awaited: set[Place] = set()
+    found: dict[Place, Growth] = {}
     unseen = Unseen(analysis.trees, analysis.distinct)
     for run in analysis.distinct:
         crossings = run.machine.crossings
-        legitimate.update(("chain", crossing.child.site.node) for crossing in crossings if crossing.child.walked_by)
-        awaited.update(("chain", place) for place in awaited_places(run))
+        legitimate.update(("chain", c.child.site.node, c.activation.node) for c in crossings if c.child.walked_by)
+        awaited.update(("chain", *place) for place in awaited_places(run))
         growing = [*growing_chains(run)]
         walks = Walks()
         groups = list(stored_alike(run))
         later = [is_differentiated_later(events, walks) for events in groups]
         read = [event for events, is_later in zip(groups, later, strict=True) if is_later for event in events]
-        legitimate.update(("store", origin_of(run, event).element) for event in read)
+        legitimate.update(("store", origin_of(run, event).element, None) for event in read)
         elements = {event.element for event in read if event.element is not None}
         for events, is_later in zip(groups, later, strict=True):
             if not is_later and (store := growing_store(run, events, walks, elements)) is not None:
                 growing.append(store)
         for growth in growing:
-            key = (growth.kind, growth.stored.element if growth.stored is not None else growth.node.site.node)
+            key = _key(growth)
             if not (run.whole or growth.dead):
                 continue  # what comes later may differentiate it
             # What is freed already nobody can differentiate behind the loop.
@@ -47,6 +50,13 @@ def growths(analysis: Analysis) -> list[Growth]:
                 found[key] = growth
     left = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
     return [g for g in left if g.dead or not (_trains_elsewhere(analysis, g) or _is_handed_back(analysis, g))]
+
+
+def _key(growth: Growth) -> Place:
+    """Where something grows, and of a chain the loop: a cell may be called in one that is differentiated, too."""
+    if growth.stored is not None:
+        return growth.kind, growth.stored.element, None
+    return growth.kind, growth.node.site.node, growth.activation.node
 
 
 def _is_handed_back(analysis: Analysis, growth: Growth) -> bool:

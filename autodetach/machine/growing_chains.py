@@ -58,15 +58,18 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         )
 
 
-def awaited_places(run: Run) -> Iterator[ast.AST]:
-    """Where a chain gets its links, if a later pass than theirs differentiates them, as windows over a sequence do."""
+def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
+    """Where a chain gets its links, and in which loop, if a later pass than theirs differentiates them.
+
+    So it is with windows over a sequence.
+    """
     for crossing in run.machine.crossings:
         parent, activation = crossing.parent, crossing.activation
         made = pass_of(parent.loops, activation)
         if made is None or all(made in d.loops for d in parent.walked_by):
             continue
         if _cycle(parent, made, crossing.child.site.node):
-            yield crossing.child.site.node
+            yield crossing.child.site.node, activation.node
 
 
 def _outermost(child: Node, activation: Activation) -> bool:

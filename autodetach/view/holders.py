@@ -143,6 +143,8 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
                 yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
             elif isinstance(key, str) and way.whole is None and '"' not in key and key.isprintable():
                 yield item, way.to(f'["{key}"]', 1)
+            elif type(key) is int and way.whole is None:
+                yield item, way.to(f"[{key}]", 3)
     elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
         for key, item in list(value.attrs.items()):
             if not key.startswith("#"):  # a record is replaced as a whole

@@ -1,0 +1,107 @@
+"""A loss that is computed beside the closure of an optimizer, and differentiated in it: it is computed in it, too.
+
+`torch.optim.LBFGS` calls the closure several times in each step. What was computed beside it is often read behind the
+step, too, where a name that has moved into the closure would be gone: then the loss is what `step` returns (that of the
+first call: https://docs.pytorch.org/docs/stable/generated/torch.optim.LBFGS.html), or all is computed twice.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.suspect import Candidate
+from autodetach.view.program import Program, call_of, line, text
+
+
+def computed_in_closure(
+    program: Program, statements: list[ast.stmt], closure: ast.AST, doubt: str | None
+) -> Iterator[Candidate]:
+    """Compute in `closure` what `statements` of the function around it bind, and others behind it read."""
+    from autodetach.codemods.copy_statements import CopyStatements
+    from autodetach.codemods.move_statements import MoveStatements
+    from autodetach.codemods.replace_statement import ReplaceStatement
+
+    if not isinstance(closure, ast.FunctionDef) or not statements:
+        return
+    home = program.scope(closure)
+    bound = {name for s in statements for name in program.names_bound(s)}
+    if any(program.scope(s) is not home for s in statements) or _is_bound_otherwise(program, statements, bound):
+        return
+    body = _without_docstring(closure.body)
+    read = _read_outside(program, statements, closure, bound)
+    shown = ", ".join(f"`{name}`" for name in _in_order(statements, bound))
+    step = _stepping(program, closure)
+    returned = _returned(closure)
+    if step is not None and read and all(n.id == returned and n.lineno > line(step) for n in read):
+        yield Candidate(
+            f"compute {shown} inside the function, and take `{returned}` from `{text(step)}`",
+            (MoveStatements(tuple(statements), body), ReplaceStatement(step, f"{returned} = {text(step, 400)}")),
+            doubt,
+        )
+    if read:
+        yield Candidate(f"compute {shown} inside the function, too", (CopyStatements(tuple(statements), body),), doubt)
+
+
+def _without_docstring(body: list[ast.stmt]) -> ast.stmt:
+    first = body[0]
+    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return body[1] if is_text and len(body) > 1 else first
+
+
+def _is_bound_otherwise(program: Program, statements: list[ast.stmt], bound: set[str]) -> bool:
+    """Whether another statement of the function binds one of the names, or one is read before it is bound."""
+    if _is_read_first(program, statements, bound, set()):
+        return True
+    inside = {n for s in statements for n in ast.walk(s)}
+    around = ast.walk(program.scope(statements[0]))
+    return any(
+        n not in inside and n.id in bound and not isinstance(n.ctx, ast.Load) for n in around if isinstance(n, ast.Name)
+    )
+
+
+def _is_read_first(program: Program, statements: list[ast.stmt], bound: set[str], known: set[str]) -> bool:
+    """Whether one of the `bound` names that are not `known` yet is read before it is bound."""
+    for statement in statements:
+        if isinstance(statement, ast.If):
+            ways = (statement.body, statement.orelse)
+            if (program.names_read(statement.test) & bound) - known:
+                return True
+            if any(_is_read_first(program, way, bound, set(known)) for way in ways):
+                return True
+        elif (program.names_read(statement) & bound) - known:
+            return True
+        known |= program.names_bound(statement)
+    return False
+
+
+def _read_outside(program: Program, statements: list[ast.stmt], closure: ast.AST, bound: set[str]) -> list[ast.Name]:
+    """Where the names are read, but for the closure and what moves."""
+    inside = {n for s in (*statements, closure) for n in ast.walk(s)}
+    around = ast.walk(program.scope(statements[0]))
+    return [n for n in around if isinstance(n, ast.Name) and n.id in bound and n not in inside]
+
+
+def _in_order(statements: list[ast.stmt], bound: set[str]) -> list[str]:
+    names = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Name) and n.id in bound)
+    return list(dict.fromkeys(n.id for n in names if not isinstance(n.ctx, ast.Load)))
+
+
+def _stepping(program: Program, closure: ast.FunctionDef) -> ast.stmt | None:
+    """The one statement `optimizer.step(closure)` beside the closure."""
+    found = []
+    for statement in program.block(closure):
+        call = call_of(statement)
+        if call is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
+            continue
+        given = [*call.args, *(k.value for k in call.keywords)]
+        if any(isinstance(a, ast.Name) and a.id == closure.name for a in given):
+            found.append(statement)
+    return found[0] if len(found) == 1 else None
+
+
+def _returned(closure: ast.FunctionDef) -> str | None:
+    """The name that all ways through the closure return."""
+    returns = [n.value for n in ast.walk(closure) if isinstance(n, ast.Return)]
+    names = {value.id if isinstance(value, ast.Name) else None for value in returns}
+    return names.pop() if len(names) == 1 and isinstance(closure.body[-1], ast.Return) else None
