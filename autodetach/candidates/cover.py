@@ -73,7 +73,12 @@ def _is_rebound(program: Program, d: Moment, holder: Holder, loop: ast.AST | Non
     inner = (f for f in ast.walk(program.scope(loop)) if isinstance(f, functions) and f is not program.scope(loop))
     if any(name in program.names_read(f) for f in inner):
         return False
-    for statement in loop.body:
+    return is_bound_first(program, loop, name)
+
+
+def is_bound_first(program: Program, loop: ast.AST | None, name: str) -> bool:
+    """Whether each pass binds a variable before it reads it."""
+    for statement in loop.body if isinstance(loop, (ast.For, ast.AsyncFor)) else ():
         if name in program.names_read(statement):
             return False
         if isinstance(statement, ast.AugAssign) and name in program.names_bound(statement):

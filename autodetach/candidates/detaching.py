@@ -99,13 +99,11 @@ def structural(template: str, value: Value) -> str | None:
         if all(isinstance(v, (Tensor, Opaque)) for v in value.items):
             inner = f"{name}.detach() for {name} in {template}"
             return f"tuple({inner})" if value.kind == "tuple" else f"[{inner}]"
-        first = value.items[0]
-        if all(isinstance(v, Sequence) and v.kind == first.kind for v in value.items):
-            part = structural(name, first)
-            if part is not None:
-                inner = f"{part} for {name} in {template}"
-                return f"tuple({inner})" if value.kind == "tuple" else f"[{inner}]"
-        return None
+        first, *others = (structural(name, v) for v in value.items)
+        if first is None or any(part != first for part in others):
+            return None
+        inner = f"{first} for {name} in {template}"
+        return f"tuple({inner})" if value.kind == "tuple" else f"[{inner}]"
     if isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
         return _record(template, value)
     if isinstance(value, Mapping) and value.items:

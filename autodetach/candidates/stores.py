@@ -11,8 +11,9 @@ from autodetach.candidates.reads import Repair
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import last_word
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import handed, text
+from autodetach.view.program import Program, handed, text
 
 
 def at_store(expressions: Iterable[ast.expr]) -> Iterator[Repair]:
@@ -52,3 +53,13 @@ def stored_last(run: Run, nodes: Iterable[Node]) -> list[ast.expr]:
                 return []
             places.append(given[-1])
     return places
+
+
+def copied_in(program: Program, nodes: Iterable[Node]) -> Iterator[ast.expr]:
+    """What `rows[i].copy_(value)` and `rows[i] = value` write into tensors that have been there before."""
+    for node in nodes:
+        place = node.site.node
+        if node.op == "copy_slices" and isinstance(place, ast.Call) and last_word(place.func) == "copy_":
+            yield from place.args[:1]
+        elif node.op == "__setitem__" and isinstance(statement := program.parents.get(place), ast.Assign):
+            yield statement.value

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from autodetach.candidates.cover import cover
+from autodetach.candidates.cover import cover, is_bound_first
 from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair, at_read
 from autodetach.machine.graph import Activation
+from autodetach.machine.values import Value
 from autodetach.view.crossings import Crossed
-from autodetach.view.holders import Replay
+from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, last_mention, placed
 from autodetach.view.program import Program
 
@@ -34,10 +36,29 @@ def truncated(
 def _at_the_end(
     program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed]
 ) -> Iterator[Repair]:
-    """Detach the bindings that carry the state, behind the step at the end of the pass."""
+    """Detach the bindings that carry the state, behind the step at the end of the pass.
+
+    Where a name of the pass itself is nearer than what lasts, that is tried first, and then what lasts.
+    """
+    operands = [operand for _, operand, _ in crossed]
+    chosen = cover(program, again, d, activation, operands)
+    yield from _detached(program, again, d, activation, chosen)
+    passing = {h.text for h in chosen.values() if is_bound_first(program, activation.node, h.text)}
+    if passing:
+
+        def lasting(operand: Value) -> list[Holder]:
+            return [h for h in again.of(operand) if h.text not in passing]
+
+        found = _detached(program, again, d, activation, cover(program, again, d, activation, operands, lasting))
+        yield from islice(found, 1, None)
+
+
+def _detached(
+    program: Program, again: Replay, d: Moment, activation: Activation, chosen: dict[str, Holder]
+) -> Iterator[Repair]:
+    """Behind the step, and behind the last mention."""
     from autodetach.codemods.insert_statement import InsertStatement
 
-    chosen = cover(program, again, d, activation, [operand for _, operand, _ in crossed])
     if not chosen or any(h.depth > 8 for h in chosen.values()):
         return
     early: list[Codemod] = []

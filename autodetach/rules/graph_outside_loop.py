@@ -46,10 +46,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from autodetach.candidates.detaching import has_graph
 from autodetach.candidates.moved_inside import moved_inside
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
-from autodetach.candidates.stores import at_store, stored_last
+from autodetach.candidates.stores import at_store, copied_in, stored_last
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
 from autodetach.machine.operands import expression_of
@@ -199,7 +200,8 @@ def _candidates(
             # Who has asked for the graph of a derivative means to train through it.
             readers = [reader for reader, _, _ in entries if reader is not None]
             yield from moved_inside(program, run, activation, readers, outer, meant)
-        stored = (Candidate(*repair, meant) for repair in at_store(stored_last(run, outer)))
+        places = (*stored_last(run, outer), *copied_in(program, outer))
+        stored = (Candidate(*repair, meant) for repair in at_store(places))
         for candidate in (*stored, *_detached(program, entries, meant), *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
         return
@@ -268,16 +270,31 @@ def _detached(program: Program, entries: list[Entry], doubt: str | None) -> Iter
 
     levels: list[dict[ast.expr, None]] = []
     for _, _, parent in entries:
-        places = [parent.site.node, *[site.node for site in calls_of(parent.chain)]]
-        for depth, place in enumerate(reversed(places)):
-            if isinstance(place, ast.expr):
+        sites = [parent.site, *calls_of(parent.chain)]
+        for depth, site in enumerate(reversed(sites)):
+            for place in _to_detach(program, site, parent):
                 while len(levels) <= depth:
                     levels.append({})
                 levels[depth][place] = None
-    for level in levels:
+    for level in filter(None, levels):
         shown = ", ".join(f"`{text(e)}`" for e in level)
         why = "" if doubt == ELSEWHERE else ": nothing in its graph is trained"
         yield Candidate(f"detach {shown}{why}", tuple(AppendMethod(e, "detach") for e in level), doubt)
+
+
+def _to_detach(program: Program, site: Site, made: Node) -> Iterator[ast.expr]:
+    """The expression of a call that led to a node; of one whose value is dropped, the arguments that brought graph."""
+    place = site.node
+    if not isinstance(place, ast.expr):
+        return
+    if not (isinstance(place, ast.Call) and isinstance(program.parents.get(place), ast.Expr)):
+        yield place
+        return
+    behind = set(ancestors([made]))
+    given = {*place.args, *(k.value for k in place.keywords)}
+    for expression, value in site.operands:
+        if expression in given and has_graph(value) and getattr(value, "node", None) in behind:
+            yield expression
 
 
 RULE = rule(__doc__, "AD301", "graph-outside-loop", find)
