@@ -13,7 +13,7 @@ from autodetach.machine.graph import Differentiation, Loops, Node, between, dive
 from autodetach.machine.likeness import Likeness
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
-from autodetach.view.program import place_text
+from autodetach.view.program import place_text, stable
 
 Reached = Counter[tuple[str, str]]
 LeafName = tuple[str, int]
@@ -109,6 +109,8 @@ class _Comparison:
         self._old, self._new = old, new = _leaf_names(before), _leaf_names(after)
         self._likeness = Likeness(lambda n: old.get(n) or _name(n), lambda n: new.get(n) or _name(n))
         self._before = before
+        # The losses by which they can be told apart: others are added up, or differentiated under another name.
+        self._losses = _calls(before.machine.differentiations) & _calls(after.machine.differentiations)
 
     @cached_property
     def _uses(self) -> dict[tuple[ast.AST, Node], list[Loops]]:
@@ -143,6 +145,10 @@ class _Comparison:
                     return Verdict(False, False, "a parameter gets no gradient any more")
                 equal = False
                 continue
+            others = _calls(new[name]) & self._losses
+            wanted = _calls(d for d, nodes in recent if nodes and not self._meant.cuts) & self._losses
+            if wanted - others or others - _calls(differentiations):
+                return Verdict(False, False, "a step consumes the gradient of another loss")
             again = between([r for d in new[name] for r in d.roots], leaves[name])
             total = _count(set().union(*(nodes for _, nodes in reached)))
             has = _count(again)
@@ -166,7 +172,10 @@ class _Comparison:
         for (leaf, ds), (other_leaf, other_ds) in zip(step.consumed, other.consumed, strict=True):
             if len(ds) != len(other_ds) or not self._likeness.alike((leaf,), (other_leaf,)):
                 return False
-            if not all(self._likeness.alike(d.roots, o.roots) for d, o in zip(ds, other_ds, strict=True)):
+            pairs = list(zip(ds, other_ds, strict=True))
+            if not all(self._likeness.alike(d.roots, o.roots) for d, o in pairs):
+                return False
+            if any(_calls([d]) != _calls([o]) and _calls([d, o]) <= self._losses for d, o in pairs):
                 return False
         return True
 
@@ -187,6 +196,10 @@ class _Comparison:
         """Whether a reader of a leaf computes with it in other passes, too, of the loops that it shares with `d`."""
         shared = sum(a is b for a, b in zip(reader.loops, d.loops, strict=False))
         return len({loops[:shared] for loops in self._uses[reader.site.node, leaf]}) > 1
+
+
+def _calls(differentiations: Iterable[Differentiation]) -> set[str]:
+    return {stable(d.call) for d in differentiations}
 
 
 def _is_consumed(node: Node, d: Differentiation) -> bool:
