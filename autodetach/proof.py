@@ -139,14 +139,15 @@ class _Comparison:
                 (d, {n for n in nodes if (n.number > since or within(n.loops, step.loops)) and _is_consumed(n, d)})
                 for d, nodes in reached
             ]
-            must = _count(set().union(*(between(d.roots, leaf, nodes) for d, nodes in recent)))
+            due = [(d, between(d.roots, leaf, nodes)) for d, nodes in recent]
+            must = _count(set().union(*(nodes for _, nodes in due)))
             if name not in new:
                 if must or not self._is_trained(name, beside) or not self._is_start(leaf, differentiations):
                     return Verdict(False, False, "a parameter gets no gradient any more")
                 equal = False
                 continue
             others = _calls(new[name]) & self._losses
-            wanted = _calls(d for d, nodes in recent if nodes and not self._meant.cuts) & self._losses
+            wanted = _calls(d for d, nodes in due if _count(nodes) and not self._meant.cuts) & self._losses
             if wanted - others or others - _calls(differentiations):
                 return Verdict(False, False, "a step consumes the gradient of another loss")
             again = between([r for d in new[name] for r in d.roots], leaves[name])

@@ -81,7 +81,7 @@ ORDER = (
     "candidates.detaching candidates.shared_calls",
     "candidates.cover candidates.reads",
     "candidates.*",
-    "candidates.called_inside candidates.cache_guards candidates.done_alike",
+    "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
     "candidates.built_with_locals candidates.computed_behind",
     "candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
     # One file a rule.

@@ -46,6 +46,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.anew import made_anew
 from autodetach.candidates.begun_sum import begun_in_pass
+from autodetach.candidates.begun_with_sequence import begun_with_sequence
 from autodetach.candidates.cover import cover
 from autodetach.candidates.done_alike import done_alike
 from autodetach.candidates.emptied import emptied_lists
@@ -255,6 +256,8 @@ def _candidates(
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
     if doubt is None:
         yield from done_alike(program, again, there)
+        held = cover(program, again, moment(same), now.activation, [operand for _, operand, _ in there])
+        yield from begun_with_sequence(program, moment(same), same_now.activation, held)
     for message, codemods in (*begun, *own, *detached, *emptied, *shortened):
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
@@ -268,7 +271,6 @@ def _candidates(
         yield Candidate(message, codemods, doubt or DRAWN, cuts=True)
     if doubt is None:
         yield from made_anew(program, again, moment(same), now.activation, crossed, there)
-        held = cover(program, again, moment(same), now.activation, [operand for _, operand, _ in there])
         is_near = all(h.frame is same_now.activation.frame for h in held.values())
         states = {h.text: h.value for h in held.values()} if is_near else {}
         yield from differentiated_behind(program, run, d, now, crossed, states)

@@ -165,6 +165,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         yield from _whole(program, stored.element, stored.value)
         yield from _attributes(program, stored.element, stored.value)
+        yield from _built(program, stored, number=growth.activation.node is not None)
         yield from _handed_over(stored)
     elif isinstance(stored.element, (ast.Tuple, ast.List)) and isinstance(stored.value, Sequence):
         parts = [
@@ -234,6 +235,25 @@ def _attributes(program: Program, element: ast.expr, value: Value) -> Iterator[C
             codemods.append(AppendMethod(e, "detach") if has_graph(held) else ReplaceExpression(e, new))
     if codemods:
         yield Candidate(f"fill `{text(element)}` with values without their graph", tuple(codemods))
+
+
+def _built(program: Program, stored: Stored, *, number: bool) -> Iterator[Candidate]:
+    """A record that is made elsewhere, `add(Record(step, loss))`, is made of the values."""
+    for expression in (stored.element, *handed(stored.chain, stored.value)):
+        call = _only_value(program, expression) if isinstance(expression, ast.Name) else expression
+        if isinstance(call, ast.Call) and isinstance(stored.value, Instance):
+            targets = leaves_of_display(call, stored.value)
+            if targets:
+                yield from element_candidates(program, targets, number=number, what="store")
+                return
+
+
+def _only_value(program: Program, name: ast.Name) -> ast.expr | None:
+    """What the one assignment to a local variable of a function gives it."""
+    bound = [n for n in ast.walk(program.scope(name)) if isinstance(n, ast.Name) and n.id == name.id]
+    targets = [n for n in bound if not isinstance(n.ctx, ast.Load)]
+    statement = program.parents.get(targets[0]) if len(targets) == 1 else None
+    return statement.value if isinstance(statement, ast.Assign) else None
 
 
 def _copied(expression: ast.expr) -> str | None:
