@@ -1,4 +1,7 @@
-"""What a pass does for the states of one object and forgets for those of another: `reset(decoder)`, `rnn.reset()`."""
+"""What is done for some states and forgotten for others: `reset(decoder)`, `rnn.reset()`.
+
+A pass does it for one object and not for the other, or another loop does it in each of its passes.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,14 @@ from itertools import islice
 
 from autodetach.candidates.learned_start import ANEW
 from autodetach.machine.classes import linear_order
+from autodetach.machine.graph import Activation
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Frame, Function, Instance, Value
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Replay
-from autodetach.view.program import Program
+from autodetach.view.moments import Moment, behind_step, placed
+from autodetach.view.program import LOOPS, Program, call_of
 
 MAX_CALLS = 3
 
@@ -34,6 +39,42 @@ def done_alike(program: Program, again: Replay, crossed: list[Crossed]) -> Itera
                 found[statement, alike] = None
     for anchor, call in islice(found, MAX_CALLS):
         yield Candidate(f"call `{call}` too", (InsertStatement(anchor, call),), ANEW)
+
+
+def done_in_other_loops(
+    program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed]
+) -> Iterator[Candidate]:
+    """Call behind the step what another loop calls in each of its passes: `reset(net)`, as the validation does."""
+    from autodetach.codemods.insert_statement import InsertStatement
+
+    loop, frame = activation.node, activation.frame
+    statement = placed(program, d, frame, loop) if isinstance(loop, LOOPS) and isinstance(frame, Frame) else None
+    if statement is None or not isinstance(frame, Frame):
+        return
+    held = [{h.name for h in again.of(operand) if h.frame is frame} for _, operand, _ in crossed]
+    calls = [call for at in ast.walk(program.tree) if isinstance(at, ast.stmt) and (call := call_of(at)) is not None]
+    found: dict[str, None] = {}
+    for name in sorted(set.intersection(*held)) if held else ():
+        for call in calls:
+            around = [at for at in program.enclosing(call) if isinstance(at, LOOPS)]
+            if around and loop not in around and around[0] not in program.enclosing(statement):
+                found.update(dict.fromkeys(_as_for(call, frame, name)))
+    anchor = behind_step(program, again.machine, d, statement, frame)
+    for text in islice(found, MAX_CALLS):
+        yield Candidate(f"call `{text}` behind the step, as another loop does", (InsertStatement(anchor, text),), ANEW)
+
+
+def _as_for(call: ast.Call, frame: Frame, name: str) -> Iterator[str]:
+    """A call of a function or method in view with one object, as it is written for the one that has this name."""
+    func = call.func
+    if call.keywords or len(call.args) > 1:
+        return
+    if call.args and isinstance(func, ast.Name) and isinstance(call.args[0], ast.Name):
+        is_known = isinstance(frame.top.names.get(func.id), Function)
+        yield from [f"{func.id}({name})"] if is_known else []
+    elif not call.args and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+        is_known = _method(frame.names.get(name), func.attr) is not None
+        yield from [f"{name}.{func.attr}()"] if is_known else []
 
 
 def _attribute(name: str, text: str) -> str:

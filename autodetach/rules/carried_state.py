@@ -48,7 +48,7 @@ from autodetach.candidates.anew import made_anew
 from autodetach.candidates.begun_sum import begun_in_pass
 from autodetach.candidates.begun_with_sequence import begun_with_sequence
 from autodetach.candidates.cover import cover
-from autodetach.candidates.done_alike import done_alike
+from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.growing_state import growing_state
 from autodetach.candidates.one_backward import differentiated_behind
@@ -256,6 +256,8 @@ def _candidates(
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
     if doubt is None:
         yield from done_alike(program, again, there)
+        if not own:
+            yield from done_in_other_loops(program, again, moment(same), same_now.activation, there)
         held = cover(program, again, moment(same), now.activation, [operand for _, operand, _ in there])
         yield from begun_with_sequence(program, moment(same), same_now.activation, held)
     for message, codemods in (*begun, *own, *detached, *emptied, *shortened):
