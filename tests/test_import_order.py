@@ -69,8 +69,8 @@ ORDER = (
     "codemods.concrete codemods.arguments",
     "codemods.tree",
     "codemods.*",
-    "codemods.copy_statements codemods.drop_guard codemods.inline_element codemods.update_in_place",
-    "codemods.inline_name",
+    "codemods.copy_statements codemods.drop_guard codemods.inline_element codemods.under_no_grad",
+    "codemods.inline_name codemods.update_in_place",
     # What the machine's events mean.
     "suspect",
     "view",

@@ -21,6 +21,7 @@ def computed_in_closure(
     from autodetach.codemods.copy_statements import CopyStatements
     from autodetach.codemods.move_statements import MoveStatements
     from autodetach.codemods.replace_statement import ReplaceStatement
+    from autodetach.codemods.under_no_grad import UnderNoGrad
 
     if not isinstance(closure, ast.FunctionDef) or not statements:
         return
@@ -40,7 +41,20 @@ def computed_in_closure(
             doubt,
         )
     if read:
-        yield Candidate(f"compute {shown} inside the function, too", (CopyStatements(tuple(statements), body),), doubt)
+        copied = CopyStatements(tuple(statements), body)
+        if program.imports_torch(closure) and _follow(program, statements):
+            beside = UnderNoGrad(tuple(statements))
+            yield Candidate(
+                f"compute {shown} inside the function, and beside it without graph", (beside, copied), doubt
+            )
+        yield Candidate(f"compute {shown} inside the function, too", (copied,), doubt)
+
+
+def _follow(program: Program, statements: list[ast.stmt]) -> bool:
+    """Whether they stand in one block, one behind the other."""
+    block = program.block(statements[0])
+    at = block.index(statements[0])
+    return block[at : at + len(statements)] == statements
 
 
 def _without_docstring(body: list[ast.stmt]) -> ast.stmt:

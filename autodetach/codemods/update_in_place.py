@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from autodetach.codemods.move_statements import inside_strings, reindented
 from autodetach.codemods.tree import Refused, Tree
+from autodetach.codemods.under_no_grad import under_no_grad
 from autodetach.source import Edit
 
 
@@ -25,30 +25,9 @@ class UpdateInPlace:
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         if not self.wrap:
             return tuple(edit for s in self.statements for edit in self._in_place(tree, s))
-        source = tree.source
-        first, last = self.statements[0], self.statements[-1]
-        for s in self.statements:
-            if tree.company(s) != "none":
-                raise Refused("a statement shares its line with others")
-        begin = source.line_span(tree.line(first)).start
-        stop = source.line_span(source.position(tree.span(last)[1]).line).end
-        indent = source.indent_of(tree.line(first))
-        text = source.raw[begin:stop].decode(source.encoding)
         changes = [e for s in self.statements for e in self._in_place(tree, s)]
-        for e in sorted(changes, key=lambda e: -e.start):
-            at = len(source.raw[begin : e.start].decode(source.encoding))
-            to = len(source.raw[begin : e.end].decode(source.encoding))
-            text = text[:at] + e.replacement + text[to:]
-        strings = {n for s in self.statements for n in inside_strings(s, first.lineno)}
-        body = reindented(text, indent, indent + tree.unit(first), strings)
-        if not body.endswith(("\n", "\r")):
-            body += "\n"
-        block = f"{indent}with torch.no_grad():\n{body}" + "".join(
-            f"{indent}{name}.grad = None\n" for name in self.forget
-        )
-        if not text.endswith(("\n", "\r")):
-            block = block[:-1]
-        return (Edit(begin, stop, block),)
+        forgotten = (f"{name}.grad = None" for name in self.forget)
+        return (under_no_grad(tree, self.statements, changes, forgotten),)
 
     def _in_place(self, tree: Tree, statement: ast.Assign) -> tuple[Edit, ...]:
         """`w = w - x` -> `w -= x`: the second `w`, the operator and the white space around it go."""

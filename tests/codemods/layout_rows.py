@@ -22,6 +22,7 @@ from autodetach.codemods.replace_expression import ReplaceExpression
 from autodetach.codemods.replace_statement import ReplaceStatement
 from autodetach.codemods.replace_tail import ReplaceTail
 from autodetach.codemods.set_keyword import SetKeyword
+from autodetach.codemods.under_no_grad import UnderNoGrad
 from autodetach.codemods.update_in_place import UpdateInPlace
 
 Make = Callable[[ast.Module], Codemod]
@@ -141,6 +142,10 @@ def named(value: str, *, alone: bool = False) -> Make:
         return InlineName(read, expression(tree, value), alone)
 
     return make
+
+
+def no_grad(*texts: str) -> Make:
+    return lambda tree: UnderNoGrad(tuple(statement(tree, t) for t in texts))
 
 
 def in_place(*texts: str, wrap: bool = True, forget: tuple[str, ...] = ()) -> Make:

@@ -6,7 +6,7 @@ from layout_rows import Row
 from layouts_of_blocks import REWRITTEN, UNDECORATED, UNGUARDED
 from layouts_of_expressions import APPENDED, INLINED, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED
-from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED
+from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED, UNDER_NO_GRAD
 
 TABLE: dict[str, dict[str, Row]] = {
     "append_method": APPENDED,
@@ -23,6 +23,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "replace_expression": REPLACED,
     "replace_statement": REWRITTEN,
     "replace_tail": TAILS,
+    "under_no_grad": UNDER_NO_GRAD,
     "update_in_place": IN_PLACE,
 }
 ROWS = {f"{codemod}: {name}": row for codemod, rows in TABLE.items() for name, row in rows.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, KOREAN, LATIN, Row, bind, copy, copy_renamed, in_place, insert
+from layout_rows import BOM, KOREAN, LATIN, Row, bind, copy, copy_renamed, in_place, insert, no_grad
 
 INSERTED: dict[str, Row] = {
     "behind": (insert("a()"), "a()\nb()\n", "a()\nh = h.detach()\nb()\n"),
@@ -105,6 +105,28 @@ BOUND: dict[str, Row] = {
     "form feed": (bind(), "if x:\n \f h.detach()\n", "if x:\n \f h = h.detach()\n"),
     "BOM": (bind(), BOM + b"h.detach()", BOM + b"h = h.detach()"),
     "wide characters": (bind("d['é𝄞'].detach()", "d['é𝄞']"), "d['é𝄞'].detach()\n", "d['é𝄞'] = d['é𝄞'].detach()\n"),
+}
+
+UNDER_NO_GRAD: dict[str, Row] = {
+    "plain": (no_grad("b", "c"), "a\nb\nc\nd\n", "a\nwith torch.no_grad():\n    b\n    c\nd\n"),
+    "comments and blank lines": (
+        no_grad("b", "c"),
+        "a\n# of b\nb  # why\n\n# of c\nc\n# of d\nd\n",
+        "a\n# of b\nwith torch.no_grad():\n    b  # why\n\n    # of c\n    c\n# of d\nd\n",
+    ),
+    "a block": (
+        no_grad("if x"),
+        "for i in r:\n\tif x:\n\t\ty = 1\n\telse:\n\t\ty = 2\n\tz\n",
+        "for i in r:\n\twith torch.no_grad():\n\t\tif x:\n\t\t\ty = 1\n\t\telse:\n\t\t\ty = 2\n\tz\n",
+    ),
+    "strings over lines": (
+        no_grad("b"),
+        "b = f(\n    '''\n  x''')\n",
+        "with torch.no_grad():\n    b = f(\n        '''\n  x''')\n",
+    ),
+    "others in the line": (no_grad("b"), "a; b\n", None),
+    "CR LF": (no_grad("b"), "b\r\nc\r\n", "with torch.no_grad():\r\n    b\r\nc\r\n"),
+    "no last newline": (no_grad("b"), "a\nb", "a\nwith torch.no_grad():\n    b"),
 }
 
 IN_PLACE: dict[str, Row] = {
