@@ -499,12 +499,19 @@ def items(m: Core, this: Value) -> Iterable:
                 i += 1
 
     listed = this.exact and _are_leaves(this.items)
-    return Iterable(walk, len(this.items) if this.exact else None, short=this.exact, listed=listed)
+    short = this.exact or _are_parts(this.items)
+    return Iterable(walk, len(this.items) if this.exact else None, short=short, listed=listed)
 
 
 def _are_leaves(values: list[Value]) -> bool:
     """Whether these are the parameters of a network, told by the first and the last one."""
     return bool(values) and all(isinstance(v, Tensor) and v.leaf_node is not None for v in (values[0], values[-1]))
+
+
+def _are_parts(values: list[Value]) -> bool:
+    """Whether these are the parts of one tensor with history: its graph is there before the first of them is taken."""
+    nodes = {v.node if isinstance(v, Tensor) else None for v in values}
+    return len(nodes) == 1 and None not in nodes
 
 
 # ---- operators

@@ -15,6 +15,9 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
 from autodetach.machine.values import Frame, Mapping, Sequence
 
+BY_INDEX = frozenset({"index", "index_select"})
+"""What saves nothing but where it picked."""
+
 
 def stored_alike(run: Run) -> Iterable[list[Stored]]:
     """What one place stores into one container, but for modules, of which networks are built."""
@@ -214,7 +217,7 @@ def _cheap(node: Node, within_pass: Pass) -> bool:
         if within_pass not in n.loops:
             older = older or not n.leaf
             continue
-        if n.saves and n.op not in LINEAR and not n.weak:
+        if n.saves and not (n.weak or n.op in LINEAR or n.op in BY_INDEX):
             return False
         stack.extend(n.parents)
     return older
