@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from autodetach.machine.bystanders import is_bystander
+from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Raised
 from autodetach.machine.counters import widen
 from autodetach.machine.differentiation import differentiate
@@ -33,6 +34,7 @@ Entry: TypeAlias = Callable[[], list[str]]
 """Runs a function, or the methods of a class, and tells the qualified names of what it entered."""
 Called: TypeAlias = tuple[str, Function]
 """The name by which others call a function or method, and itself."""
+T = TypeVar("T")
 CALLED_FROM = "_called_from"
 """The field of a call that stands in no file with the function whose place it has."""
 
@@ -51,7 +53,7 @@ def entries(machine: Machine, reach: Reach, called: frozenset[str]) -> Iterator[
     for function in functions_in_order(machine, reach):
         if not function.called and not is_bystander(machine, reach, function.name, [function]):
             yield partial(enter_function, machine, function)
-    for cls in list(machine.classes):
+    for cls in classes_in_order(machine, reach):
         if open_methods(cls, reach) and not is_bystander(machine, reach, cls.name, [cls, find_instance(machine, cls)]):
             yield partial(enter_class, machine, cls, reach, called)
 
@@ -90,9 +92,19 @@ def functions_in_order(machine: Machine, reach: Reach) -> list[Function]:
     return [f for _, f in callers_first([(f.name, f) for f in wanted], others, reach.asked_by_function)]
 
 
+def classes_in_order(machine: Machine, reach: Reach) -> list[Class]:
+    """The classes that have open methods, those that make objects of others first: as a network with networks in it.
+
+    A class that derives from another one is not its caller.
+    """
+    wanted = [(cls.name, cls) for cls in machine.classes if open_methods(cls, reach)]
+    bases = {name: {c.name for c in linear_order(cls)} for name, cls in wanted}
+    return [cls for _, cls in callers_first(wanted, [], lambda name: reach.asked_by_class(name) - bases[name])]
+
+
 def callers_first(
-    wanted: list[Called], others: list[Called], asked_by: Callable[[str], frozenset[str]]
-) -> list[Called]:
+    wanted: list[tuple[str, T]], others: list[tuple[str, T]], asked_by: Callable[[str], frozenset[str]]
+) -> list[tuple[str, T]]:
     """The wanted ones, and those of the others that call them, in an order in which what others call is behind these.
 
     A caller knows what it gives, how often, and whether gradients are on.
@@ -104,7 +116,7 @@ def callers_first(
     for name, names_in_it in asked.items():
         for other in names_in_it & asked.keys() - {name}:
             callers[other].add(name)
-    ordered: list[Called] = []
+    ordered: list[tuple[str, T]] = []
     while waiting:
         place = next((n for n, (name, _) in enumerate(waiting) if not callers[name]), 0)
         first = waiting.pop(place)

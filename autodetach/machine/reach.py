@@ -68,6 +68,11 @@ class Reach:
         part = self._mentions.functions.get(name)
         return frozenset() if part is None else frozenset(part.names)
 
+    def asked_by_class(self, name: str) -> frozenset[str]:
+        """The names that stand in the classes of a name."""
+        part = self._mentions.classes.get(name)
+        return frozenset() if part is None else frozenset(part.names)
+
     def begins(self, name: str) -> bool:
         """Whether a place where history begins, or is walked, is reachable from a function or class."""
         if self._beginning is None:
