@@ -13,6 +13,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
+from autodetach.machine.torch_semantics import VIEWS
 from autodetach.machine.values import Frame, Mapping, Sequence
 
 BY_INDEX = frozenset({"index", "index_select"})
@@ -110,9 +111,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             continue
         if activation.exact and activation.bounded and _renewed(last, activation):
             continue
-        event = next(e for e in reversed(growing) if activation.number in e.held)
-        within_pass = pass_of(event.loops, activation)
-        assert within_pass is not None
+        event, within_pass = _latest(growing, activation)
         if not proven(event.node):
             continue
         freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
@@ -140,6 +139,14 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             event,
         )
     return None
+
+
+def _latest(growing: list[Stored], activation: Activation) -> tuple[Stored, Pass]:
+    """What the last pass has stored that is still there: of several things at once, one that costs memory."""
+    held = [(e, p) for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation)) is not None]
+    last = held[-1]
+    together = (each for each in reversed(held) if each[1] is last[1])
+    return next((each for each in together if not _cheap(each[0].node, each[1])), last)
 
 
 def _is_window(container: Sequence | Mapping, activation: Activation, indices: set[int], held: set[int]) -> bool:
@@ -206,17 +213,19 @@ def _harmless(node: Node, within_pass: Pass) -> bool:
 
 
 def _cheap(node: Node, within_pass: Pass) -> bool:
-    """Whether a pass only adds, scales and picks from graph that was there before it."""
+    """Whether a pass only adds, scales and picks from graph that was there before it, or takes views of leaves."""
     stack, seen = [node], set[Node]()
     older = False
+    views = True
     while stack:
         n = stack.pop()
         if n in seen:
             continue
         seen.add(n)
         if within_pass not in n.loops:
-            older = older or not n.leaf
+            older = older or views or not n.leaf
             continue
+        views = views and n.op in VIEWS
         if n.saves and not (n.weak or n.op in LINEAR or n.op in BY_INDEX):
             return False
         stack.extend(n.parents)
