@@ -15,33 +15,26 @@ from autodetach.view.program import Program, call_of, line, text
 
 
 def computed_in_closure(
-    program: Program, statements: list[ast.stmt], closure: ast.AST, doubt: str | None
+    program: Program, statements: list[ast.stmt], closure: ast.FunctionDef, anchor: ast.stmt, doubt: str | None
 ) -> Iterator[Candidate]:
-    """Compute in `closure` what `statements` of the function around it bind, and others behind it read."""
+    """Compute before `anchor` in `closure` what `statements` around it bind, and others behind it read."""
+    from autodetach.codemods.assign_result import AssignResult
     from autodetach.codemods.copy_statements import CopyStatements
     from autodetach.codemods.move_statements import MoveStatements
-    from autodetach.codemods.replace_statement import ReplaceStatement
     from autodetach.codemods.under_no_grad import UnderNoGrad
 
-    if not isinstance(closure, ast.FunctionDef) or not statements:
-        return
     home = program.scope(closure)
     bound = {name for s in statements for name in program.names_bound(s)}
     if any(program.scope(s) is not home for s in statements) or _is_bound_otherwise(program, statements, bound):
         return
-    body = _without_docstring(closure.body)
     read = _read_outside(program, statements, closure, bound)
     shown = ", ".join(f"`{name}`" for name in _in_order(statements, bound))
-    step = _stepping(program, closure)
-    returned = _returned(closure)
-    if step is not None and read and all(n.id == returned and n.lineno > line(step) for n in read):
-        yield Candidate(
-            f"compute {shown} inside the function, and take `{returned}` from `{text(step)}`",
-            (MoveStatements(tuple(statements), body), ReplaceStatement(step, f"{returned} = {text(step, 400)}")),
-            doubt,
-        )
+    step, loss = _stepping(program, closure), _returned(closure)
+    if step is not None and loss is not None and read and all(n.id == loss.id and line(n) > line(step) for n in read):
+        message = f"compute {shown} inside the function, and take `{loss.id}` from `{text(step)}`"
+        yield Candidate(message, (MoveStatements(tuple(statements), anchor), AssignResult(step, (loss,))), doubt)
     if read:
-        copied = CopyStatements(tuple(statements), body)
+        copied = CopyStatements(tuple(statements), anchor)
         if program.imports_torch(closure) and _follow(program, statements):
             beside = UnderNoGrad(tuple(statements))
             yield Candidate(
@@ -55,12 +48,6 @@ def _follow(program: Program, statements: list[ast.stmt]) -> bool:
     block = program.block(statements[0])
     at = block.index(statements[0])
     return block[at : at + len(statements)] == statements
-
-
-def _without_docstring(body: list[ast.stmt]) -> ast.stmt:
-    first = body[0]
-    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    return body[1] if is_text and len(body) > 1 else first
 
 
 def _is_bound_otherwise(program: Program, statements: list[ast.stmt], bound: set[str]) -> bool:
@@ -101,7 +88,7 @@ def _in_order(statements: list[ast.stmt], bound: set[str]) -> list[str]:
     return list(dict.fromkeys(n.id for n in names if not isinstance(n.ctx, ast.Load)))
 
 
-def _stepping(program: Program, closure: ast.FunctionDef) -> ast.stmt | None:
+def _stepping(program: Program, closure: ast.FunctionDef) -> ast.Expr | None:
     """The one statement `optimizer.step(closure)` beside the closure."""
     found = []
     for statement in program.block(closure):
@@ -109,13 +96,13 @@ def _stepping(program: Program, closure: ast.FunctionDef) -> ast.stmt | None:
         if call is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
             continue
         given = [*call.args, *(k.value for k in call.keywords)]
-        if any(isinstance(a, ast.Name) and a.id == closure.name for a in given):
+        if isinstance(statement, ast.Expr) and any(isinstance(a, ast.Name) and a.id == closure.name for a in given):
             found.append(statement)
     return found[0] if len(found) == 1 else None
 
 
-def _returned(closure: ast.FunctionDef) -> str | None:
-    """The name that all ways through the closure return."""
+def _returned(closure: ast.FunctionDef) -> ast.Name | None:
+    """The name that the closure returns, if it does so in one place."""
     returns = [n.value for n in ast.walk(closure) if isinstance(n, ast.Return)]
-    names = {value.id if isinstance(value, ast.Name) else None for value in returns}
-    return names.pop() if len(names) == 1 and isinstance(closure.body[-1], ast.Return) else None
+    is_last = len(returns) == 1 and isinstance(closure.body[-1], ast.Return)
+    return returns[0] if is_last and isinstance(returns[0], ast.Name) else None

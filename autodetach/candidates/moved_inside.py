@@ -78,7 +78,10 @@ def _in_closure(
     if not isinstance(closure, ast.FunctionDef):
         return []
     ordered = _to_move(program, run, closure.body, outer)
-    return list(computed_in_closure(program, ordered, closure, doubt or _doubt_of(program, run, ordered)))
+    if not ordered:
+        return []
+    doubt = doubt or _doubt_of(program, run, ordered)
+    return list(computed_in_closure(program, ordered, closure, first_statement(closure.body), doubt))
 
 
 def _to_move(program: Program, run: Run, body: list[ast.stmt], outer: list[Node]) -> list[ast.stmt]:
