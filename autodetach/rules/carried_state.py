@@ -30,7 +30,8 @@ Unsafe where gradient of earlier passes is cut off: truncated backpropagation is
 that is made anew for each sample, or one backward after the loop, may be what you meant. Safe where nothing is
 differentiated at all. The state is detached where it enters the next pass, never inside a cell, and never where it
 still feeds the loss of its own pass. Where what makes it would then learn nothing, the losses of a sequence are added
-up, and differentiated once behind it.
+up, and differentiated once behind it. A state that every epoch takes through the same sequence begins anew with it,
+and what another loop calls in each of its passes, as `reset(net)`, is called in this one too: unsafe.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it.

@@ -30,7 +30,8 @@ that reads what they make: safe when the program could only raise before and the
 numbers. Of a table that is read in one place, one element at a time, that element is computed there instead.
 Nothing moves past what gives another meaning to a name that it reads. If they are not trained, the value is
 detached where it is built: safe. Unsafe when the program runs today (the silent kind). What is needed before the
-loop too is built once more inside of it: unsafe.
+loop too is built once more inside of it: unsafe. Into the closure of an optimizer moves what it differentiates; where
+the loss is read behind the step, it is what `step` returns, and other values are computed once more, under `no_grad`.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
