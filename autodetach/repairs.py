@@ -172,7 +172,11 @@ class Repairs:
             return "the fault is still there"
         if faults - self._known:
             return f"another fault comes: {faults - self._known}"
-        if lost := self._lost_names(edits):
+        try:
+            lost = self._lost_names(edits)
+        except (SyntaxError, RecursionError, MemoryError) as error:
+            return str(error)  # what Python parses and does not compile, as `nonlocal` at the top level
+        if lost:
             return f"nothing binds {lost} any more"
         return self._as_proven(suspect, candidate, edits, verdict)
 

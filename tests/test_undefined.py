@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from autodetach.checker import CheckOptions, check
+from autodetach.source import Source
 from autodetach.undefined import undefined_names
 
 
@@ -23,3 +25,15 @@ from autodetach.undefined import undefined_names
 )
 def test_what_nothing_binds(code: str, names: set[str]) -> None:
     assert undefined_names(code) == names
+
+
+def test_what_python_parses_and_does_not_compile_is_told_and_not_repaired() -> None:
+    code = (
+        "import torch\nnet = torch.nn.Linear(2, 1)\ntotal = 0\n"
+        "for _ in range(100):\n    loss = net(torch.randn(2)).mean()\n    loss.backward()\n    total += loss\n"
+        "print(total)\n"
+    )
+    (repaired,) = check(Source.from_bytes(code.encode(), "a.py"), CheckOptions()).findings
+    assert repaired.fix is not None
+    (told,) = check(Source.from_bytes(f"{code}nonlocal total\n".encode(), "a.py"), CheckOptions()).findings
+    assert told.fix is None
