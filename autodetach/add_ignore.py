@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from autodetach.decoding import SourceError
 from autodetach.finding import Finding
-from autodetach.source import Edit, Source, SourceError, Span
+from autodetach.source import Edit, Source, Span
 from autodetach.suppress import Directive, directives, sift, statement_end
 
 

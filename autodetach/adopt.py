@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.config import ConfigError, Settings
 from autodetach.files import relative
@@ -123,8 +122,7 @@ def write_baseline(file: str, cwd: str, findings: Sequence[Located]) -> str:
     return f"Wrote {_count(len(findings), 'finding')} to {file}."
 
 
-@dataclass(frozen=True, slots=True)
-class Ignored:
+class Ignored(NamedTuple):
     """What came of writing comments: which findings have one now, in how many files, and what went wrong."""
 
     findings: tuple[Located, ...]

@@ -14,8 +14,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from autodetach.decoding import SourceError
 from autodetach.magics import NEWLINE, Line, PythonCell, as_python, indented, split_lines
-from autodetach.source import Edit, Part, Place, Source, SourceError
+from autodetach.places import Part, Place
+from autodetach.source import Edit, Source
 from autodetach.syntax import described
 
 _BOM = codecs.BOM_UTF8.decode()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from autodetach.checker import Change
 from autodetach.config import posix
 from autodetach.finding import Problem
 from autodetach.runner import Outcome
-from autodetach.source import Edit, Part, Source
+from autodetach.source import Edit, Source
+
+if TYPE_CHECKING:
+    from autodetach.places import Part
 
 
 def patch_of(changes: Iterable[Change]) -> bytes:

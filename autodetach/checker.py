@@ -8,7 +8,7 @@ import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from autodetach.finding import Finding, Problem, StoryStep
 from autodetach.project import Files, Finder, parse
@@ -80,8 +80,7 @@ class Wanted(Protocol):
         """The same where files have been changed meanwhile."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What became of one file: `edits` count in `original`, and make `source` of it. `path` is absolute."""
 
     path: str

@@ -153,7 +153,7 @@ def _moved(finding: Finding, old: Source, edits: tuple[Edit, ...], new: Source) 
         return replace(one, edits=one.edits if finding.path else tuple(moved))
 
     span = finding.span if finding.path else Span(offset(finding.span.start), offset(finding.span.end))
-    story = tuple(step if step.path else replace(step, line=line(step.line)) for step in finding.story)
+    story = tuple(step if step.path else step._replace(line=line(step.line)) for step in finding.story)
     repair = None if finding.fix is None else fix(finding.fix)
     return replace(finding, span=span, story=story, fix=repair, alternatives=tuple(map(fix, finding.alternatives)))
 

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from autodetach.checker import CheckOptions
 from autodetach.globs import PathPatterns
@@ -51,8 +51,7 @@ class ConfigError(Exception):
     """A setting that cannot be used; the text names the file (or the option) and the key, and is one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overrides:
+class Overrides(NamedTuple):
     """What the command line says; None, or empty, where it says nothing. `exclude` adds to the configured one."""
 
     select: tuple[str, ...] | None = None
@@ -62,8 +61,7 @@ class Overrides:
     baseline: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The settings for the files of one folder; `codes` is None where all rules are on.
 
     `include` is None where a walk takes what is Python by its name, `baseline` and `cache_dir` are absolute paths.
@@ -111,8 +109,7 @@ class _Table:
     given: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Resolved:
+class Resolved(NamedTuple):
     """A setting as it holds: its key, its value, and where that comes from; nowhere where it is the default."""
 
     key: str

@@ -9,8 +9,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.config import Configuration, Settings, posix
 from autodetach.finding import Problem
@@ -33,16 +32,14 @@ class ReadError(Exception):
         self.line = line
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(NamedTuple):
     """A file to look at: its absolute path, and its name in messages (relative to the current folder below it)."""
 
     path: str
     shown: str
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFiles:
+class FoundFiles(NamedTuple):
     """Files in the order of the paths given, each file once, and what stood in the way of finding more."""
 
     files: tuple[FoundFile, ...]

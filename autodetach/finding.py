@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from autodetach.source import Edit, Span
 
@@ -27,8 +28,7 @@ class Applicability(enum.Enum):
     UNSAFE = "unsafe"
 
 
-@dataclass(frozen=True, slots=True)
-class StoryStep:
+class StoryStep(NamedTuple):
     """One line of a story. `line` counts from 1; `text` is a clause without a full stop.
 
     `path` is the absolute path of the file, empty for the one that was analysed.
@@ -76,8 +76,7 @@ class Finding:
     observed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something that kept a file from being analysed whole: what, where, and what to do, in one line.
 
     `line` counts from 1, in a notebook in the cell `cell`, or is None where the problem has no line. `partial`: the

@@ -158,7 +158,7 @@ def _in_terms_of(
         places = ((back(path, edit.start), back(path, edit.end), edit.replacement) for edit in made)
         return tuple(Edit(first, max(first, last), text) for first, last, text in places)
 
-    story = tuple(replace(step, line=line_back(step.path, step.line)) for step in finding.story)
+    story = tuple(step._replace(line=line_back(step.path, step.line)) for step in finding.story)
     fix = finding.fix
     if fix is not None:
         elsewhere = tuple((at, fix_back(at, made)) for at, made in fix.elsewhere)

@@ -6,14 +6,13 @@ import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 NEVER = r"(?!)"
 _MAGIC = re.compile(r"[*?\[\\/]")
 
 
-@dataclass(frozen=True, slots=True)
-class PathPatterns:
+class PathPatterns(NamedTuple):
     """Globs of a setting such as `exclude`; `folder` is the absolute posix path that globs with a slash start from.
 
     A glob without a slash means the last part of a path, wherever it is; elsewhere a `*` crosses slashes, as in ruff.

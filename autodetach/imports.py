@@ -6,8 +6,9 @@ import os
 import sys
 from functools import lru_cache
 
+from autodetach.decoding import SourceError
 from autodetach.files import ReadError, read_bytes, relative
-from autodetach.source import Source, SourceError
+from autodetach.source import Source
 from autodetach.state import ABSENT, NOTHING, Ground, Known, digest, file_digest, known_at, known_folder, mark_of
 
 MAX_FILE_BYTES = 200_000

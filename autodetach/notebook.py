@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from autodetach.cells import Cells
-from autodetach.source import Edit, Part, SourceError
+from autodetach.decoding import SourceError
+from autodetach.places import Part
+from autodetach.source import Edit
 
 FORMAT = 4
 RAISES = "raises-exception"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from autodetach.console import printable, put, put_bytes, say, wants_colour, width_of
 
@@ -13,8 +12,7 @@ class OutputError(Exception):
     """The file for the results cannot be written; the text names it and says why, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(NamedTuple):
     """`file` is None for the standard streams; `aside`: standard output is taken for something else."""
 
     file: str | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import replace
 
 from autodetach.finding import Problem
 from autodetach.source import Source
@@ -31,7 +30,7 @@ def explained(problems: tuple[Problem, ...], source: Source) -> tuple[Problem, .
         text = source.line_text(line)
         for pattern, trait in _TRAITS:
             if pattern.match(text):
-                return (replace(problems[0], message=f"this is Python 2 ({trait}); only Python 3 is read", line=line),)
+                return (problems[0]._replace(message=f"this is Python 2 ({trait}); only Python 3 is read", line=line),)
     return problems
 
 

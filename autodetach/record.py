@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
 from autodetach.source import Edit, Span
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """What was found in a file before anybody chose among it; see `runner.Outcome` and `checker.CheckResult`.
 
     Of the problems, the path is that of the file, and not kept. `has_comments`: some may be for this tool.

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from autodetach.decoding import SourceError
 from autodetach.finding import Applicability, Fix
 from autodetach.project import Files
-from autodetach.source import Edit, SourceError
+from autodetach.source import Edit
 from autodetach.suspect import EARLIER, Candidate
 from autodetach.trial import Trial
 from autodetach.undefined import undefined_names

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from autodetach import imports, twins
 from autodetach.checker import Change, CheckOptions, Wanted, check
+from autodetach.decoding import SourceError
 from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes, relative
 from autodetach.finding import Finding, Problem
 from autodetach.imports import Imports
 from autodetach.marks import may_name_rules
 from autodetach.relevance import is_idle
-from autodetach.source import Edit, Source, SourceError
+from autodetach.source import Edit, Source
 from autodetach.state import NOTHING, Ground, Mark, digest, known_at, mark_of
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def run_as_done(tasks: Sequence[Task], jobs: int, cache: Cache | None = None) ->
     What the cache knows is taken from there; the rest goes there, and is written down at the end.
     """
     imports.forget()
-    twins.forget()
+    twins.begin(len(tasks))
     if cache is None:
         yield from _run_all(tasks, jobs)
         return
@@ -211,7 +212,7 @@ def _checked(task: Task, source: Source, mark: Mark) -> Outcome:
     path = task.file.path
     finder = Imports(path, task.cwd, notes=task.notes)
     is_plain = task.raw is None and task.evidence is None and source.file is source
-    may_be_twin = is_plain and not task.changed and task.wanted is None
+    may_be_twin = is_plain and not task.changed and task.wanted is None and twins.are_possible()
     found = digest(source.stored) if may_be_twin or task.notes else ""
     ground = partial(finder.ground, known_at(mark, found)) if task.notes else None
     key = (found, _options_key(task)) if may_be_twin else None
@@ -247,7 +248,7 @@ def _as_twin(task: Task, source: Source, twin: Record, ground: Callable[[], Grou
     return Outcome(
         task.file,
         twin.findings,
-        tuple(replace(problem, path=task.file.shown) for problem in twin.problems),
+        tuple(problem._replace(path=task.file.shown) for problem in twin.problems),
         source if twin.findings or twin.has_comments else None,
         used=twin.used,
         ground=None if ground is None else ground(),

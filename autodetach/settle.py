@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from autodetach.checker import Change
 from autodetach.finding import Finding
@@ -13,8 +14,7 @@ from autodetach.source import compose
 MAX_ROUNDS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
+class Settled(NamedTuple):
     """Outcomes in the order of their tasks, and what becomes of every file that is changed, in the order of changes."""
 
     outcomes: tuple[Outcome, ...]

@@ -6,52 +6,31 @@ covers is copied. Nobody else counts columns: `ast` counts UTF-8 bytes, libcst c
 
 from __future__ import annotations
 
-import codecs
 import io
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import TYPE_CHECKING, NamedTuple
 
-_UTF8_BOM = codecs.BOM_UTF8
-_WIDE_BOMS = (
-    (codecs.BOM_UTF32_LE, "UTF-32"),
-    (codecs.BOM_UTF32_BE, "UTF-32"),
-    (codecs.BOM_UTF16_LE, "UTF-16"),
-    (codecs.BOM_UTF16_BE, "UTF-16"),
-)
-# Not compiled here: this module is imported for every clean file, and few files need either.
-_COOKIE = rb"(?s)[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)"
+from autodetach.decoding import SourceError, declared_encoding, decoded, text_begins
+
+if TYPE_CHECKING:
+    from autodetach.places import Part, Place
+
+# Not compiled here: this module is imported for every clean file, and few files need it.
 _LEADING_FORM_FEED = r"(?:\A|(?<=[\r\n]))[ \t\f]*\f"
 
 
-class SourceError(Exception):
-    """A file that cannot be read, or written, as Python source.
-
-    `message` is one line that says what and where; `line` counts from 1, or is None where the fault has no line. In a
-    notebook it counts in the cell with the number `cell`. `skipped`: the file is well, but nothing to look at.
-    """
-
-    cell: int | None = None
-    skipped = False
-
-    def __init__(self, message: str, line: int | None = None) -> None:
-        super().__init__(message)
-        self.message = message
-        self.line = line
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Span:
+# Small records that every start needs are named tuples: a dataclass takes five times as long to be made.
+class Span(NamedTuple):
     """Byte offsets into the raw file, half open."""
 
     start: int
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """Replace the raw bytes `start:end` by `replacement`.
 
     The text is encoded as the source is. Its newlines are written as `\\n` and become the newline of the source.
@@ -62,55 +41,13 @@ class Edit:
     replacement: str
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(NamedTuple):
     """A place in a line: `line` from 1; columns from 0 in characters, in UTF-16 code units, in bytes of the file."""
 
     line: int
     character: int
     utf16: int
     byte: int
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A place as people name it: `line` from 1, `column` from 0 in characters, in the notebook's cell `cell` from 1.
-
-    `source` is what people see there, the file or the text of the cell (`index` among the code cells, from 0), and
-    `offset` the byte offset in it. Where there are no cells, `cell` is None.
-    """
-
-    source: Source
-    offset: int
-    line: int
-    column: int
-    cell: int | None = None
-    index: int = 0
-
-    @property
-    def shown(self) -> str:
-        """The name of the file, and of the cell."""
-        return f"{self.source.path}{self.in_cell}"
-
-    @property
-    def in_cell(self) -> str:
-        """What follows the name of the file."""
-        return "" if self.cell is None else f":cell {self.cell}"
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """The edits of one text as people see it: `source` and `cell` are as in Place, `edits` count in `source`."""
-
-    source: Source
-    edits: tuple[Edit, ...]
-    cell: int | None = None
-    index: int = 0
-
-    @property
-    def in_cell(self) -> str:
-        """What follows the name of the file."""
-        return "" if self.cell is None else f":cell {self.cell}"
 
 
 class Source:
@@ -133,7 +70,7 @@ class Source:
         self.text = text
         self.encoding = encoding
         self.newline = newline
-        self._begin = len(_UTF8_BOM) if raw.startswith(_UTF8_BOM) else 0
+        self._begin = text_begins(raw)
         self._one_byte = len(text) == len(raw) - self._begin
         self._starts: list[int] | None = None
         self._character_starts: list[int] | None = None
@@ -144,15 +81,7 @@ class Source:
 
         Raises SourceError: undecodable bytes, unknown or unusable encodings, UTF-16 and UTF-32, NUL bytes.
         """
-        for mark, name in _WIDE_BOMS:
-            if raw.startswith(mark):
-                raise SourceError(f"the file is {name}, which Python does not read as source; save it as UTF-8", 1)
-        nul = raw.find(b"\0")
-        if nul >= 0:
-            raise SourceError(f"the file holds a NUL byte at byte offset {nul}; it is no source", _line_at(raw, nul))
-        begin = len(_UTF8_BOM) if raw.startswith(_UTF8_BOM) else 0
-        encoding = _declared_encoding(raw, begin)
-        text = _decode(raw, begin, encoding)
+        text, encoding = decoded(raw)
         return cls(path, raw, text, encoding, _first_newline(raw))
 
     @classmethod
@@ -164,8 +93,7 @@ class Source:
         try:
             # What declares the encoding is ASCII in every encoding that is not refused.
             raw = text.encode("utf-8", "surrogatepass")
-            begin = len(_UTF8_BOM) if raw.startswith(_UTF8_BOM) else 0
-            raw = text.encode(_declared_encoding(raw, begin))
+            raw = text.encode(declared_encoding(raw))
         except UnicodeEncodeError as error:
             line = len(text[: error.start + 1].splitlines()) or 1
             raise SourceError(f"the encoding {error.encoding} has no {text[error.start]!a}", line) from None
@@ -279,6 +207,8 @@ class Source:
 
     def place(self, offset: int) -> Place:
         """A byte offset as people name it."""
+        from autodetach.places import Place
+
         position = self.position(offset)
         return Place(self, offset, position.line, position.character)
 
@@ -288,6 +218,8 @@ class Source:
 
     def parts(self, edits: Iterable[Edit]) -> tuple[Part, ...]:
         """The edits as people see them. Raises what `splices` raises."""
+        from autodetach.places import Part
+
         return (Part(self, tuple(edits)),)
 
     @property
@@ -460,81 +392,11 @@ def offset_before(first: Source, edits: tuple[Edit, ...], offset: int) -> int:
     return min(max(offset - shift, 0), len(first.raw))
 
 
-def _declared_encoding(raw: bytes, begin: int) -> str:
-    """The codec name that the first two lines declare, or "utf-8"; raises SourceError for what CPython refuses."""
-    for number, line in enumerate(_first_two_lines(raw, begin), start=1):
-        cookie = re.match(_COOKIE, line) if b"coding" in line else None
-        if cookie is None:
-            if line.lstrip(b" \t\f")[:1] in (b"", b"#"):
-                continue
-            break
-        name = _spelled_as_cpython_does(cookie[1].decode("ascii"))
-        if begin and name != "utf-8":
-            raise SourceError(f"the file begins with a UTF-8 byte order mark but declares the encoding {name}", number)
-        try:
-            return codecs.lookup(name).name
-        except LookupError:
-            raise SourceError(f"the file declares the unknown encoding {name}", number) from None
-    return "utf-8"
-
-
-def _first_two_lines(raw: bytes, begin: int) -> list[bytes]:
-    size = 256
-    while True:
-        lines = raw[begin : begin + size].splitlines()
-        if len(lines) > 2 or begin + size >= len(raw):
-            return lines[:2]
-        size *= 4
-
-
-def _spelled_as_cpython_does(name: str) -> str:
-    # get_normal_name() of CPython's tokenizer, which also takes "utf-8-unix" and "latin-1-dos" of Emacs.
-    known = f"{name.lower().replace('_', '-')}-"
-    if known.startswith("utf-8-"):
-        return "utf-8"
-    return "iso-8859-1" if known.startswith(("latin-1-", "iso-8859-1-", "iso-latin-1-")) else name
-
-
-def _decode(raw: bytes, begin: int, encoding: str) -> str:
-    body = raw[begin:] if begin else raw
-    try:
-        text = body.decode(encoding)
-        splices_well = encoding == "utf-8" or _has_bytes_for_every_character(text, body, encoding)
-    except UnicodeDecodeError as error:
-        offset = begin + error.start
-        what = f"byte 0x{raw[offset]:02x} at byte offset {offset} is not {encoding}"
-        raise SourceError(f"{what}; save the file as UTF-8, or declare its encoding", _line_at(raw, offset)) from None
-    except (LookupError, UnicodeError):
-        splices_well = False
-    if not splices_well:
-        raise SourceError(f"the declared encoding {encoding} cannot be edited byte by byte; save the file as UTF-8", 1)
-    return text
-
-
-def _has_bytes_for_every_character(text: str, body: bytes, encoding: str) -> bool:
-    """Whether each character, newlines first of all, has bytes of its own: not so where a codec keeps state."""
-    if "\n\r".encode(encoding) != b"\n\r":
-        return False
-    if body.isascii() and body.decode("ascii") == text:
-        return True
-    widths = {character: len(character.encode(encoding)) for character in set(text)}
-    text_lines = list(io.StringIO(text, newline=""))
-    lines = body.splitlines(keepends=True)
-    return len(lines) == len(text_lines) and all(
-        len(line) == len(text_line.encode(encoding)) == sum(map(widths.__getitem__, text_line))
-        for line, text_line in zip(lines, text_lines, strict=True)
-    )
-
-
 def _first_newline(raw: bytes) -> str:
     cr = raw.find(b"\r")
     if cr < 0 or 0 <= raw.find(b"\n") < cr:
         return "\n"
     return "\r\n" if raw[cr + 1 : cr + 2] == b"\n" else "\r"
-
-
-def _line_at(raw: bytes, offset: int) -> int:
-    return len((raw[:offset] + b".").splitlines())
 
 
 def _checked(number: int, limit: int) -> int:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 YOUNG_NANOSECONDS = 2_000_000_000
 """A file system may count time in steps of two seconds (FAT), so that a later change leaves the time as it was."""
@@ -25,8 +25,7 @@ Known = tuple[Mark, str]
 """A mark, and the digest of what was there then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(NamedTuple):
     """What one analysis rests on, by absolute path: files, the analysed one first, folders, and places in projects."""
 
     files: tuple[tuple[str, Known], ...]

@@ -15,10 +15,11 @@ from functools import cached_property, lru_cache
 
 from autodetach.cells import Cells
 from autodetach.config import Configuration
+from autodetach.decoding import SourceError
 from autodetach.failure import Frame
 from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, find_files, read_bytes, relative
 from autodetach.project import parse
-from autodetach.source import Source, SourceError
+from autodetach.source import Source
 
 MAX_NOTEBOOKS = 200
 """Notebooks of the current folder that are opened to look for a cell."""

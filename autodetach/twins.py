@@ -16,6 +16,7 @@ Key = tuple[str, str]
 """The digest of the bytes, and words for what is looked for."""
 
 _known: dict[Key, Record] = {}
+_is_alone = False
 
 
 def recalled(key: Key, source: Source, finder: Imports, path: str) -> Record | None:
@@ -35,6 +36,13 @@ def keep(key: Key, record: Record) -> None:
         _known[key] = record
 
 
-def forget() -> None:
-    """What was found before may have been found by other means."""
+def begin(files: int) -> None:
+    """Forget what was found before, which may have been by other means. A single file has no twin."""
+    global _is_alone
     _known.clear()
+    _is_alone = files == 1
+
+
+def are_possible() -> bool:
+    """Whether it is worth a digest to ask."""
+    return not _is_alone

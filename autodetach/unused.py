@@ -34,9 +34,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
+from autodetach.decoding import SourceError
 from autodetach.finding import Applicability, Finding, Fix, Severity
 from autodetach.rules import RULES
-from autodetach.source import Edit, Source, SourceError, Span
+from autodetach.source import Edit, Source, Span
 from autodetach.suppress import Code, Directive, directives
 from autodetach.suspect import Suspect, rule
 from autodetach.view.program import Program

@@ -16,7 +16,9 @@ PACKAGE = Path(__file__).parent.parent / "autodetach"
 # `*` stands for the modules of a folder that have no row of their own: a new rule, codemod or format needs none.
 ORDER = (
     "autodetach",
-    "source safe_path syntax",
+    "decoding safe_path syntax",
+    "places",
+    "source",
     "magics",
     "cells",
     "notebook",
@@ -170,6 +172,7 @@ ORDER = (
 
 # What a module imports although it stands in no row above, and why that is right. `*` is as above.
 UPWARD = {
+    ("places", "source"): "a type: a place names the source that it is in, which makes it",
     ("autodetach", "doctor.*"): "inside: what the package offers to programs is loaded when they ask for it",
     ("codemods", "codemods.tree"): "a type: the protocol names the tree that codemods get",
     ("suspect", "view.program"): "a type: a rule is a function of a program",

@@ -11,8 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autodetach.cells import CellError
+from autodetach.decoding import SourceError
 from autodetach.notebook import OtherLanguage, read, scan
-from autodetach.source import Edit, Part, Source, SourceError
+from autodetach.places import Part
+from autodetach.source import Edit, Source
 
 IMAGE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 

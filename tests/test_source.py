@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from autodetach.source import Edit, Position, Source, SourceError, Span, compose
+from autodetach.decoding import SourceError
+from autodetach.source import Edit, Position, Source, Span, compose
 
 UTF8_BOM = b"\xef\xbb\xbf"
 COOKIES = {

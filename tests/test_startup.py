@@ -13,6 +13,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 TIMES_A_BARE_PYTHON = 12
 FEW, ROUNDS = 5, 60
+MAX_DATACLASSES = 36
+"""Each is written and compiled when it is loaded, for as long as Python needs for a twentieth of its own start."""
 
 CLEAN = "import torch\n\n\ndef train(model, loader, optimizer):\n    total = 0.0\n    for x, y in loader:\n" + (
     "        optimizer.zero_grad()\n"
@@ -28,9 +30,12 @@ HEAVY = {
     "autodetach.app",
     "autodetach.cells",
     "autodetach.codemods",
+    "autodetach.machine.evidence",
+    "autodetach.machine.observations",
     "autodetach.magics",
     "autodetach.notebook",
     "autodetach.patch",
+    "autodetach.places",
     "autodetach.report.json_",
     "autodetach.report.paragraph",
     "autodetach.report.sarif",
@@ -38,6 +43,7 @@ HEAVY = {
     "autodetach.selection",
     "autodetach.write",
     "concurrent.futures",
+    "hashlib",
     "json",
     "libcst",
     "multiprocessing",
@@ -87,6 +93,22 @@ def test_a_clean_file_loads_nothing_heavy(clean_file: Path, environment: dict[st
     loaded = set(python(environment, "-c", code).splitlines())
     assert "autodetach.checker" in loaded
     assert loaded & HEAVY == set()
+
+
+def test_a_clean_file_needs_few_dataclasses(clean_file: Path, environment: dict[str, str]) -> None:
+    code = (
+        "import atexit, dataclasses, sys\n"
+        "made = []\n"
+        "process = dataclasses._process_class\n"
+        "dataclasses._process_class = lambda *given: made.append(given[0].__name__) or process(*given)\n"
+        "atexit.register(lambda: print(*made, sep='\\n'))\n"
+        f"sys.argv = ['autodetach', 'check', {str(clean_file)!r}]\n"
+        "from autodetach.cli import main\n"
+        "main()\n"
+    )
+    _, *made = python(environment, "-c", code).splitlines()
+    assert "Finding" in made
+    assert len(made) <= MAX_DATACLASSES, f"others could be named tuples: {made}"
 
 
 def test_a_clean_file_takes_little_longer_than_python_itself(clean_file: Path, environment: dict[str, str]) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from autodetach.adopt import Adoption
 from autodetach.config import ConfigError, Configuration, Overrides, posix
+from autodetach.decoding import SourceError
 from autodetach.files import FoundFile, find_files, left_out, relative
 from autodetach.finding import Problem
 from autodetach.gather import gather
@@ -20,7 +21,7 @@ from autodetach.lsp.work import look
 from autodetach.lsp.workers import WorkerDied, Workers
 from autodetach.report import Located
 from autodetach.runner import Outcome, Task
-from autodetach.source import Source, SourceError
+from autodetach.source import Source
 
 WAIT = 0.002
 """Seconds for which the text has to stay as it is."""

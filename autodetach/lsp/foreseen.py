@@ -76,7 +76,7 @@ class _Move:
 
     def _step(self, step: StoryStep) -> StoryStep | None:
         line = step.line if step.path else self._line(step.line)
-        return None if line is None else replace(step, line=line)
+        return None if line is None else step._replace(line=line)
 
     def _line(self, line: int) -> int | None:
         if line <= self._head:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import copy
 import operator
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from autodetach.machine.core import STRIDE, OutOfFuel
 from autodetach.machine.heap import Heap, Unclear
@@ -66,8 +65,7 @@ def asked(items: dict[Any, Any], keys: set[Hashable]) -> Asked:
     return items
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """What is compared before and after an entry point was run."""
 
     fuel: int
@@ -104,8 +102,7 @@ Entry = Callable[[], list[str]]
 """Runs an entry point, or several that belong together; their names."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Segment:
+class Segment(NamedTuple):
     """One entry as it was run; `entry` is None where others may notice."""
 
     entry: Entry | None
@@ -151,12 +148,12 @@ class Apart:
         last = self._open[-1] if self._open else self._segments[-1] if self._segments else None
         if last is None or last.heap is not heap:
             return self._moment(heap)
-        return replace(last.end, clock=self._machine.clock, loops=self._machine._loops_begun)
+        return last.end._replace(clock=self._machine.clock, loops=self._machine._loops_begun)
 
     def _close(self) -> None:
         """Look whether the last entries have changed anything that others can reach."""
         if self._open and self._heap is not None and not self._heap.is_same():
-            self._open = [replace(segment, entry=None) for segment in self._open]
+            self._open = [segment._replace(entry=None) for segment in self._open]
             self._heap = None
             self._heaps += 1
             self._off = self._heaps > MAX_HEAPS

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from autodetach.machine.events import Crossing, Drawn, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
-from autodetach.machine.evidence import Evidence, Place
 from autodetach.machine.graph import (
     Activation,
     Chain,
@@ -38,6 +37,9 @@ from autodetach.machine.values import (
     key_of,
 )
 from autodetach.machine.values import Iterable as Iterable_
+
+if TYPE_CHECKING:
+    from autodetach.machine.evidence import Evidence, Place
 
 MAX_PASSES = 3
 MAX_SKIPPED = 2

@@ -13,7 +13,6 @@ from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
 from autodetach.machine.objects import Objects
-from autodetach.machine.observations import begin, bound, finish
 from autodetach.machine.operators import LONG, compare, key_in_test, negate
 from autodetach.machine.values import (
     CONSTANT_TYPES,
@@ -115,7 +114,11 @@ class Expressions(Objects):
         frame.names[name] = value
 
     def _eval_NamedExpr(self, node: ast.NamedExpr, frame: Frame) -> Value:
-        value = bound(self, node.target, self.eval(node.value, frame), frame)
+        value = self.eval(node.value, frame)
+        if self.evidence is not None:
+            from autodetach.machine.observations import bound
+
+            value = bound(self, node.target, value, frame)
         self.store_name(node.target.id, value, frame)
         return value
 
@@ -410,9 +413,9 @@ class Expressions(Objects):
             this = self.eval(func.value, frame)
             args, kwargs, operands = self._arguments(node, frame)
             site = Site(node, frame.qualname, ((func.value, this), *operands))
-            begun = None if self.evidence is None else begin(self, node, frame, this, func.attr, args, kwargs, site)
-            result = self.call_method(this, func.attr, args, kwargs, site)
-            return result if begun is None else finish(self, begun, result)
+            if self.evidence is not None:
+                return self._observed_call(node, frame, this, func.attr, args, kwargs, site)
+            return self.call_method(this, func.attr, args, kwargs, site)
         callee = self.eval(func, frame)
         path = callee.path if type(callee) is External else ""
         if path == "builtins.super":
@@ -421,8 +424,28 @@ class Expressions(Objects):
         if path in ("builtins.locals", "builtins.globals", "builtins.vars") and not args:
             return Mapping(self.clock, exact=False)
         site = Site(node, frame.qualname, tuple(operands))
-        begun = None if self.evidence is None else begin(self, node, frame, callee, "", args, kwargs, site)
-        result = self.call(callee, args, kwargs, site)
+        if self.evidence is not None:
+            return self._observed_call(node, frame, callee, "", args, kwargs, site)
+        return self.call(callee, args, kwargs, site)
+
+    def _observed_call(
+        self,
+        node: ast.Call,
+        frame: Frame,
+        callee: Value,
+        method: str,
+        args: list[Value],
+        kwargs: dict[str, Value],
+        site: Site,
+    ) -> Value:
+        """A call, of a method of `callee` if one is named, of which a run may have shown something."""
+        from autodetach.machine.observations import begin, finish
+
+        begun = begin(self, node, frame, callee, method, args, kwargs, site)
+        if method:
+            result = self.call_method(callee, method, args, kwargs, site)
+        else:
+            result = self.call(callee, args, kwargs, site)
         return result if begun is None else finish(self, begun, result)
 
     def _super(self, node: ast.Call, frame: Frame) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from autodetach.machine.spelling import spelled
 
@@ -12,8 +13,7 @@ TestKey = tuple[str, str, int]
 """A test, told apart independent of its line: function, text, and how many of the same stand before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """A path: for each test that departs from its default, the way it goes.
 
     "other": in every pass; "later": only after the first one; "after": only in the first two.

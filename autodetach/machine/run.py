@@ -5,18 +5,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.beginnings import Leads
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.entries import Entry, entries, functions_of, not_reached, number_of_entries
-from autodetach.machine.evidence import Evidence
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.values import Class, Frame, Namespace
+
+if TYPE_CHECKING:
+    from autodetach.machine.evidence import Evidence
 
 FUEL_PER_RUN = 30_000
 FUEL_PER_FILE = 60_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +40,15 @@ def _of_parts(node: ast.AST) -> str:
 
     What is deep in it is given such a text as well: to try each of its parts in turn would take the square of its size.
     """
+    from hashlib import blake2b
+
     marks: dict[ast.AST, tuple[int, bytes]] = {}
     for inner in reversed(list(ast.walk(node))):
         plain = [value for _, value in ast.iter_fields(inner) if not isinstance(value, (ast.AST, list))]
         below = [marks[child] for child in ast.iter_child_nodes(inner)]
         depth = 1 + max((depth for depth, _ in below), default=0)
         own = repr((type(inner).__name__, plain, len(below))).encode("utf-8", "surrogatepass")
-        mark = hashlib.blake2b(own + b"".join(mark for _, mark in below), digest_size=8).digest()
+        mark = blake2b(own + b"".join(mark for _, mark in below), digest_size=8).digest()
         marks[inner] = depth, mark
         if depth > DEEP and getattr(inner, "_spelled", None) is None:
             setattr(inner, "_spelled", f"<{type(inner).__name__} {mark.hex()}>")  # noqa: B010 - as above

@@ -21,7 +21,6 @@ from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Activation, Differentiation, Loops, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.observations import bound
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
 from autodetach.machine.records import annotated_fields, is_named_tuple
@@ -164,6 +163,8 @@ class Statements(Imports):
 
     def assign(self, target: ast.expr, value: Value, frame: Frame, source: ast.expr | None = None) -> None:
         if self.evidence is not None:
+            from autodetach.machine.observations import bound
+
             value = bound(self, target, value, frame)
         if isinstance(target, ast.Name):
             self.store_name(target.id, value, frame)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from autodetach.machine.torch_facts import Op, Saved, Shape
 
@@ -297,8 +297,7 @@ OPS: dict[str, Op] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(NamedTuple):
     """What is saved instead when an argument, by name or by place, has one of some values."""
 
     keyword: str

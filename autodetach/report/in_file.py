@@ -25,7 +25,7 @@ def problem_in_file(problem: Problem) -> Problem:
     if problem.cell is None:
         return problem
     line = "" if problem.line is None else f", line {problem.line}"
-    return replace(problem, message=f"cell {problem.cell}{line}: {problem.message}", line=None, cell=None)
+    return problem._replace(message=f"cell {problem.cell}{line}: {problem.message}", line=None, cell=None)
 
 
 class _Moved:
@@ -57,7 +57,7 @@ class _Moved:
             return step
         offset = source.line_span(step.line).start
         line = file.position(source.offset_in_file(offset)).line
-        return replace(step, line=line, text=self._where(step.path, offset) + step.text)
+        return step._replace(line=line, text=self._where(step.path, offset) + step.text)
 
     def _fix(self, fix: Fix) -> Fix:
         elsewhere = tuple((path, self._edits(path, edits)) for path, edits in fix.elsewhere)

@@ -14,8 +14,9 @@ from layouts import ROWS, TABLE
 import autodetach.codemods
 from autodetach.codemods import Edit
 from autodetach.codemods.tree import Refused, Tree
+from autodetach.decoding import SourceError
 from autodetach.patch import patched_file, render_bytes
-from autodetach.source import Source, SourceError
+from autodetach.source import Source
 
 
 def source_of(program: str | bytes) -> Source:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from lsp_client import EVERYTHING, Client, Json
 from lsprotocol import types
 
+from autodetach.decoding import SourceError
 from autodetach.lsp.places import offset_of, position_of
 from autodetach.lsp.text import Text
-from autodetach.source import Source, SourceError
+from autodetach.source import Source
 
 ENCODINGS = ("utf-8", "utf-16", "utf-32")
 EDITS = 500

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 import libcst
 
 from autodetach.checker import CheckOptions
+from autodetach.decoding import SourceError
 from autodetach.files import FoundFile
 from autodetach.notebook import read
 from autodetach.patch import patched_file, render_bytes
 from autodetach.report import Located, OutputFormat, render
 from autodetach.runner import Outcome, Task, run_one
-from autodetach.source import Edit, Source, SourceError
+from autodetach.source import Edit, Source
 
 UNFINISHED = "not all fixes were applied"
 ALL = CheckOptions(alternatives=True)

@@ -30,9 +30,10 @@ from pathlib import Path
 from unittest import mock
 
 from autodetach.checker import CheckOptions, check
+from autodetach.decoding import SourceError
 from autodetach.finding import Finding
 from autodetach.report import OutputFormat
-from autodetach.source import Source, SourceError
+from autodetach.source import Source
 
 from .promises import kept
 
