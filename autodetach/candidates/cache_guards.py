@@ -20,11 +20,17 @@ TIGHT = (ast.Name, ast.Attribute, ast.Call, ast.Compare, ast.UnaryOp)
 def guards(program: Program, places: Iterable[ast.AST]) -> Iterator[ast.If]:
     """Of all that stands around the making of a value, and before it in the same blocks, what a cache asks.
 
-    `if x is None: x = ...` around it, or `if x is not None: return x` before it.
+    `if x is None: x = ...` around it, or `if x is not None: return x` before it; also `if self.stale: self.compute()`
+    where the function that is called clears the flag. `places` go from the inside out.
     """
+    called: Block = []
     for place in places:
-        if isinstance(place, ast.If) and not place.orelse and _keeps(place.body) and _asks(place.test, place.body):
-            yield place
+        if isinstance(place, ast.If) and not place.orelse:
+            body = [*place.body, *called]
+            if _keeps(body) and _asks(place.test, body):
+                yield place
+        if isinstance(place, ast.FunctionDef):
+            called = [*called, *place.body]
         if isinstance(place, ast.stmt):
             block = program.block(place)
             at = block.index(place) if place in block else 0
@@ -73,7 +79,7 @@ def _asks(test: ast.expr, body: Block, *, presence: bool = False) -> bool:
     if isinstance(test, ast.Call):
         return presence and last_word(test.func) == "hasattr"
     if isinstance(test, (ast.Name, ast.Attribute)):
-        return presence and _is_set(test, body)
+        return _is_set(test, body) if presence else _is_cleared(test, body)
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return False
     left, op, right = test.left, test.ops[0], test.comparators[0]
@@ -94,3 +100,10 @@ def _is_set(variable: ast.expr, body: Block) -> bool:
     name = spelled(variable)
     targets = [t for s in body for n in ast.walk(s) if isinstance(n, ast.stmt) for t in targets_of(n)]
     return any(name == spelled(t.value if isinstance(t, ast.Subscript) else t) for t in targets)
+
+
+def _is_cleared(flag: ast.expr, body: Block) -> bool:
+    """Whether a block sets a flag to False."""
+    name = spelled(flag)
+    written = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Assign) and spelled(n.value) == "False"]
+    return any(name == spelled(target) for n in written for target in n.targets)

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.reads import at_read
-from autodetach.candidates.truncation import truncated
+from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import pass_of
 from autodetach.machine.growth import Growth
@@ -60,18 +60,22 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         found = iter([*at_read(program, crossed), *found])
     for message, codemods in found:
         yield Candidate(message, codemods, keeps=True)
-    yield from _leaf_again(program, growth, crossed)
-
-
-def _leaf_again(program: Program, growth: Growth, crossed: list[Crossed]) -> Iterator[Candidate]:
-    """What `torch.autograd.grad` is asked about in every pass has to require grad when it is cut off."""
-    from autodetach.codemods.append_method import AppendMethod
-
     asked = [
         d
         for d in growth.run.machine.differentiations
         if d.kind == "grad" and pass_of(d.loops, growth.activation) is not None
     ]
+    if asked:
+        doubt = OF_UPDATES if any(d.create_graph for d in asked) else None
+        yield from _leaf_again(program, crossed, doubt)
+        for message, codemods in leaves_again(program, again, moment(same), growth.activation, crossed):
+            yield Candidate(message, codemods, doubt, keeps=True)
+
+
+def _leaf_again(program: Program, crossed: list[Crossed], doubt: str | None) -> Iterator[Candidate]:
+    """What `torch.autograd.grad` is asked about in every pass has to require grad when it is cut off."""
+    from autodetach.codemods.append_method import AppendMethod
+
     made: dict[ast.expr, None] = {}
     for _, _, maker in crossed:
         place = maker.site.node
@@ -79,8 +83,7 @@ def _leaf_again(program: Program, growth: Growth, crossed: list[Crossed]) -> Ite
         if not isinstance(place, ast.expr) or not isinstance(statement, ast.Assign) or statement.value is not place:
             return
         made[place] = None
-    if asked and made:
+    if made:
         shown = ", ".join(f"`{text(e)}`" for e in made)
-        doubt = OF_UPDATES if any(d.create_graph for d in asked) else None
         again = tuple(AppendMethod(e, "detach().requires_grad_") for e in made)
         yield Candidate(f"make {shown} a leaf again", again, doubt)

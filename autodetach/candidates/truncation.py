@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from autodetach.candidates.cover import cover, is_bound_first
 from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair, at_read
 from autodetach.machine.graph import Activation
-from autodetach.machine.values import Value
+from autodetach.machine.values import Value, graph_in
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, last_mention, placed
@@ -33,8 +33,18 @@ def truncated(
         yield from at_read(program, crossed)
 
 
-def _at_the_end(
+def leaves_again(
     program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed]
+) -> Iterator[Repair]:
+    """The same at the end of the pass where `torch.autograd.grad` asks about a state, as about fast weights.
+
+    That has to require grad again, which no detached tensor does.
+    """
+    yield from _at_the_end(program, again, d, activation, crossed, leaves=True)
+
+
+def _at_the_end(
+    program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed], *, leaves: bool = False
 ) -> Iterator[Repair]:
     """Detach the bindings that carry the state, behind the step at the end of the pass.
 
@@ -42,40 +52,68 @@ def _at_the_end(
     """
     operands = [operand for _, operand, _ in crossed]
     chosen = cover(program, again, d, activation, operands)
-    yield from _detached(program, again, d, activation, chosen)
+    yield from _detached(program, again, d, activation, chosen, leaves=leaves)
     passing = {h.text for h in chosen.values() if is_bound_first(program, activation.node, h.text)}
     if passing:
 
         def lasting(operand: Value) -> list[Holder]:
             return [h for h in again.of(operand) if h.text not in passing]
 
-        found = _detached(program, again, d, activation, cover(program, again, d, activation, operands, lasting))
+        chosen = cover(program, again, d, activation, operands, lasting)
+        found = _detached(program, again, d, activation, chosen, leaves=leaves)
         yield from islice(found, 1, None)
 
 
 def _detached(
-    program: Program, again: Replay, d: Moment, activation: Activation, chosen: dict[str, Holder]
+    program: Program,
+    again: Replay,
+    d: Moment,
+    activation: Activation,
+    chosen: dict[str, Holder],
+    *,
+    leaves: bool = False,
 ) -> Iterator[Repair]:
-    """Behind the step, and behind the last mention."""
+    """Behind the step, and behind the last mention; with `leaves`, only where some of it has to require grad again."""
     from autodetach.codemods.insert_statement import InsertStatement
 
-    if not chosen or any(h.depth > 8 for h in chosen.values()):
+    asked = _asked_about(again, activation, chosen.values()) if leaves else []
+    if not chosen or any(h.depth > 8 for h in chosen.values()) or (leaves and not asked):
         return
     early: list[Codemod] = []
     late: list[Codemod] = []
     for frame in dict.fromkeys(h.frame for h in chosen.values()):
-        texts = [(h.text, structural(h.text, h.value)) for h in chosen.values() if h.frame is frame]
+        held = {h.text: _cut(h, is_leaf=h in asked) for h in chosen.values() if h.frame is frame}
         statement = placed(program, d, frame, activation.node)
-        if statement is None or any(new is None for _, new in texts):
+        if statement is None or None in held.values():
             return
         anchor = behind_step(program, again.machine, d, statement, frame)
-        names = all(t.isidentifier() and new == f"{t}.detach()" for t, new in texts)
-        if names and len(texts) > 1:
-            body = f"{', '.join(t for t, _ in texts)} = {', '.join(str(n) for _, n in texts)}"
-        else:
-            body = "\n".join(f"{t} = {n}" for t, n in texts)
+        body = _assignments(held)
         early.append(InsertStatement(anchor, body))
-        late.append(InsertStatement(last_mention(program, anchor, [t for t, _ in texts]), body))
+        late.append(InsertStatement(last_mention(program, anchor, list(held)), body))
     shown = ", ".join(f"`{t}`" for t in chosen)
-    yield f"detach {shown} where it enters the next pass", tuple(early)
-    yield f"detach {shown} at the end of the pass", tuple(late)
+    kept = f", and make {', '.join(f'`{h.text}`' for h in asked)} require grad again" if asked else ""
+    yield f"detach {shown} where it enters the next pass{kept}", tuple(early)
+    yield f"detach {shown} at the end of the pass{kept}", tuple(late)
+
+
+def _asked_about(again: Replay, activation: Activation, held: Iterable[Holder]) -> list[Holder]:
+    """Of what carries a state, that down to which `torch.autograd.grad` goes in the loop, as for fast weights."""
+    reached = {
+        parent.site.node
+        for d in again.machine.differentiations
+        if d.kind == "grad" and any(p.activation.node is activation.node for p in d.loops)
+        for node in d.walked
+        for parent in node.parents
+    }
+    return [h for h in held if any(t.node is not None and t.node.site.node in reached for t in graph_in(h.value))]
+
+
+def _cut(holder: Holder, *, is_leaf: bool) -> str | None:
+    new = structural(holder.text, holder.value)
+    return new.replace(".detach()", ".detach().requires_grad_()") if new is not None and is_leaf else new
+
+
+def _assignments(held: dict[str, str | None]) -> str:
+    if len(held) > 1 and all(name.isidentifier() and new == f"{name}.detach()" for name, new in held.items()):
+        return f"{', '.join(held)} = {', '.join(map(str, held.values()))}"
+    return "\n".join(f"{name} = {new}" for name, new in held.items())

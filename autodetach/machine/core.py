@@ -119,7 +119,6 @@ class Core:
         self.in_module = False
         self.active: dict[ast.AST, list[tuple[Frame, list[Value]]]] = {}
         self.entered: Value = None
-        self.cutoffs: list[tuple[int, int]] = []
         self.chain: Chain = None
         self.detached_from: Node | None = None
         self.detached_at: ast.AST | None = None
@@ -551,13 +550,11 @@ class Core:
     @property
     def widening(self) -> bool:
         """Whether an enclosing loop has gone on further than is executed, so that its counters are unknown."""
-        return any(p.index > 0 and not p.activation.exact for p in self.loops) or any(i > 0 for _, i in self.cutoffs)
+        return any(p.index > 0 and not p.activation.exact for p in self.loops)
 
     def truncated_since(self, born: int) -> bool:
         """Whether a loop that began after `born` is executed in fewer passes than the program makes."""
-        return any(not p.activation.exact and p.started > born for p in self.loops) or any(
-            started > born for started, _ in self.cutoffs
-        )
+        return any(not p.activation.exact and p.started > born for p in self.loops)
 
 
 def _may_be_a_number(value: Value) -> bool:

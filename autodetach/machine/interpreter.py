@@ -10,7 +10,7 @@ from autodetach.machine import containers, library_objects, tensors
 from autodetach.machine.contexts import Leave
 from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
 from autodetach.machine.generators import yields
-from autodetach.machine.graph import Site
+from autodetach.machine.graph import Activation, Pass, Site
 from autodetach.machine.statements import CONTINUE, MAX_EXACT_ITEMS, RETURN, Statements
 from autodetach.machine.values import (
     Frame,
@@ -27,6 +27,10 @@ from autodetach.machine.values import (
 
 class Machine(Statements):
     """A whole run: feed it a module, then its entry points."""
+
+    def __init__(self, *args: Value) -> None:
+        super().__init__(*args)
+        self._suspended: list[Activation] = []
 
     @property
     def tops(self) -> list[Frame]:
@@ -75,34 +79,11 @@ class Machine(Statements):
             items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
             exact = items.length is not None and items.length <= MAX_EXACT_ITEMS
             frame.cut = frame.cut or not (exact or items.whole)
-            for count, item in enumerate(items.start(exact)):
-                frame.cut = frame.cut or not (exact or items.whole)
-                if not exact and count >= (MAX_EXACT_ITEMS if items.whole else MAX_PASSES + MAX_SKIPPED):
-                    frame.cut = True
-                    break
-                self.assign(node.target, item, frame)
-                for value in self._cut_off(self._generate_block(node.body, frame), self.tick(), 0 if exact else count):
-                    if isinstance(value, _Signal):
-                        if value.name is RETURN:
-                            yield value
-                        if value.name is not CONTINUE:
-                            return
-                        break
-                    yield value
+            activation = self.activate_over(items, node, frame, exact)
+            yield from self._generate_loop(self._passes_over(items, activation, node, frame), activation, node, frame)
         elif isinstance(node, ast.While):
-            for count in range(MAX_PASSES + MAX_SKIPPED):
-                if not self.truth(self.eval(node.test, frame), self.site(node.test, frame), relevant=False):
-                    break
-                for value in self._cut_off(self._generate_block(node.body, frame), self.tick(), count):
-                    if isinstance(value, _Signal):
-                        if value.name is RETURN:
-                            yield value
-                        if value.name is not CONTINUE:
-                            return
-                        break
-                    yield value
-            else:
-                frame.cut = True
+            activation = self.activate(node, frame, False)
+            yield from self._generate_loop(self._passes_while(activation, node, frame), activation, node, frame)
         elif isinstance(node, (ast.With, ast.AsyncWith)):
             leaves = []
             for item in node.items:
@@ -133,19 +114,69 @@ class Machine(Statements):
             with contextlib.suppress(Raised, OutOfFuel, RecursionError):
                 _leave(leaves)
 
-    def _cut_off(self, inner: Iterator[Value], started: int, index: int) -> Iterator[Value]:
-        """Run a generator's loop body as one of a loop that goes on for longer than is executed.
+    def finish(self, activation: Activation) -> None:
+        """End a loop; of generators that it has asked, and whose own loops would go on, this is the end too."""
+        super().finish(activation)
+        for loop in self._suspended:
+            if loop.started > activation.started:
+                super().finish(loop)
 
-        A generator has no passes of its own: what it makes belongs to the pass of its consumer.
-        """
+    def _generate_loop(
+        self, passes: Iterator[Pass], activation: Activation, node: ast.For | ast.AsyncFor | ast.While, frame: Frame
+    ) -> Iterator[Value]:
+        self._suspended.append(activation)
+        yield from self._generate_passes(passes, node.body, frame)
+        self._suspended.remove(activation)
+        self.finish(activation)
+
+    def _generate_passes(self, passes: Iterator[Pass], body: list[ast.stmt], frame: Frame) -> Iterator[Value]:
+        for current in passes:
+            for value in self._in_pass(current, self._generate_block(body, frame)):
+                if isinstance(value, _Signal):
+                    if value.name is RETURN:
+                        yield value
+                    if value.name is not CONTINUE:
+                        return
+                    break
+                yield value
+
+    def _passes_over(
+        self, items: Iterable, activation: Activation, node: ast.For | ast.AsyncFor, frame: Frame
+    ) -> Iterator[Pass]:
+        exact = activation.exact
+        for item in items.start(exact):
+            frame.cut = frame.cut or not (exact or items.whole)
+            if not exact and activation.passes >= (MAX_EXACT_ITEMS if items.whole else MAX_PASSES + MAX_SKIPPED):
+                frame.cut = True
+                return
+            current = self._next_pass(activation, item)
+            self.assign(node.target, item, frame)
+            yield current
+
+    def _passes_while(self, activation: Activation, node: ast.While, frame: Frame) -> Iterator[Pass]:
+        for _ in range(MAX_PASSES + MAX_SKIPPED):
+            if not self.truth(self.eval(node.test, frame), self.site(node.test, frame), relevant=False):
+                return
+            yield self._next_pass(activation)
+        frame.cut = True
+
+    def _next_pass(self, activation: Activation, item: Value = None) -> Pass:
+        outer = self.loops
+        self.enter_pass_with(item, activation, outer)
+        current, self.loops = self.loops[-1], outer
+        return current
+
+    def _in_pass(self, current: Pass, inner: Iterator[Value]) -> Iterator[Value]:
+        """Run the body of a generator's loop, as far as its consumer asks."""
         while True:
-            self.cutoffs.append((started, index))
+            outer = self.loops
+            self.loops = (*outer, current)
             try:
                 value = next(inner)
             except StopIteration:
                 return
             finally:
-                self.cutoffs.pop()
+                self.loops = outer
             yield value
 
     def _generate_simple(self, node: ast.stmt, frame: Frame) -> Iterator[Value]:

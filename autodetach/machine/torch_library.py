@@ -308,10 +308,9 @@ def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
         grad.born = m.clock
         grad.from_grad = (d,)
         if create_graph and m.grad_enabled and carriers:
-            parents = [c.node for c in carriers if c.node is not None]
-            if isinstance(target, (Tensor, Opaque)) and target.node is not None:
-                parents.append(target.node)
-            grad.node = m.new_node("grad", site, tuple(dict.fromkeys(parents)), tuple(carriers), saves=True)
+            operands = [v for v in (*carriers, target) if isinstance(v, (Tensor, Opaque))]
+            parents = [v.node for v in operands if v.node is not None]
+            grad.node = m.new_node("grad", site, tuple(dict.fromkeys(parents)), tuple(operands), saves=True)
         grads.append(grad)
     exact = not isinstance(inputs, Sequence) or inputs.exact
     return Sequence("tuple", grads, m.clock, exact)

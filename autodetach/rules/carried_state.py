@@ -58,7 +58,7 @@ from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
 from autodetach.candidates.stores import at_store, stored_operands
-from autodetach.candidates.truncation import truncated
+from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_of
 from autodetach.machine.operands import expression_of
@@ -252,6 +252,7 @@ def _candidates(
     begun = list(begun_in_pass(program, d, now.activation, crossed))
     own = list(own_cuts(program, again, moment(same), now.activation, there))
     shortened = list(truncated(program, again, moment(same), now.activation, there))
+    again_leaves = list(leaves_again(program, again, moment(same), now.activation, there))
     if is_spent_when_read(run, crossed):
         for message, codemods in at_read(program, there):
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
@@ -261,7 +262,7 @@ def _candidates(
             yield from done_in_other_loops(program, again, moment(same), same_now.activation, there)
         held = cover(program, again, moment(same), now.activation, [operand for _, operand, _ in there])
         yield from begun_with_sequence(program, moment(same), same_now.activation, held)
-    for message, codemods in (*begun, *own, *detached, *emptied, *shortened):
+    for message, codemods in (*begun, *own, *detached, *emptied, *shortened, *again_leaves):
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
             continue

@@ -277,10 +277,24 @@ def _detached(program: Program, entries: list[Entry], doubt: str | None) -> Iter
                 while len(levels) <= depth:
                     levels.append({})
                 levels[depth][place] = None
-    for level in filter(None, levels):
+    begins = {place: None for _, _, parent in entries for place in _where_graph_begins(parent)}
+    for level in (*filter(None, levels), *([begins] if begins and begins not in levels else [])):
         shown = ", ".join(f"`{text(e)}`" for e in level)
         why = "" if doubt == ELSEWHERE else ": nothing in its graph is trained"
-        yield Candidate(f"detach {shown}{why}", tuple(AppendMethod(e, "detach") for e in level), doubt)
+        codemods = tuple(AppendMethod(e, "detach") for e in level)
+        yield Candidate(f"detach {shown}{why}", codemods, doubt, last_resort=level is begins)
+
+
+def _where_graph_begins(made: Node) -> Iterator[ast.expr]:
+    """In the function that made a node, the expressions that bring graph to it: what is made of them has none then."""
+    depth = len(list(calls_of(made.chain)))
+    for node in ancestors([made]):
+        if node.leaf or not all(parent.leaf for parent in node.parents):
+            continue
+        sites = [*reversed(list(calls_of(node.chain))), node.site]
+        place = sites[depth].node if depth < len(sites) else None
+        if isinstance(place, ast.expr):
+            yield place
 
 
 def _to_detach(program: Program, site: Site, made: Node) -> Iterator[ast.expr]:
