@@ -52,7 +52,9 @@ class CheckResult:
     `sources` are all files that were taken into account, by absolute path, the analysed one first. `used` says where
     the comments stand that silence something, see `suppress.sift`, and `known` what a record knows, see `Wanted`: each
     by file, the analysed one being the empty path. `evidence` is what was given, as it is to be asked about
-    programs that repairs make of this one. `cost` is what it took, in the units of `machine.run`.
+    programs that repairs make of this one. `cost` is what it took, in the units of `machine.run`. `walked` tells of
+    imported files, by absolute path, on which lines something is made that this program differentiates, or a graph is
+    retained that it walks again: bit n is set for line n.
     """
 
     findings: tuple[Finding, ...]
@@ -62,6 +64,7 @@ class CheckResult:
     known: frozenset[tuple[str, int, str]] = frozenset()
     evidence: Evidence | None = None
     cost: int = field(default=0, compare=False)
+    walked: Mapping[str, int] = field(default_factory=dict)
 
 
 class Wanted(Protocol):
@@ -289,7 +292,8 @@ class _Session:
             text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
         cost = sum(run.cost for run in self.analysis.runs) + (search.cost if search is not None else 0)
-        return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence, cost=cost)
+        walked = self._walked() if _again is None and len(self.files.modules) > 1 else {}
+        return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence, cost=cost, walked=walked)
 
     def dissolve(self) -> None:
         """Clear away the analysis: nothing may be asked any more."""
@@ -298,6 +302,21 @@ class _Session:
         for statement in (statement for tree in self.analysis.trees for statement in tree.body):
             vars(statement).pop("_parents", None)
         dissolve(self.analysis)
+
+    def _walked(self) -> dict[str, int]:
+        """The lines of imported files on which something is made that is differentiated, or kept for another time."""
+        from autodetach.machine.graph import is_walked_again
+
+        places: set[ast.AST] = set()
+        for run in self.analysis.distinct:
+            places.update(node.site.node for node in run.machine.nodes if node.walked_by)
+            places.update(d.call for d in run.machine.differentiations if d.retain and is_walked_again(d))
+        found: dict[str, int] = {}
+        for number in {getattr(place, "lineno", 0) for place in places}:
+            module = self.files.module_at(number)
+            if module.path != self.root:
+                found[module.path] = found.get(module.path, 0) | 1 << number - module.first
+        return found
 
     def _contradictions(self) -> tuple[Problem, ...]:
         """Where a run of the program has shown another thing than its text says: the text is believed."""

@@ -24,7 +24,7 @@ class FixResult:
     """`applied` refers to the first sources, `remaining` to the fixed ones.
 
     `changes` are the files that were edited; `source` and `edits` are those of the analysed one. `originals` and
-    `sources` are all files that were taken into account, by absolute path.
+    `sources` are all files that were taken into account, by absolute path. `walked` is that of the first check.
     """
 
     source: Source
@@ -36,6 +36,7 @@ class FixResult:
     originals: Mapping[str, Source] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
     used: frozenset[tuple[str, int]] = frozenset()
+    walked: Mapping[str, int] = field(default_factory=dict)
 
 
 def fix(
@@ -77,6 +78,7 @@ def fix(
         return replace(result, findings=tuple(result.findings[n] for n in places))
 
     result = look()
+    walked = result.walked
     cost = result.cost
     problems: tuple[Problem, ...] = ()
     for rounds in range(MAX_ROUNDS + 1):
@@ -105,6 +107,7 @@ def fix(
         originals,
         current,
         result.used,
+        walked,
     )
 
 

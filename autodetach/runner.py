@@ -91,6 +91,7 @@ class Outcome:
     used: frozenset[tuple[str, int]] = frozenset()
     known: frozenset[tuple[str, int, str]] = frozenset()
     ground: Ground | None = None
+    walked: Mapping[str, int] = field(default_factory=dict)
 
     def source_of(self, path: str) -> Source | None:
         """The source in which what a finding says of `path` counts; of the analysed file where it is empty."""
@@ -238,6 +239,7 @@ def _checked(task: Task, source: Source, mark: Mark) -> Outcome:
         used=result.used,
         known=result.known,
         ground=None if ground is None else ground(),
+        walked=result.walked,
     )
     if key is not None and not outcome.imported:
         twins.keep(key, _record_of(outcome))
@@ -272,7 +274,7 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
     )
     imported = tuple(at for at in result.sources if at != path)
     if not (result.remaining or result.changes or result.edits or may_name_rules(source.raw)):
-        return Outcome(task.file, problems=result.problems, imported=imported, used=result.used)
+        return Outcome(task.file, problems=result.problems, imported=imported, used=result.used, walked=result.walked)
     return Outcome(
         task.file,
         result.remaining,
@@ -285,6 +287,7 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
         _spoken_of((*result.remaining, *result.applied), result.sources),
         imported,
         result.used,
+        walked=result.walked,
     )
 
 
@@ -316,7 +319,9 @@ def _record_of(outcome: Outcome) -> Record:
     from autodetach.record import Record
 
     has_comments = outcome.source is not None and may_name_rules(outcome.source.raw)
-    return Record(outcome.findings, outcome.problems, outcome.imported, outcome.used, has_comments)
+    return Record(
+        outcome.findings, outcome.problems, outcome.imported, outcome.used, has_comments, dict(outcome.walked)
+    )
 
 
 def _cached(task: Task, cache: Cache) -> Outcome | None:
@@ -338,7 +343,14 @@ def _cached(task: Task, cache: Cache) -> Outcome | None:
     except (ReadError, SourceError):
         return None
     outcome = Outcome(
-        file, record.findings, record.problems, source, sources=sources, imported=record.imported, used=record.used
+        file,
+        record.findings,
+        record.problems,
+        source,
+        sources=sources,
+        imported=record.imported,
+        used=record.used,
+        walked=record.walked,
     )
     return _chosen(task, outcome)
 

@@ -12,6 +12,8 @@ from autodetach.runner import Outcome, Task, run_one
 from autodetach.source import compose
 
 MAX_ROUNDS = 4
+OF_WHAT_IS_NOT_DONE = frozenset({"AD101", "AD102", "AD103"})
+"""Rules that say that nothing differentiates a value, or nothing walks a graph again."""
 
 
 class Settled(NamedTuple):
@@ -27,8 +29,8 @@ def settle(tasks: Sequence[Task], outcomes: Iterable[Outcome]) -> Settled:
     A fix is proven on the files as they were; so what rests on a file that has changed since is not taken, but looked
     for anew. Files that no other one imports come first: they show how the others are used.
     """
-    state = _State({task.file.path for task in tasks})
     settled = list(outcomes)
+    state = _State({task.file.path for task in tasks}, Trained(settled))
     order = _programs_first(settled)
     for number in range(MAX_ROUNDS):
         again = False
@@ -45,7 +47,8 @@ def settle(tasks: Sequence[Task], outcomes: Iterable[Outcome]) -> Settled:
 
 
 class _State:
-    def __init__(self, asked: set[str]) -> None:
+    def __init__(self, asked: set[str], trained: Trained) -> None:
+        self._trained = trained
         self.changes: dict[str, Change] = {}
         self._asked = asked
         self._versions: dict[str, int] = {}
@@ -57,15 +60,21 @@ class _State:
         return any(self._versions.get(path, 0) != seen.get(path, 0) for path in _inputs(outcome))
 
     def allows(self, outcome: Outcome) -> bool:
-        return all(change.path in self._asked for change in outcome.elsewhere)
+        return not self._forbidden(outcome)
 
     def anew(self, number: int, task: Task, before: Outcome) -> Outcome:
-        forbidden = frozenset(c.path for c in before.elsewhere if c.path not in self._asked)
+        forbidden = self._forbidden(before)
         changed = {path: change.source for path, change in self.changes.items()}
         wanted = None if task.wanted is None else task.wanted.after(self.changes.values())
         after = run_one(replace(task, changed=changed, forbidden=task.forbidden | forbidden, wanted=wanted))
         applied = (*before.applied, *after.applied) if number in self._seen else after.applied
         return replace(after, applied=applied)
+
+    def _forbidden(self, outcome: Outcome) -> frozenset[str]:
+        """Files that this outcome changes, and may not."""
+        others = {change.path for change in outcome.elsewhere if change.path not in self._asked}
+        wrong = {finding.path for finding in outcome.applied if self._trained.elsewhere(finding, outcome)}
+        return frozenset(others | wrong)
 
     def take(self, task: int, outcome: Outcome) -> bool:
         """Note what an outcome changes; whether that is anything."""
@@ -83,6 +92,25 @@ class _State:
         return bool(changed)
 
 
+class Trained:
+    """What some of several programs differentiate, of what is made in files that they share."""
+
+    def __init__(self, outcomes: Iterable[Outcome]) -> None:
+        self._by_file: dict[str, dict[str, int]] = {}
+        for outcome in outcomes:
+            for path, lines in outcome.walked.items():
+                self._by_file.setdefault(path, {})[outcome.file.path] = lines
+
+    def elsewhere(self, finding: Finding, outcome: Outcome) -> bool:
+        """Whether a finding says that something is not done with a graph that another program does."""
+        if not finding.path or finding.code not in OF_WHAT_IS_NOT_DONE:
+            return False
+        own = outcome.walked.get(finding.path, 0)
+        lines = sum({1 << step.line for step in finding.story if step.path == finding.path})
+        programs = self._by_file.get(finding.path, {})
+        return any(walked & ~own & lines for path, walked in programs.items() if path != outcome.file.path)
+
+
 def _programs_first(outcomes: Sequence[Outcome]) -> list[int]:
     imported = {path for outcome in outcomes for path in outcome.imported}
     return sorted(range(len(outcomes)), key=lambda i: outcomes[i].file.path in imported)
@@ -95,11 +123,15 @@ def _inputs(outcome: Outcome) -> tuple[str, ...]:
 def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
     """Every finding once, with its outcome, in the order of the files: of several views of a place, a program's own.
 
+    What one program only looks at is not told where another one trains through it.
     Where that has no repair, and another one has, as `fix` would apply it, it is that one.
     """
     kept: dict[tuple[str, str, int, int], tuple[Finding, Outcome]] = {}
+    trained = Trained(outcomes)
     for outcome in (outcomes[i] for i in _programs_first(outcomes)):
         for finding in outcome.findings:
+            if trained.elsewhere(finding, outcome):
+                continue
             key = (finding.path or outcome.file.path, finding.code, finding.span.start, finding.span.end)
             if key not in kept or (kept[key][0].fix is None and finding.fix is not None):
                 kept[key] = finding, outcome

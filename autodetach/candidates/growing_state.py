@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.detaching import SHARED
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.finding import Severity, StoryStep
@@ -66,7 +67,8 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         if d.kind == "grad" and pass_of(d.loops, growth.activation) is not None
     ]
     if asked:
-        doubt = OF_UPDATES if any(d.create_graph for d in asked) else None
+        is_shared = program.file_of(growth.node.site.node) is not program.tree
+        doubt = OF_UPDATES if any(d.create_graph for d in asked) else SHARED if is_shared else None
         yield from _leaf_again(program, crossed, doubt)
         for message, codemods in leaves_again(program, again, moment(same), growth.activation, crossed):
             yield Candidate(message, codemods, doubt, keeps=True)

@@ -206,6 +206,11 @@ class Differentiation:
     trail: tuple[tuple[ast.stmt, object], ...] = ()
 
 
+def is_walked_again(d: Differentiation) -> bool:
+    """Whether a later differentiation walks some of the same graph."""
+    return any(other.number > d.number for n in d.walked if not n.leaf for other in n.walked_by)
+
+
 def trail_of(node: Node) -> tuple[Place, ...]:
     """The statements that were running when a node was made, outermost first: one a call."""
     places = [node.at] if node.at is not None else []

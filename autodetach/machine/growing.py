@@ -70,7 +70,7 @@ def _is_handed_back(analysis: Analysis, growth: Growth) -> bool:
         return False
     if any(other.machine.differentiations for other in analysis.runs) and not is_module(frame.this):
         return False
-    if _is_evaluated(analysis, growth):
+    if frame.top is run.machine.globals and _is_evaluated(analysis, growth):
         return False
     made = {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
     return not made.isdisjoint(makers_of_returned(frame))

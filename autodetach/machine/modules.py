@@ -65,15 +65,8 @@ def build_module(m: Core, name: str, args: list[Value], kwargs: dict[str, Value]
     if name in ("DataParallel",) and args:
         return args[0]
     spec = MODULES[name]
-    if spec.params or (name.startswith("InstanceNorm") and kwargs.get("affine") is True):
-        affine = kwargs.get("affine", kwargs.get("elementwise_affine", True))
-        if affine is not False:
-            weights, biases = _parameter_names(name)
-            for key in weights:
-                this.attrs[key] = _leaf(m, site, _weight_shape(name, args, kwargs))
-            if kwargs.get("bias", True) is not False and name not in ("Embedding", "EmbeddingBag", "PReLU"):
-                for key in biases:
-                    this.attrs[key] = _leaf(m, site, _bias_shape(name, args, kwargs))
+    if spec.params or name.startswith("InstanceNorm"):
+        _add_parameters(m, this, name, args, kwargs, site)
     at = MODULE_INPLACE_AT.get(name)
     if at is not None and len(args) > at:
         this.attrs["inplace"] = args[at]
@@ -89,6 +82,24 @@ def build_module(m: Core, name: str, args: list[Value], kwargs: dict[str, Value]
         this.attrs["eps"] = m.fresh("number")
         this.attrs.setdefault("momentum", m.fresh("number"))
     return this
+
+
+def _add_parameters(
+    m: Core, this: Instance, name: str, args: list[Value], kwargs: dict[str, Value], site: Site
+) -> None:
+    """The parameters that a module has by its options; those that it could have, and has not, are None."""
+    given = {**dict(zip(_signature(name), args, strict=False)), **kwargs}
+    weights, biases = _parameter_names(name)
+    if name.startswith("InstanceNorm"):
+        is_affine = given.get("affine") is True
+    else:
+        is_affine = given.get("affine", given.get("elementwise_affine", True)) is not False
+    for key in weights:
+        this.attrs[key] = _leaf(m, site, _weight_shape(name, args, kwargs)) if is_affine else None
+    if name not in ("Embedding", "EmbeddingBag", "PReLU"):
+        has_bias = is_affine and given.get("bias", True) is not False
+        for key in biases:
+            this.attrs[key] = _leaf(m, site, _bias_shape(name, args, kwargs)) if has_bias else None
 
 
 def _parameter_names(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -108,7 +119,7 @@ def _signature(name: str) -> tuple[str, ...]:
     if name.startswith("Adaptive"):
         return ("output_size",)
     if name == "Linear":
-        return ("in_features", "out_features")
+        return ("in_features", "out_features", "bias")
     if is_convolution(name):
         return signature(name)
     if name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"):

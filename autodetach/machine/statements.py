@@ -601,9 +601,10 @@ def is_cut_short(activation: Activation) -> bool:
 
 
 def has_module(item: Value) -> bool:
-    """A module, alone or with its number or name."""
-    parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else [item]
-    return any(is_module(part) or (isinstance(part, Opaque) and WEIGHTS in part.attrs) for part in parts)
+    """A module, alone or with its number or name, or with others: `enumerate(zip(convolutions, norms))`."""
+    if isinstance(item, Sequence):
+        return item.kind == "tuple" and any(map(has_module, item.items))
+    return is_module(item) or (isinstance(item, Opaque) and WEIGHTS in item.attrs)
 
 
 def is_batch(item: Value) -> bool:

@@ -41,7 +41,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autodetach.candidates.detaching import element_candidates, is_handed_over, narrowed
+from autodetach.candidates.detaching import SHARED, element_candidates, is_handed_over, narrowed
+from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.kept_before import kept_before
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
@@ -90,7 +91,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         tuple(story),
         growth.certain,
         () if growth.certain else (f"{program.place(assumed.site)}: the value has history",),
-        lambda: _candidates(program, growth, statement, elements),
+        lambda: with_doubt(program, growth, _candidates(program, growth, statement, elements)),
         observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
     )
 
@@ -159,7 +160,8 @@ def _leaf_again(program: Program, growth: Growth) -> Iterator[Candidate]:
         message = f"make `{text(place)}` a leaf again"
         if calls:
             yield Candidate(f"{message}, and build no graph of its gradient", (new, *calls.values()), OF_UPDATES)
-        yield Candidate(message, (new,), OF_UPDATES if calls else None)
+        is_shared = program.file_of(place) is not program.tree  # other callers may have it change weights in place
+        yield Candidate(message, (new,), OF_UPDATES if calls else SHARED if is_shared else None)
 
 
 def _given(growth: Growth) -> list[tuple[ast.expr, object]]:

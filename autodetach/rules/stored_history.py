@@ -43,6 +43,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed, structural
+from autodetach.candidates.handed_back import with_doubt
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
@@ -94,7 +95,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         tuple(story),
         growth.certain,
         () if growth.certain else (f"{program.place(growth.node.site)}: the value has history",),
-        lambda: _doubted(program, growth),
+        lambda: with_doubt(program, growth, _doubted(program, growth)),
         observed=_observed(program, growth.node, stored),
     )
 

@@ -42,15 +42,18 @@ import ast
 import builtins
 from collections.abc import Iterator
 
+from autodetach.candidates.detaching import is_handed_over
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, within
+from autodetach.machine.graph import Differentiation, is_walked_again, within
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.program import Program, line, stable, text
+
+WALKED = "other programs may walk the graph of what they give to this file"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -64,11 +67,11 @@ def find(program: Program) -> Iterator[Suspect]:
             if _is_literal(d):
                 if run.whole and not _is_given(d) and not _is_part_of_another(d):
                     retained.setdefault(d.call, d)
-                if _walked_again(d) or _may_be_drawn(run, d) or _handed_on(run, d) or _may_share(run, d):
+                if is_walked_again(d) or _may_be_drawn(run, d) or _handed_on(run, d) or _may_share(run, d):
                     needed.add(d.call)
     for call, d in retained.items():
         if call not in needed and call not in faulty and not _may_be_given_history(program, d):
-            yield _suspect(d)
+            yield _suspect(program, d)
 
 
 def _is_literal(d: Differentiation) -> bool:
@@ -95,10 +98,6 @@ def _is_part_of_another(d: Differentiation) -> bool:
     given = [k.value for k in d.call.keywords if k.arg == word] or d.call.args[number : number + 1]
     values = [v for e, v in d.site.operands if given and e is given[0]]
     return any(isinstance(v, Opaque) or (isinstance(v, Tensor) and v.from_grad) for v in values)
-
-
-def _walked_again(d: Differentiation) -> bool:
-    return any(other.number > d.number for n in d.walked if not n.leaf for other in n.walked_by)
 
 
 def _may_share(run: Run, d: Differentiation) -> bool:
@@ -166,7 +165,7 @@ def _handed_on(run: Run, d: Differentiation) -> bool:
     return any(escape.clock >= d.number and escape.reaches(graph) for escape in run.machine.escapes)
 
 
-def _suspect(d: Differentiation) -> Suspect:
+def _suspect(program: Program, d: Differentiation) -> Suspect:
     built = min((n.site.line for n in d.walked if not n.leaf and n.site.line), default=line(d.call))
     story = (
         StoryStep(built, "builds the graph"),
@@ -182,14 +181,17 @@ def _suspect(d: Differentiation) -> Suspect:
         story,
         not assumed,
         (),
-        lambda: _candidates(d),
+        lambda: _candidates(program, d),
     )
 
 
-def _candidates(d: Differentiation) -> Iterator[Candidate]:
+def _candidates(program: Program, d: Differentiation) -> Iterator[Candidate]:
     from autodetach.codemods.set_keyword import SetKeyword
 
-    yield Candidate("remove `retain_graph=True`", (SetKeyword(d.call, "retain_graph", None),))
+    is_given = d.root_expression is not None and is_handed_over(program, d.root_expression)
+    yield Candidate(
+        "remove `retain_graph=True`", (SetKeyword(d.call, "retain_graph", None),), WALKED if is_given else None
+    )
 
 
 RULE = rule(__doc__, "AD103", "superfluous-retain-graph", find)

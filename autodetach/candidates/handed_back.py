@@ -1,0 +1,36 @@
+"""What a function of an imported file returns: programs that are not in view may train with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from autodetach.machine.graph import ancestors
+from autodetach.machine.growth import Growth, makers_of_returned
+from autodetach.machine.module_tree import is_module
+from autodetach.machine.values import Frame
+from autodetach.suspect import Candidate
+from autodetach.view.program import Program
+
+TRAINED = "other programs may train with what this function of an imported file returns"
+
+
+def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """The candidates, in doubt where an imported function hands back what grows, with a graph that is still whole."""
+    doubt = TRAINED if _is_handed_back(program, growth) else None
+    for candidate in candidates:
+        yield replace(candidate, doubt=candidate.doubt or doubt)
+
+
+def _is_handed_back(program: Program, growth: Growth) -> bool:
+    frame = growth.activation.frame
+    if growth.dead or not isinstance(frame, Frame) or frame.outer is None:
+        return False
+    place = growth.stored.site.node if growth.stored is not None else growth.node.site.node
+    if program.file_of(place) is program.tree:
+        return False
+    leaves = {n for n in ancestors([growth.node]) if n.leaf}
+    if leaves and leaves <= growth.run.machine.evaluated and not is_module(frame.this):
+        return False
+    made = {n for n in growth.run.machine.nodes if n.site.node is growth.node.site.node}
+    return not made.isdisjoint(makers_of_returned(frame))

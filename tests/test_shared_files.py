@@ -1,0 +1,195 @@
+"""What one program only looks at, another one may train through: a file that both import is theirs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SAMPLING = """\
+import torch
+from torch import nn
+
+
+class Sampler:
+    def __init__(self):
+        self.cell = nn.GRUCell(4, 8)
+        self.head = nn.Linear(8, 4)
+
+    def sample(self, count, steps=140):
+        x, h = torch.zeros(count, 4), torch.zeros(count, 8)
+        log_probs = torch.zeros(count)
+        for _ in range(steps):
+            h = self.cell(x, h)
+            log_prob = torch.log_softmax(self.head(h), dim=1)
+            chosen = torch.multinomial(log_prob.exp(), 1)
+            log_probs = log_probs + log_prob.gather(1, chosen).squeeze(1)
+            x = nn.functional.one_hot(chosen.squeeze(1), 4).float()
+        return x, log_probs
+
+    def parameters(self):
+        return [*self.cell.parameters(), *self.head.parameters()]
+"""
+LOOKS = """\
+import torch
+from shared import Sampler
+
+sampler = Sampler()
+optimizer = torch.optim.Adam(sampler.parameters(), lr=0.01)
+for step in range(20):
+    loss = sampler.head(torch.randn(4, 8)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    drawn, log_probs = sampler.sample(16)
+    print(drawn.sum().item())
+"""
+TRAINS = """\
+import torch
+from shared import Sampler
+
+sampler = Sampler()
+optimizer = torch.optim.Adam(sampler.parameters(), lr=0.01)
+for step in range(20):
+    drawn, log_probs = sampler.sample(16)
+    loss = (drawn[:, 0] - log_probs).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(loss.item())
+"""
+WALKING = """\
+def walk(loss):
+    loss.backward(retain_graph=True)
+"""
+ONCE = """\
+import torch
+from shared import walk
+
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(20):
+    optimizer.zero_grad()
+    walk(net(torch.randn(2, 3)).mean())
+    optimizer.step()
+"""
+TWICE = """\
+import torch
+from shared import walk
+
+net = torch.nn.Linear(3, 3)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(20):
+    optimizer.zero_grad()
+    out = net(torch.randn(2, 3)).tanh()
+    walk(out.mean())
+    out.pow(2).mean().backward()
+    optimizer.step()
+"""
+PROJECTS = {"AD101": (SAMPLING, LOOKS, TRAINS), "AD103": (WALKING, ONCE, TWICE)}
+FOR_THE_CACHE = 6
+
+
+@pytest.fixture(params=PROJECTS)
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    shared, looks, trains = PROJECTS[request.param]
+    (tmp_path / "shared.py").write_text(shared)
+    (tmp_path / "looks.py").write_text(looks)
+    (tmp_path / "trains.py").write_text(trains)
+    return request.param, tmp_path
+
+
+def autodetach(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "autodetach", *args]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_program_alone_has_an_unsafe_fix(project: tuple[str, Path]) -> None:
+    code, folder = project
+    (finding,) = json.loads(autodetach(folder, "check", "--output-format", "json", "looks.py").stdout)
+    assert finding["code"] == code
+    assert finding["filename"].endswith("shared.py")
+    assert finding["fix"]["applicability"] == "unsafe"
+    assert "other programs may" in finding["fix"]["why_unsafe"]
+
+
+def test_nothing_is_said_where_another_program_needs_it(project: tuple[str, Path]) -> None:
+    _, folder = project
+    ran = autodetach(folder, "check", "--unsafe-fixes", ".")
+    assert (ran.returncode, ran.stdout) == (0, "")
+
+
+def test_nothing_is_changed_where_another_program_needs_it(project: tuple[str, Path]) -> None:
+    _, folder = project
+    before = {path: path.read_bytes() for path in folder.glob("*.py")}
+    ran = autodetach(folder, "fix", "--unsafe-fixes", ".")
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert {path: path.read_bytes() for path in folder.glob("*.py")} == before
+    assert autodetach(folder, "diff", "--unsafe-fixes", ".").stdout == ""
+
+
+def test_the_cache_knows_it_too(project: tuple[str, Path]) -> None:
+    _, folder = project
+    for number in range(FOR_THE_CACHE):
+        (folder / f"other_{number}.py").write_text(f"import torch\n\nWEIGHT = torch.zeros({number + 1})\n")
+    first = autodetach(folder, "check", ".")
+    assert (folder / ".autodetach_cache").is_dir()
+    second = autodetach(folder, "check", ".")
+    assert (first.returncode, first.stdout) == (second.returncode, second.stdout) == (0, "")
+
+
+def test_the_program_that_needs_it_gets_no_finding(project: tuple[str, Path]) -> None:
+    _, folder = project
+    assert autodetach(folder, "check", "trains.py").returncode == 0
+
+
+def test_what_no_other_program_needs_is_told(project: tuple[str, Path]) -> None:
+    code, folder = project
+    (folder / "trains.py").write_text((folder / "looks.py").read_text())
+    said = autodetach(folder, "check", "--output-format", "json", ".").stdout
+    assert [finding["code"] for finding in json.loads(said)] == [code]
+
+
+BANKS = """\
+import torch
+from torch import nn
+
+
+class Banks(nn.Module):
+    def __init__(self, size, count=16):
+        super().__init__()
+        self.convolutions = nn.ModuleList([nn.Conv1d(size, size, 1)])
+        self.norms = nn.ModuleList([nn.BatchNorm1d(size)])
+        for width in range(1, count):
+            self.convolutions.append(nn.Conv1d(size, size, 3, padding=1))
+            self.norms.append(nn.BatchNorm1d(size))
+
+    def forward(self, x):
+        banks = []
+        for i, (convolution, norm) in enumerate(zip(self.convolutions, self.norms)):
+            x = torch.relu(norm(convolution(x)))
+            banks.append(x)
+        return torch.cat(banks, dim=1)
+"""
+SPEAKS = """\
+import torch
+from banks import Banks
+
+
+def speak(model, x):
+    return model.forward(x)[0].data.cpu().numpy()
+
+
+model = Banks(8).eval()
+for x in torch.randn(5, 2, 8, 10):
+    print(speak(model, x).shape)
+"""
+
+
+def test_what_a_network_of_another_file_returns_is_its_callers(tmp_path: Path) -> None:
+    (tmp_path / "banks.py").write_text(BANKS)
+    (tmp_path / "speaks.py").write_text(SPEAKS)
+    assert autodetach(tmp_path, "check", "speaks.py").returncode == 0
