@@ -307,3 +307,36 @@ def test_what_is_computed_of_a_number_and_something_unknown_is_no_tensor() -> No
     """`options.steps` may be a tensor, for all that is known; `.item()` of a quotient of numbers would raise."""
     fixed = fix(Source.from_bytes(MEAN_ASKED_FOR_ITS_ITEM.encode(), "program.py"), CheckOptions(), unsafe=True)
     assert "total += loss.detach()" in fixed.source.text
+
+
+OF_A_LIMIT = """\
+import torch
+
+net = torch.nn.Linear(4, 4)
+optimizer = torch.optim.Adam(net.parameters())
+weight = 0
+for step in range(20):
+    mean = net(torch.rand(8, 4))
+    excess = mean.pow(2).mean() - 0.5
+    weight = max(0, weight + 0.01 * excess)
+    loss = (mean - 1).pow(2).mean() + weight * excess
+    optimizer.zero_grad()
+    loss.backward(retain_graph=True)
+    optimizer.step()
+"""
+
+
+def test_what_may_be_the_number_of_a_limit_is_not_taken_for_a_tensor() -> None:
+    """`max(0, tensor)` is the number 0 where the tensor is less, and that has no `detach()`."""
+    (finding,) = check(Source.from_bytes(OF_A_LIMIT.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD302"
+    assert finding.fix is None or "weight.detach()" not in finding.fix.edits[-1].replacement
+
+
+def test_a_state_that_goes_on_into_the_next_forward_is_in_doubt() -> None:
+    """To keep the graph trains through the state, which its author may have forgotten to reset."""
+    text = (FIXTURES / "shared-graph" / "state_goes_on_into_a_second_view.before.py").read_bytes()
+    (finding,) = check(Source.from_bytes(text, "a.py"), CheckOptions(alternatives=True)).findings
+    assert finding.fix is not None
+    assert all(f.applicability is Applicability.UNSAFE for f in (finding.fix, *finding.alternatives))
+    assert any("keep the graph" in f.message for f in finding.alternatives)

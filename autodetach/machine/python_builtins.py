@@ -192,8 +192,10 @@ def _extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
         name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else "max"
         return min(items) if name == "min" else max(items)
     carrier = next((i for i in items if isinstance(i, (Tensor, Opaque)) and i.node is not None), None)
+    number = next((i for i in items if is_number(i)), None)
     if carrier is not None:
-        return carrier
+        # `max(0, loss)` is that very 0 where the loss is less.
+        return carrier if number is None or m.truth(m.fresh("bool"), site) else number
     if items and all(is_number(i) for i in items):
         return m.fresh("number")
     return items[-1] if items else m.fresh()

@@ -46,6 +46,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.candidates.begun_sum import begun_behind
+from autodetach.candidates.reset_between import GOES_ON, is_state, reset_between
 from autodetach.candidates.shared_calls import (
     doubt_of,
     freeing_others,
@@ -73,7 +74,7 @@ from autodetach.view.program import (
     text,
 )
 
-GOES_ON = "the sum goes on behind its backward call, which may be what was meant"
+SUM_GOES_ON = "the sum goes on behind its backward call, which may be what was meant"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -119,14 +120,17 @@ def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
 
 def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candidate]:
     calls = shared_calls(event)
-    doubt = doubt_of(run, calls)
+    goes_on = is_state(event)
+    doubt = doubt_of(run, calls) or (GOES_ON if goes_on else None)
     if len({d.call for d in calls}) < len(calls):
         yield from _loop(program, run, event, calls, doubt)
         return
     for message, codemods in begun_behind(program, event.first, event.second):
-        yield Candidate(message, codemods, GOES_ON, cuts=True)
+        yield Candidate(message, codemods, SUM_GOES_ON, cuts=True)
     if repeated_behind_step(run, calls):
         return
+    if goes_on:
+        yield from reset_between(program, run, event)
     cut = detached(calls)
     if cut is not None:
         doubt = doubt or "it trains what a log-probability is weighted with, which may be meant to be detached"
