@@ -28,7 +28,7 @@ def emptied_lists(
         return
     operands = [operand for _, operand, _ in crossed]
     lists = cover(program, again, d, activation, operands, lambda o: [_of_list(h) for h in again.of(o)])
-    if not lists or not all(_is_list(h.value) for h in lists.values()):
+    if not lists or not all(_is_list(h.value) and _is_filled(again, h.value) for h in lists.values()):
         return
     frame = innermost(d, lists.values())
     statement = placed(program, d, frame, activation.node)
@@ -42,6 +42,11 @@ def emptied_lists(
             f"empty {shown} when it has been used",
             (InsertStatement(anchor, "\n".join(f"{t}.clear()" for t in texts)),),
         )
+
+
+def _is_filled(again: Replay, value: Sequence) -> bool:
+    """Whether a list grows; one whose elements are replaced (`hidden[i] = h`) needs as many as it has."""
+    return any(e.how == "append" and e.container is value for e in again.machine.stored)
 
 
 def _is_read_later(program: Program, d: Moment, anchor: ast.stmt, loop: ast.AST | None, texts: list[str]) -> bool:

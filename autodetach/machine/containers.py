@@ -322,13 +322,21 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         if this.exact and not m.widening:
             raise Raised("IndexError")
         return this.items[-1] if this.items else m.opaque("item")
-    if this.items and isinstance(index, Sym) and index.lo is not None and m.loops:
-        return this.items[min(max(index.lo, 0), len(this.items) - 1)]  # a counter: each pass another element
+    counted = _counted(m, this, index)
+    if counted is not None:
+        return this.items[counted]
     if this.items:
         # An unknown index: the youngest element stands for any of them, but none of the places that None keeps.
         filled = [i for i in this.items if i is not None]
         return m.draw(filled[-1], this.items) if not all(is_constant(i) for i in this.items) else m.fresh()
     return m.opaque("item")
+
+
+def _counted(m: Core, this: Sequence, index: Value) -> int | None:
+    """The place that a counter of a loop means, whose passes go on: each another element, as long as there are some."""
+    if not this.items or not isinstance(index, Sym) or index.lo is None or not m.loops:
+        return None
+    return min(max(index.lo, 0), len(this.items) - 1)
 
 
 def _sliced(m: Core, this: Sequence, index: Slice) -> Value:
@@ -382,8 +390,9 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         this.items.append(value)
         m.store(this, value, source, site, "new key")
     elif this.items:
-        # An unknown place: the youngest stands for it.
-        _fill_place(m, this, -1, value, source, site)
+        # Of an unknown place, the youngest stands for it.
+        counted = _counted(m, this, index)
+        _fill_place(m, this, -1 if counted is None else counted, value, source, site)
 
 
 def _fill_place(m: Core, this: Sequence, at: int, value: Value, source: ast.expr | None, site: Site) -> None:
