@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.called_inside import calling_statements, of_the_same_object
+from autodetach.candidates.cut_for_first import cut_for_first
 from autodetach.machine.graph import Differentiation, Node, with_leaves
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
@@ -46,6 +47,7 @@ def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Ite
             (MoveStatements(tuple(statements), goal), *flags),
             BEHIND,
         )
+    yield from cut_for_first(program, run, by, frame, statements, goal)
     doubt = f"{BEHIND}, and random numbers are drawn again" if draws_random_numbers(run, statements) else BEHIND
     yield Candidate(
         f"compute {shown} again before `{text(by.call)}`",

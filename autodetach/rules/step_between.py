@@ -28,7 +28,8 @@ opt_b.step()
 A step is moved only if every step still consumes gradient of the same losses; unsafe where several optimizers share
 the gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step, if
 nothing reads it before; or it is differentiated, and its parameters stepped, before the first step; or it is computed
-once more; or the first step is dropped, if the same one runs behind the second loss and nothing is zeroed in between.
+once more, the first one from a detached value where both would train its makers; or the first step is dropped, if the
+same one runs behind the second loss and nothing is zeroed in between.
 These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
