@@ -157,19 +157,32 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, called: frozenset[st
     open_ = methods_in_order(cls, reach)
     this = find_instance(machine, cls)
     if this is None:
-        site = Site(cls.node, cls.qualname)
-        try:
-            made = machine.instantiate(cls, [], given_by_name(machine, machine.class_attribute(cls, "__init__")), site)
-        except Raised:
-            return entered
-        if not isinstance(made, Instance):
-            return entered
-        this = made
+        this = constructed(machine, cls)
+    if this is None:
+        return entered
     for name, value in open_:
         if not value.called:
             entered.append(f"{cls.name}.{name}")
             enter(machine, value, [this], repeated=value.qualname not in called, reach=reach)
     return entered
+
+
+def constructed(machine: Machine, cls: Class) -> Instance | None:
+    """An object as a caller in view of nobody would make it; None where that ends in an error."""
+    site, init = Site(cls.node, cls.qualname), machine.class_attribute(cls, "__init__")
+    given, faults = given_by_name(machine, init), len(machine.type_faults)
+    try:
+        try:
+            made = machine.instantiate(cls, [], given, site)
+        except Raised:
+            more = not_none(machine, init) if isinstance(init, Function) else {}
+            if not more:
+                raise
+            del machine.type_faults[faults:]
+            made = machine.instantiate(cls, [], given | more, site)
+    except Raised:
+        return None
+    return made if isinstance(made, Instance) else None
 
 
 def enter(

@@ -13,6 +13,7 @@ from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
     CONSTANT_TYPES,
     FROM_NUMBER,
+    Class,
     External,
     Instance,
     Iterable,
@@ -232,6 +233,9 @@ def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
         same = containers.equal(left, right) if left.exact and right.exact else None
         if same is not None:
             return same if op == "Eq" else not same
+    kinds = _type_of(left), _type_of(right)
+    if None not in kinds:
+        return (kinds[0] == kinds[1]) is (op == "Eq")
     a, b = key_in_test(m, left), key_in_test(m, right)
     if a == b:
         return op == "Eq"
@@ -239,6 +243,23 @@ def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
         a, b = b, a
     key = ("==", a, b)
     return m.sym(key if op == "Eq" else ("not", key), "bool")
+
+
+def _type_of(value: Value) -> object:
+    """What tells a type apart from others, as in `type(m) == nn.Linear`; None for what may be no type.
+
+    A `Variable` of old programs is a tensor: https://docs.pytorch.org/docs/stable/autograd.html#variable-deprecated
+    """
+    if isinstance(value, Class):
+        return value
+    if not isinstance(value, External):
+        return None
+    first, _, name = value.path.partition(".")
+    last = name.rpartition(".")[2]
+    if first == "torch" and last in ("Tensor", "Variable"):
+        return "torch.Tensor"
+    is_type = first == "builtins" or (name.startswith("nn.") and last[:1].isupper())
+    return f"{first}.{last}" if is_type else None
 
 
 def _identity(m: Objects, left: Value, right: Value) -> Value:
@@ -254,7 +275,8 @@ def _identity(m: Objects, left: Value, right: Value) -> Value:
     if isinstance(left, (Opaque, Sym)) or isinstance(right, (Opaque, Sym)):
         return left is right or m.sym(("is", m.key(left), m.key(right)), "bool")
     if isinstance(left, External) and isinstance(right, External):
-        return left.path == right.path
+        kinds = _type_of(left), _type_of(right)
+        return kinds[0] == kinds[1] if None not in kinds else left.path == right.path
     return left is right or (is_constant(left) and is_constant(right) and left == right)
 
 
