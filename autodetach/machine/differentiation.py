@@ -125,10 +125,20 @@ def _walk(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
 
 
 def _needed_for(d: Differentiation, inputs: list[Value]) -> set[Node]:
-    """The nodes that lead to `inputs`; what is asked for itself is captured, not executed, unless it is a leaf."""
+    """The nodes that lead to `inputs`; what is asked for itself is captured, not executed, unless it is a leaf.
+
+    A program differentiates for what it has used. So where no way to an input is known, it is behind what is not
+    known; or anywhere, if it is not known itself.
+    """
     wanted = {t.node for v in inputs for t in graph_in(v) if t.node is not None}
     needed = {n for n in wanted if n.leaf}
-    for node in sorted(ancestors(d.roots), key=lambda n: n.number):
+    below = sorted(ancestors(d.roots), key=lambda n: n.number)
+    missing = wanted.difference(below)
+    if any(n.assumed for n in missing):
+        return needed.union(below)
+    if missing:
+        needed.update(n for n in below if n.assumed or n.weak)
+    for node in below:
         if any(p in needed or p in wanted for p in node.parents):
             needed.add(node)
     return needed
