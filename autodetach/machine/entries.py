@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.classes import linear_order
@@ -39,23 +39,36 @@ CALLED_FROM = "_called_from"
 """The field of a call that stands in no file with the function whose place it has."""
 
 
+class Calls(NamedTuple):
+    """What is known of how functions and methods are called that a run has not called, by their qualified names.
+
+    `in_view` are those whose calls are all to be seen, on another path: none of them is called by somebody else, in the
+    state that this path has left. `once` are those that this path would have called, had an error not stopped it.
+    """
+
+    in_view: frozenset[str] = frozenset()
+    once: frozenset[str] = frozenset()
+
+
 def number_of_entries(machine: Machine, reach: Reach) -> int:
     """How many functions that begin a history, and classes, there are to enter before any of them is entered."""
     functions = sum(reach.begins(f.name) for f in open_functions(machine, reach))
     return functions + sum(bool(open_methods(cls, reach)) for cls in machine.classes)
 
 
-def entries(machine: Machine, reach: Reach, called: frozenset[str]) -> Iterator[Entry]:
+def entries(machine: Machine, reach: Reach, calls: Calls) -> Iterator[Entry]:
     """What is to be entered, one after the other: what one of them calls is none any more.
 
-    Methods are entered again and again; but once those that are `called` on another path.
+    Methods are entered again and again, but for what is known of their calls.
     """
     for function in functions_in_order(machine, reach):
-        if not function.called and not is_bystander(machine, reach, function.name, [function]):
+        if function.called or function.qualname in calls.in_view:
+            continue
+        if not is_bystander(machine, reach, function.name, [function]):
             yield partial(enter_function, machine, function)
     for cls in classes_in_order(machine, reach):
         if open_methods(cls, reach) and not is_bystander(machine, reach, cls.name, [cls, find_instance(machine, cls)]):
-            yield partial(enter_class, machine, cls, reach, called)
+            yield partial(enter_class, machine, cls, reach, calls)
 
 
 def open_functions(machine: Machine, reach: Reach) -> list[Function]:
@@ -151,7 +164,7 @@ def enter_function(machine: Machine, function: Function) -> list[str]:
     return [function.qualname]
 
 
-def enter_class(machine: Machine, cls: Class, reach: Reach, called: frozenset[str]) -> list[str]:
+def enter_class(machine: Machine, cls: Class, reach: Reach, calls: Calls) -> list[str]:
     """Call the methods of an object that nobody has called."""
     entered: list[str] = []
     open_ = methods_in_order(cls, reach)
@@ -161,9 +174,9 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, called: frozenset[st
     if this is None:
         return entered
     for name, value in open_:
-        if not value.called:
+        if not value.called and value.qualname not in calls.in_view:
             entered.append(f"{cls.name}.{name}")
-            enter(machine, value, [this], repeated=value.qualname not in called, reach=reach)
+            enter(machine, value, [this], repeated=value.qualname not in calls.once, reach=reach)
     return entered
 
 

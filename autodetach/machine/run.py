@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.beginnings import Leads
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
-from autodetach.machine.entries import Entry, entries, functions_of, not_reached, number_of_entries
+from autodetach.machine.entries import Calls, Entry, entries, functions_of, not_reached, number_of_entries
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey
@@ -278,7 +278,7 @@ def run_once(
     watched: bool = False,
     called: frozenset[str] = frozenset(),
 ) -> Run:
-    """One run: the module, then whatever nobody has called; but once what the default path has `called`.
+    """One run: the module, then whatever nobody has called, nor the default path has `called`.
 
     A run that is `watched` serves `Paths` for others that differ from it in what nothing else notices.
     """
@@ -304,10 +304,9 @@ def run_once(
             run.stopped_by = error.name
         run.called = frozenset(f.qualname for f in functions_of(machine) if f.called)
         reach = reach_of(tree, project)
-        once = called if policy.flips else frozenset()
-        if run.stopped_by:
-            once |= not_reached(machine, reach)
-        run_entries(run, reach, once)
+        elsewhere = called if policy.flips else frozenset()
+        calls = Calls(once=elsewhere | not_reached(machine, reach)) if run.stopped_by else Calls(in_view=elsewhere)
+        run_entries(run, reach, calls)
     except OutOfFuel:
         run.finished = False
     except RecursionError:
@@ -318,7 +317,7 @@ def run_once(
 class Paths:
     """Runs of one program. With `apart`, what others cannot notice is run again by itself.
 
-    What the program calls on its default path, and on another does not, is called once there: how often, and what it is
+    What the program calls on its default path, and on another does not, nobody calls there: how often, and what it is
     given, is in view. `called` are those functions, where the default path has been run already.
     """
 
@@ -381,11 +380,11 @@ def reach_of(tree: ast.Module, project: Project | None) -> Reach:
     return known[1]
 
 
-def run_entries(run: Run, reach: Reach, called: frozenset[str]) -> None:
+def run_entries(run: Run, reach: Reach, calls: Calls) -> None:
     """Functions and methods that nobody in view calls are called by somebody else."""
     if number_of_entries(run.machine, reach) < MIN_ENTRIES:
         run.apart = None
-    for entry in entries(run.machine, reach, called):
+    for entry in entries(run.machine, reach, calls):
         watched(run, entry)
 
 
