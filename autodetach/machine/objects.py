@@ -21,6 +21,7 @@ from autodetach.machine.core import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSIN
 from autodetach.machine.graph import Site
 from autodetach.machine.keywords import OUT_OF_VIEW
 from autodetach.machine.module_tree import is_module, named_child, set_child
+from autodetach.machine.optimizers import give_parameters
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
     FROM_NUMBER,
@@ -370,7 +371,9 @@ class Objects(Core):
         """A callable that is not in view. Functions of the file that it is given may be called by it."""
         values = [*args, *kwargs.values()]
         self.escape(values, site, name or "call")
-        return self.unknown_result(name, values, site)
+        result = self.unknown_result(name, values, site)
+        give_parameters(self, result, values, site)
+        return result
 
     def call_instance(self, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         raw = self.class_attribute(this.cls, "__call__")

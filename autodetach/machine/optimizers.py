@@ -16,8 +16,10 @@ from autodetach.machine.values import (
     Sequence,
     Tensor,
     Value,
+    contents,
 )
 
+MAX_GROUPS = 16
 OPTIMIZER_METHODS = frozenset("step zero_grad add_param_group state_dict load_state_dict".split())
 
 
@@ -54,6 +56,23 @@ def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str,
     made.attrs["state"] = m.opaque("state")
     made.attrs["defaults"] = m.opaque("defaults")
     made.attrs["#optimizer"] = True
+
+
+def give_parameters(m: Core, made: Opaque, given: list[Value], site: Site) -> None:
+    """Note which parameters an unknown callable was given: if it made an optimizer, it is one of these."""
+    listings = [v for v in given if _lists_parameters(v)]
+    leaves = [leaf for v in listings for leaf in leaves_of(m, v, site)]
+    if leaves:
+        made.attrs["#leaves"] = Sequence("list", list({id(leaf): leaf for leaf in leaves}.values()))
+
+
+def _lists_parameters(value: Value, depth: int = 2) -> bool:
+    """Whether a value is `net.parameters()`, or a list of parameter groups."""
+    if isinstance(value, Iterable):
+        return value.name.endswith("parameters")
+    if isinstance(value, (Sequence, Mapping)) and depth > 0:
+        return any(_lists_parameters(v, depth - 1) for v in contents(value)[:MAX_GROUPS])
+    return False
 
 
 def is_optimizer(value: Value) -> bool:

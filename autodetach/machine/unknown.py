@@ -92,6 +92,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
             this.attrs["#optimizer"] = True
         m.zero(optimizer_leaves(m, this) if "#weights" not in this.attrs else [this.attrs["#weights"]], site)
         return None
+    if name == "add_param_group":
+        this.attrs.pop("#leaves", None)
     if name in ("scale",) and args and isinstance(args[0], (Tensor, Opaque)):
         return opaque_scaler(m, name, args, site)
     if name in ("unscale_", "update") and this.node is None and (not args or is_optimizer(args[0])):
