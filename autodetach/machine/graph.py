@@ -14,6 +14,7 @@ class Activation:
     `bounded`: a few passes over something in view. `short`: nothing says that it goes on for long (see `Iterable`).
     `length`: how many passes it has in all, if that is known.
     `inner`: it counts the steps of a method that a module out of view calls, as of one that decodes.
+    `over_modules`: it goes through networks, or the layers of one.
     """
 
     __slots__ = (
@@ -25,6 +26,7 @@ class Activation:
         "length",
         "node",
         "number",
+        "over_modules",
         "passes",
         "short",
         "skipped",
@@ -42,6 +44,7 @@ class Activation:
         self.in_forward = False
         self.inner = False
         self.bounded = False
+        self.over_modules = False
         self.length: int | None = None
         self.short = False
 

@@ -78,7 +78,7 @@ def _outermost(child: Node, activation: Activation) -> bool:
 
 def _is_long(run: Run, activation: Activation) -> bool:
     """Whether a loop in view goes on for long enough that a sum over it fills the memory, even if it begins anew."""
-    if activation.node is None or activation.bounded:
+    if activation.node is None or activation.over_modules:
         return False
     return not activation.short or trains(run, activation)
 

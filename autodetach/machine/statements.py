@@ -403,8 +403,8 @@ class Statements(Imports):
         return activation
 
     def enter_pass_with(self, item: Value, activation: Activation, outer: Loops) -> None:
-        if has_module(item):
-            activation.bounded = activation.short = True  # the layers of a network, one after the other
+        if has_module(item):  # the layers of a network, one after the other
+            activation.bounded = activation.short = activation.over_modules = True
             activation.inner = self.in_module
         elif is_batch(item):
             activation.bounded = activation.short = False  # a few in an example stand for the many of a loader
