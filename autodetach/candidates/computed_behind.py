@@ -22,20 +22,11 @@ def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Ite
     from autodetach.codemods.move_statements import MoveStatements
 
     step, old = _outdated(run, by)
-    for _, frame in reversed(by.trail):
-        places = [statement_in(n, frame) for n in old]
-        if all(p is not None for p in places):
-            break
-    else:
+    found = _making(program, by, old) or _making(program, by, _spoilt(old, by))
+    if found is None:
         return
-    anchor = next(s for s, f in reversed(by.trail) if f is frame)
+    anchor, frame, statements = found
     block = program.block(anchor)
-    around = [block, *[program.block(s) for s in program.enclosing(anchor) if isinstance(s, ast.stmt)]]
-    statements = sorted({p for p in places if p is not None}, key=line)
-    if not statements or not all(isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements):
-        return
-    if not all(any(s in b for b in around) for s in statements):
-        return
     later = [s for s in block[: block.index(anchor) + 1] if line(s) > line(statements[-1])]
     first = _first_reader(program, later, statements, run, step)
     flags = without_retain(old)
@@ -54,6 +45,33 @@ def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Ite
         (CopyStatements(tuple(statements), goal), *flags),
         doubt,
     )
+
+
+def _making(program: Program, by: Differentiation, nodes: list[Node]) -> tuple[ast.stmt, object, list[ast.stmt]] | None:
+    """The innermost open call that has made all nodes: where it differentiates, and the assignments that made them."""
+    for _, frame in reversed(by.trail):
+        places = [statement_in(n, frame) for n in nodes]
+        if all(p is not None for p in places):
+            break
+    else:
+        return None
+    anchor = next(s for s, f in reversed(by.trail) if f is frame)
+    around = [program.block(anchor), *[program.block(s) for s in program.enclosing(anchor) if isinstance(s, ast.stmt)]]
+    statements = sorted({p for p in places if p is not None}, key=line)
+    if not statements or not all(isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements):
+        return None
+    return (anchor, frame, statements) if all(any(s in b for b in around) for s in statements) else None
+
+
+def _spoilt(nodes: list[Node], by: Differentiation) -> list[Node]:
+    """Those that cannot be walked any more, and what is made of them; the others are as good as they were."""
+    found: set[Node] = set()
+    for node in sorted(nodes, key=lambda n: n.number):
+        is_freed = node.freed_by is not None and node.freed_by.number < by.number
+        is_changed = any(storage.version != version for storage, version in node.saved)
+        if is_freed or is_changed or any(p in found for p in node.parents):
+            found.add(node)
+    return [n for n in nodes if n in found]
 
 
 def called_behind_step(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:

@@ -110,7 +110,12 @@ def _suspect(
 
 
 def cut_sets(program: Program, run: Run, event: SecondWalk | StaleSaved) -> list[tuple[Differentiation, ...]]:
-    """Which differentiations walk in vain: each alone, then all together."""
+    """Which differentiations walk in vain: each alone, then all together.
+
+    What was changed since it was saved, on the way to what is trained, is a matter of the step that has changed it.
+    """
+    if isinstance(event, StaleSaved) and event.node in useful_nodes(run, event.by):
+        return []
     walkers = [d for d in event.node.walked_by if d.kind != "grad" and not d.create_graph]
     vain = [d for d in dict.fromkeys(walkers) if list(unconsumed_edges(run, d, shared=False))]
     unique = list({d.call: d for d in vain}.values())
