@@ -37,3 +37,31 @@ def test_how_long_memory_grows(losses: str, until: str) -> None:
     [finding] = check(Source.from_bytes(PROGRAM.format(losses=losses).encode(), "train.py"), CheckOptions()).findings
     assert finding.story[-1].line == 8
     assert finding.story[-1].text.endswith(f"memory grows {until}")
+
+
+RETAINED = """\
+import torch
+from torch import nn
+
+painter, expert = nn.Linear(3, 4), nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+painter_opt = torch.optim.SGD(painter.parameters(), lr=0.02)
+expert_opt = torch.optim.SGD(expert.parameters(), lr=0.02)
+hidden = nn.Linear(3, 3)
+painter_opt.add_param_group({"params": hidden.parameters()})
+for picture in torch.randn(6, 8, 4):
+    forgery = painter(hidden(torch.randn(8, 3)))
+    painter_opt.zero_grad()
+    expert(forgery).mean().backward(retain_graph=True)
+    painter_opt.step()
+    expert_opt.zero_grad()
+    expert_loss = expert(picture).mean() + expert(forgery).pow(2).mean()
+    expert_loss.backward()
+    expert_opt.step()
+"""
+
+
+def test_the_step_that_makes_a_retained_walk_raise_is_named() -> None:
+    [finding] = check(Source.from_bytes(RETAINED.encode(), "train.py"), CheckOptions()).findings
+    assert finding.code == "AD203"
+    assert [step.line for step in finding.story] == [10, 12, 13, 16, 15]
+    assert finding.story[2].text.startswith("`painter_opt.step()` changes tensors in place")

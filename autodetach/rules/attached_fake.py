@@ -92,7 +92,7 @@ def _suspect(
     story = (
         StoryStep(line(event.node.site), "builds a part of the graph that both need"),
         StoryStep(line(first.call), f"`{text(first.call)}` walks it"),
-        StoryStep(line(second.call), f"`{text(second.call)}` walks it again: PyTorch raises"),
+        *_raising(event, second),
         StoryStep(line(edges[0][0].site), f"the gradient that flows into {shown} is consumed by no step"),
     )
     return Suspect(
@@ -106,6 +106,16 @@ def _suspect(
         lambda: _candidates(program, run, event, cuts),
         fault_of(second),
         observed_of(program, event.evidence),
+    )
+
+
+def _raising(event: SecondWalk | StaleSaved, second: Differentiation) -> tuple[StoryStep, ...]:
+    """Why the second walk raises: where the graph was retained, it may come that far."""
+    if isinstance(event, SecondWalk):
+        return (StoryStep(line(second.call), f"`{text(second.call)}` walks it again: PyTorch raises"),)
+    return (
+        StoryStep(line(event.changed), f"`{text(event.changed.node)}` changes tensors in place that this part saved"),
+        StoryStep(line(second.call), f"`{text(second.call)}` needs them as they were: PyTorch raises"),
     )
 
 
