@@ -123,8 +123,8 @@ def _inputs(outcome: Outcome) -> tuple[str, ...]:
 def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
     """Every finding once, with its outcome, in the order of the files: of several views of a place, a program's own.
 
-    What one program only looks at is not told where another one trains through it.
-    Where that has no repair, and another one has, as `fix` would apply it, it is that one.
+    Where that has no repair, and another one has, as `fix` would apply it, it is that one. What one program only looks
+    at is not told where another one trains through it.
     """
     kept: dict[tuple[str, str, int, int], tuple[Finding, Outcome]] = {}
     trained = Trained(outcomes)

@@ -25,11 +25,12 @@ for x, y in loader:
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used where the total starts as a number and is used as one,
 `.detach()` where a tensor is needed later or where the value leaves the code in view. Unsafe only if the value has
-history by assumption, or where an update is made a leaf again (`create_graph=True`): its graph may be what was meant.
+history by assumption, where an update is made a leaf again (`create_graph=True`), whose graph may be what was meant, or
+where a function of an imported file returns the sum, with a graph that is still whole.
 
 ## When it stays silent
-When any path differentiates the sum, when it is handed to code that is not in view before its graph was freed, and
-when the values are numbers already.
+When any path differentiates the sum, or another program of the same run that shares the file, when it is handed to code
+that is not in view before its graph was freed, and when the values are numbers already.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html

@@ -24,10 +24,12 @@ for x, y in loader:
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
 where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. Unsafe only if
-the value has history by assumption.
+the value has history by assumption, or where a function of an imported file returns it, with a graph that is still
+whole.
 
 ## When it stays silent
-When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop),
+When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
+another program of the same run that shares the file, when most of its graph waits for such a differentiation anyway,
 when a function returns what it made of the steps of a loop, when the container is emptied or replaced in every pass,
 inside one `forward`, and under `no_grad`.
 

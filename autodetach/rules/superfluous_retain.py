@@ -23,14 +23,15 @@ for x, y in loader:
 
 ## Fix safety
 Safe: no number changes; memory is freed earlier. Unsafe if a part of the graph comes from a callable that is not in
-view: it may hand out the same graph again.
+view, which may hand out the same graph again, or if a function of an imported file is given it: other callers may walk
+it again.
 
 ## When it stays silent
-When any path walks the graph again, when `create_graph` is set, when the flag is not the literal `True`, when a part
-of the graph is handed to code that is not in view afterwards, when all of the graph was made out of view, as that of
-a parameter `loss`, when it begins with a gradient from out of view or of another backward, when another loss of the
-same pass comes from where nobody knows, as this one does, when a call in view may give the function, as an argument,
-what a module has made, and in `torch.autograd.grad`.
+When any path walks the graph again, or another program of the same run that shares the file, when `create_graph` is
+set, when the flag is not the literal `True`, when a part of the graph is handed to code that is not in view afterwards,
+when all of the graph was made out of view, as that of a parameter `loss`, when it begins with a gradient from out of
+view or of another backward, when another loss of the same pass comes from where nobody knows, as this one does, when a
+call in view may give the function, as an argument, what a module has made, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
