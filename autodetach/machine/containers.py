@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 
 from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, Core, Raised
 from autodetach.machine.graph import Site
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import (
     Instance,
     Iterable,
@@ -339,6 +340,32 @@ def _counted(m: Core, this: Sequence, index: Value) -> int | None:
     return min(max(index.lo, 0), len(this.items) - 1)
 
 
+def _counted_key(m: Core, site: Site) -> Hashable | None:
+    """What stands for a key that only loops count, as in `kept[f"layer{i}"]`: when these begin anew, so does it."""
+    if not isinstance(site.node, ast.Subscript):
+        return None
+    asked = {n.id for n in ast.walk(site.node.slice) if isinstance(n, ast.Name)}
+    if any(isinstance(n, (ast.Attribute, ast.Call)) for n in ast.walk(site.node.slice)):
+        return None
+    found: list[int] = []
+    for current in reversed(m.loops):
+        loop = current.activation.node
+        if not asked or not isinstance(loop, ast.For):
+            break
+        found.append(current.index)
+        asked.discard(_counter_of(loop))
+    return None if asked or not found else ("counted", site.node, *found)
+
+
+def _counter_of(loop: ast.For) -> str:
+    """The name that counts the passes of a loop over `range(n)` or `enumerate(items)`; empty where none does."""
+    callee = spelled(loop.iter.func) if isinstance(loop.iter, ast.Call) else ""
+    target = loop.target
+    if callee == "enumerate" and isinstance(target, ast.Tuple):
+        target = target.elts[0]
+    return target.id if callee in ("range", "enumerate") and isinstance(target, ast.Name) else ""
+
+
 def _sliced(m: Core, this: Sequence, index: Slice) -> Value:
     parts = (index.lower, index.upper, index.step)
     if all(p is None or isinstance(p, int) for p in parts) and (this.exact or index.lower is None or index.lower < 0):
@@ -366,7 +393,8 @@ def _text_slice(m: Core, this: str | bytes, index: Value) -> Value:
 def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr | None, site: Site) -> None:
     if isinstance(this, Mapping):
         known = is_known(index)
-        key = m.key(index)
+        counted = None if known else _counted_key(m, site)
+        key = m.key(index) if counted is None else counted
         if not known and m.truncated_since(this.born):
             this.exact = False
         fresh = key not in this.items
