@@ -27,9 +27,11 @@ def cut_for_first(
     from autodetach.codemods.copy_statements import CopyStatements
 
     before = [s for s in run.machine.steps if s.clock < by.number and s.consumed and s.what != "grad"]
-    stepped = {leaf for leaf, _ in before[-1].consumed} if before else set()
+    if not before:
+        return
+    outdated = _made_of({leaf for leaf, _ in before[-1].consumed}, by)
     nodes = {n: statement_in(n, frame) for n in by.walked if not n.leaf}
-    stale = {n for n in nodes if nodes[n] in again and not stepped.isdisjoint(ancestors([n]))}
+    stale = {n for n in nodes if nodes[n] in again and n in outdated}
     kept = {n for n in nodes if nodes[n] in again and n not in stale}
     first = {d for n in stale for d in n.walked_by if d.number < before[-1].clock}
     if not first or not _are_trained_by_both(run, kept, first, by):
@@ -52,6 +54,15 @@ def cut_for_first(
         DOUBT,
         cuts=True,
     )
+
+
+def _made_of(leaves: set[Node], by: Differentiation) -> set[Node]:
+    """Of the graph of a differentiation, what some leaves lead to, and these."""
+    found = set(leaves)
+    for node in sorted(ancestors(by.walked), key=lambda n: n.number):
+        if any(parent in found for parent in node.parents):
+            found.add(node)
+    return found
 
 
 def _are_trained_by_both(run: Run, kept: set[Node], first: set[Differentiation], by: Differentiation) -> bool:

@@ -152,7 +152,7 @@ def _element_name(template: str) -> str:
 def is_handed_over(program: Program, expression: ast.expr) -> bool:
     """Whether an imported file is given this value by its callers, of which others may exist that are not in view."""
     scope = program.scope(expression)
-    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or program.file_of(expression) is program.tree:
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or not program.is_imported(expression):
         return False
     given = {a.arg for a in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)} - {"self"}
     return bool(given & program.names_read(expression))

@@ -29,7 +29,7 @@ def done_alike(program: Program, again: Replay, crossed: list[Crossed]) -> Itera
 
     held = [{(h.frame, h.name, _attribute(h.name, h.text)) for h in again.of(operand)} for _, operand, _ in crossed]
     executed = (s for s in again.machine.executed if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call))
-    calls = sorted((s for s in executed if program.file_of(s) is program.tree), key=lambda s: s.lineno)
+    calls = sorted((s for s in executed if not program.is_imported(s)), key=lambda s: s.lineno)
     found: dict[tuple[ast.stmt, str], None] = {}
     for frame, name, attribute in sorted(set.intersection(*held), key=lambda h: h[1:]) if held else ():
         for statement in calls:

@@ -67,7 +67,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         if d.kind == "grad" and pass_of(d.loops, growth.activation) is not None
     ]
     if asked:
-        is_shared = program.file_of(growth.node.site.node) is not program.tree
+        is_shared = program.is_imported(growth.node.site.node)
         doubt = OF_UPDATES if any(d.create_graph for d in asked) else SHARED if is_shared else None
         yield from _leaf_again(program, crossed, doubt)
         for message, codemods in leaves_again(program, again, moment(same), growth.activation, crossed):

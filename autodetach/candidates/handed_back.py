@@ -27,7 +27,7 @@ def _is_handed_back(program: Program, growth: Growth) -> bool:
     if growth.dead or not isinstance(frame, Frame) or frame.outer is None:
         return False
     place = growth.stored.site.node if growth.stored is not None else growth.node.site.node
-    if program.file_of(place) is program.tree:
+    if not program.is_imported(place):
         return False
     leaves = {n for n in ancestors([growth.node]) if n.leaf}
     if leaves and leaves <= growth.run.machine.evaluated and not is_module(frame.this):

@@ -161,7 +161,7 @@ def _leaf_again(program: Program, growth: Growth) -> Iterator[Candidate]:
         message = f"make `{text(place)}` a leaf again"
         if calls:
             yield Candidate(f"{message}, and build no graph of its gradient", (new, *calls.values()), OF_UPDATES)
-        is_shared = program.file_of(place) is not program.tree  # other callers may have it change weights in place
+        is_shared = program.is_imported(place)  # other callers may have it change weights in place
         yield Candidate(message, (new,), OF_UPDATES if calls else SHARED if is_shared else None)
 
 

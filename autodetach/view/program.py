@@ -69,6 +69,10 @@ class Program:
         *_, last = (node, *self.enclosing(node))
         return last if isinstance(last, ast.Module) else self.tree
 
+    def is_imported(self, node: ast.AST) -> bool:
+        """Whether a node stands in another file than the analysed one, which other programs may import, too."""
+        return self.file_of(node) is not self.tree
+
     @cached_property
     def growths(self) -> list[Growth]:
         return growths(self.analysis)
