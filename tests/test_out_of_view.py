@@ -1057,3 +1057,46 @@ def test_a_constructor_that_refuses_what_a_filter_leaves_over_goes_on() -> None:
     )
     (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
     assert finding.code == "AD101"
+
+
+def test_what_a_function_of_a_package_inside_torch_makes_may_be_no_tensor() -> None:
+    text = (
+        "import torch\n"
+        "from torch.nn.parallel import comm\n"
+        "\n"
+        "def copies_of(params, devices, places):\n"
+        "    outputs = comm.broadcast_coalesced(params, devices)\n"
+        "    for copies in outputs:\n"
+        "        for i, _ in enumerate(places):\n"
+        "            copies[i] = torch.view_as_complex(copies[i])\n"
+        "    return outputs\n"
+        "\n"
+        "def replicate(network, devices, places):\n"
+        "    copies = copies_of(list(network.parameters()), devices, places)\n"
+        "    replica = network.copy_of_it()\n"
+        "    for key, _ in network._parameters.items():\n"
+        "        for j in range(len(devices)):\n"
+        "            replica.former[key] = copies[j][0]\n"
+        "    return replica\n"
+    )
+    assert check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings == ()
+
+
+def test_a_module_is_called_where_its_inputs_are_split_over_devices() -> None:
+    text = (
+        "import torch\n"
+        "from torch import nn\n"
+        "\n"
+        "net = nn.Linear(4, 1)\n"
+        "optimizer = torch.optim.SGD(net.parameters(), 0.1)\n"
+        "total = 0.0\n"
+        "for _ in range(300):\n"
+        "    optimizer.zero_grad()\n"
+        "    loss = nn.parallel.data_parallel(net, torch.randn(8, 4), range(2)).square().mean()\n"
+        "    loss.backward()\n"
+        "    optimizer.step()\n"
+        "    total += loss\n"
+        "print(float(total))\n"
+    )
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert (finding.code, finding.assumptions) == ("AD101", ())

@@ -59,6 +59,10 @@ COLLECTIVES = frozenset(
     "reduce_scatter reduce_scatter_tensor scatter".split()
 )
 """Functions of `torch.distributed` that write to their first argument."""
+OF_TENSORS = tuple(
+    f"{name}." for name in "_C fft functional linalg masked nested nn.functional ops sparse special".split()
+)
+"""Where functions make tensors of tensors; those of `torch.nn.parallel` or `torch.fx` may make anything."""
 TENSOR_CLASSES = frozenset(
     "Tensor FloatTensor DoubleTensor LongTensor IntTensor ByteTensor BoolTensor HalfTensor".split()
 )
@@ -119,6 +123,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
         return None
     if name[:1].isupper():
         return m.opaque(name)
+    if "." in part and part not in OPS and not part.startswith(OF_TENSORS):
+        return m.call_unknown(name, args, kwargs, site)
     return torch_function(m, part, name, args, kwargs, site)
 
 
@@ -405,6 +411,14 @@ def _with_parameters(
             p.node, p.storage = node, storage
 
 
+def _data_parallel(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`data_parallel(module, inputs)`: the module is called with parts of the inputs, of which one stands for all."""
+    inputs = args[1] if len(args) > 1 else kwargs.get("inputs")
+    values = inputs.items if isinstance(inputs, Sequence) and inputs.kind == "tuple" else [inputs]
+    module = args[0] if args else kwargs.get("module", m.opaque("module"))
+    return m.call(module, list(values), {}, site)
+
+
 def _data_loader(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     made = Instance(External("torch.utils.data.DataLoader"), m.serial(), m.clock)
     made.attrs["dataset"] = args[0] if args else kwargs.get("dataset")
@@ -437,6 +451,8 @@ HANDLERS: dict[str, Handler] = {
     "nn.parameter.Parameter": _parameter,
     "func.functional_call": _functional_call,
     "nn.utils.stateless.functional_call": _functional_call,
+    "nn.parallel.data_parallel": _data_parallel,
+    "nn.parallel.data_parallel.data_parallel": _data_parallel,
     "utils.data.DataLoader": _data_loader,
     "utils.data.dataloader.DataLoader": _data_loader,
     "utils.data.TensorDataset": _tensor_dataset,
