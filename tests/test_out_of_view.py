@@ -1100,3 +1100,58 @@ def test_a_module_is_called_where_its_inputs_are_split_over_devices() -> None:
     )
     (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
     assert (finding.code, finding.assumptions) == ("AD101", ())
+
+
+@pytest.mark.parametrize(
+    "handed_on",
+    [
+        "net.loss = total",
+        "net.losses[key] = total",
+        "setattr(net, key, total)",
+        "result = make(net)\n    result.loss = total\n    return result",
+        "result = Output()\n    result.loss = total\n    return result",
+        "result = Output()\n    result.loss = total\n    report([result])",
+    ],
+)
+def test_what_is_kept_on_an_object_that_others_have_may_be_differentiated_by_them(handed_on: str) -> None:
+    text = (
+        "import torch\n"
+        "from torch import nn\n"
+        "from outputs import Output\n"
+        "\n"
+        "def collect(net, loader, make, report, key):\n"
+        "    layer = nn.Linear(4, 1)\n"
+        "    total = 0.0\n"
+        "    for x in loader:\n"
+        "        total = total + layer(x).mean()\n"
+        f"    {handed_on}\n"
+    )
+    assert check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings == ()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        (
+            "def collect(loader):\n"
+            "    layer = nn.Linear(4, 1)\n"
+            "    meter = Meter()\n"
+            "    meter.total = 0.0\n"
+            "    for x in loader:\n"
+            "        meter.total += layer(x).mean()\n"
+            "    print(float(meter.total))\n"
+        ),
+        (
+            "def train(loader, state):\n"
+            "    layer = nn.Linear(4, 1)\n"
+            "    for x in loader:\n"
+            "        loss = layer(x).mean()\n"
+            "        loss.backward()\n"
+            "        state.total += loss\n"
+        ),
+    ],
+)
+def test_objects_that_stay_here_and_graphs_that_are_freed_are_of_no_use_to_others(program: str) -> None:
+    text = f"import torch\nfrom torch import nn\nfrom meters import Meter\n\n{program}"
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD101"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from autodetach.machine.core import MISSING
+from autodetach.machine.core import HELD, MISSING, WEIGHTS
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.mentions import CLASSES
 from autodetach.machine.module_tree import is_module
@@ -42,7 +42,7 @@ from autodetach.machine.values import (
 
 MAX_VALUES = 2000
 NO_GRAPH = frozenset({*CONSTANT_TYPES, Sym, GradMode, range, type(MISSING)})
-MARKS = ("#weights", "#held", "#optimizer")
+MARKS = (WEIGHTS, HELD, "#optimizer")
 """What an unknown value has that is known to be a module, or to keep some."""
 LOOKED_UP = frozenset({"getattr", "attrgetter", "methodcaller", "globals", "vars"})
 """By which the names of a module may be had that are not written out."""

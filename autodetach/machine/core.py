@@ -35,6 +35,7 @@ from autodetach.machine.values import (
     graph_in,
     joined,
     key_of,
+    tensors_in,
 )
 from autodetach.machine.values import Iterable as Iterable_
 
@@ -53,6 +54,8 @@ MAX_NESTED = 8
 """How often a function may be active at once, and how often if it goes into what it was given, like a nested state."""
 FUEL_FOR_IMPORTS = 12_000
 """What the bodies of all imported files may cost in one run, besides what the program itself may."""
+HELD = "#held"
+"""Marks an unknown object by what it was given when it was made, in view, of a class that is not."""
 WEIGHTS = "#weights"
 """Marks an unknown value that is known to be a module, by one leaf that stands for its parameters."""
 OF_MODULES = frozenset({"item", "_modules"})
@@ -392,7 +395,9 @@ class Core:
         nodes: list[Node] = []
         tags: set[object] = set()
         for value in values:
-            nodes.extend(t.node for t in graph_in(value) if t.node is not None and not t.node.leaf)
+            made = [this for this in tensors_in(value) if isinstance(this, Opaque) and HELD in this.attrs]
+            for part in (value, *(v for this in made for v in this.attrs.values())):
+                nodes.extend(t.node for t in graph_in(part) if t.node is not None and not t.node.leaf)
             tags.update(tags_in(value))
         if nodes or tags:
             self.escapes.append(Escape(tuple(dict.fromkeys(nodes)), site, self.tick(), how, frozenset(tags)))

@@ -17,7 +17,7 @@ from autodetach.machine import (
     unknown,
 )
 from autodetach.machine.classes import decorate, library_bases, linear_order
-from autodetach.machine.core import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core
+from autodetach.machine.core import HELD, MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.keywords import OUT_OF_VIEW
 from autodetach.machine.module_tree import is_module, named_child, set_child
@@ -300,6 +300,8 @@ class Objects(Core):
             tensors.set_attribute(self, value, name, new, site)
         elif isinstance(value, (Opaque, Function, Native)):
             value.attrs[name] = new
+            if isinstance(value, Opaque) and HELD not in value.attrs:
+                self.escape([new], site, name)
         elif isinstance(value, Method) and isinstance(value.function, Function):
             value.function.attrs[name] = new
         elif isinstance(value, (Iterable, Sequence)):

@@ -9,7 +9,7 @@ import ast
 from dataclasses import dataclass
 
 from autodetach.machine import optimizers
-from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.core import HELD, MISSING, Core, Raised
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, text_of
 from autodetach.machine.graph import Node, Site, diverge
 from autodetach.machine.module_tree import is_module
@@ -29,7 +29,6 @@ from autodetach.machine.values import (
 )
 
 SEQUENCES = {Kind.TUPLE: "tuple", Kind.LIST: "list"}
-HELD = "#held"
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -294,8 +294,10 @@ def _setattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
     if len(args) == 3 and isinstance(args[1], str):
         this, name, value = args
         m.set_attribute(this, name, value, site)
-    elif len(args) == 3 and isinstance(args[0], Instance):
-        args[0].open = True  # it has an attribute whose name nobody knows
+    elif len(args) == 3:
+        m.escape(args[2:], site, "setattr")
+        if isinstance(args[0], Instance):
+            args[0].open = True  # it has an attribute whose name nobody knows
     return None
 
 

@@ -226,6 +226,7 @@ class Statements(Imports):
                 containers.set_item(self, this.attrs["#items"], index, value, source, site)
         elif isinstance(this, Opaque):
             this.attrs[("[]", self.key(index))] = value
+            self.escape([value], site, "[]")
 
     def _exec_Delete(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.Delete)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from autodetach.machine import frameworks, tensors, transforms
 from autodetach.machine.arguments import flatten, is_certain_number
 from autodetach.machine.classes import decorate
-from autodetach.machine.core import Core
+from autodetach.machine.core import HELD, Core
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.library_objects import distribution, of_distributions, of_torch
@@ -188,7 +188,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
             if isinstance(value, Instance) and is_module(value) and name in WRAPPERS:
                 return value
         made = m.opaque(name)
-        made.attrs["#held"] = Sequence("tuple", held, m.clock)
+        made.attrs[HELD] = Sequence("tuple", held, m.clock)
         return made
     return m.call_unknown(name, args, kwargs, site)
 

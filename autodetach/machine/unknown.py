@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import keywords, options, tensors
 from autodetach.machine.arguments import flatten
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import HELD, MISSING, Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
@@ -134,7 +134,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if not any(True for v in values for _ in graph_in(v)) and this.node is None:
         if "#quiet" in this.attrs:
             return m.quiet(name)
-        held = this.attrs.get("#held")
+        held = this.attrs.get(HELD)
         if isinstance(held, Sequence) and any(True for _ in graph_in(held)):
             return m.unknown_result(name, [held, *values], site)
         return m.call_unknown(name, args, kwargs, site)
