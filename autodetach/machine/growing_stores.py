@@ -116,7 +116,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             continue
         freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
         used = _may_be_drawn(run, growing, walks) or (
-            freeing is None and (_is_released(run, event, activation) or _is_handed_back(event, activation))
+            freeing is None and (_is_released(run, event, activation) or _is_handed_back(run, event, activation))
         )
         is_short = activation.bounded and not (_is_much(event) or trains(run, activation))
         is_small = is_short or activation.inner
@@ -182,13 +182,16 @@ def _is_released(run: Run, event: Stored, activation: Activation) -> bool:
     return not {e.node for e in alike}.isdisjoint(ancestors(released))
 
 
-def _is_handed_back(event: Stored, activation: Activation) -> bool:
+def _is_handed_back(run: Run, event: Stored, activation: Activation) -> bool:
     """Whether a function makes what it returns of the steps of a loop: who calls it may differentiate that.
 
-    Its graph lives as long as the result, whether this caller only looks at it or not.
+    Its graph lives as long as the result, whether this caller only looks at it or not. Of epochs, it could not be
+    walked any more: each changes the parameters.
     """
     frame = activation.frame
     if not isinstance(frame, Frame) or not activation.short or event.container.born < frame.started:
+        return False
+    if trains(run, activation):
         return False
     return event.node in makers_of_returned(frame)
 

@@ -51,7 +51,7 @@ def set_child(this: Instance, name: str, child: Value) -> None:
         before = named_child(this, name)
         at = next((i for i, item in enumerate(items.items) if item is before), len(items.items))
         items.items[at : at + 1] = [child]
-        if not name.isdecimal():
+        if name != str(at):
             items.attrs[name] = child
     else:
         this.attrs[name] = child
@@ -63,8 +63,10 @@ def named_child(this: Instance, name: str) -> Value:
     if isinstance(items, Mapping):
         return items.items.get(key_of(name), (name, None))[1]
     if isinstance(items, Sequence):
-        is_place = name.isdecimal() and int(name) < len(items.items)
-        return items.items[int(name)] if is_place else items.attrs.get(name)
+        if name in items.attrs or not (name.isdecimal() and int(name) < len(items.items)):
+            return items.attrs.get(name)
+        child = items.items[int(name)]
+        return None if any(child is other for other in items.attrs.values()) else child
     return None
 
 

@@ -64,6 +64,8 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     statement = program.statement(growth.node.site.node)
     if statement is None or (not growth.elements and is_update(statement)):
         return None  # without anything new in it, `w = w - step` is a matter of leaves
+    if _is_set_once(program, statement):
+        return None
     elements = [
         (narrowed(e.expression, e.node.site.operands if e.node.site.node is e.expression else ()), e.value)
         for e in growth.elements
@@ -95,6 +97,21 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         lambda: with_doubt(program, growth, _candidates(program, growth, statement, elements)),
         observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
     )
+
+
+def _is_set_once(program: Program, statement: ast.stmt) -> bool:
+    """`if norm[0].item() < 0: norm[0] = first`: a place that is set by other values, and only as long as it is not."""
+    if not isinstance(statement, ast.Assign):
+        return False
+    places = {text(target) for target in statement.targets if isinstance(target, ast.Subscript)}
+    tests = [at.test for at in program.enclosing(statement) if isinstance(at, ast.If)]
+    return not places.isdisjoint(_parts(tests)) and places.isdisjoint(_parts([statement.value]))
+
+
+def _parts(expressions: list[ast.expr]) -> Iterator[str]:
+    """The texts of the subscripts in some expressions."""
+    for expression in expressions:
+        yield from (text(node) for node in ast.walk(expression) if isinstance(node, ast.Subscript))
 
 
 def _target(statement: ast.stmt) -> ast.AST | None:
