@@ -16,7 +16,7 @@ from autodetach.suspect import OF_UPDATES, Candidate, Suspect
 from autodetach.view.crossings import Crossed, crossed_operands
 from autodetach.view.holders import replay, twin_activation
 from autodetach.view.moments import moment
-from autodetach.view.program import Program, line, observed_of, stable, text
+from autodetach.view.program import Program, line, observed_of, text
 
 
 def growing_state(program: Program, growth: Growth) -> Suspect:
@@ -32,7 +32,7 @@ def growing_state(program: Program, growth: Growth) -> Suspect:
         StoryStep(line(node.site), "nothing differentiates it: the graph grows for as long as the loop runs"),
     )
     return Suspect(
-        ("AD302", node.site.scope, stable(node.site.node)),
+        ("AD302", node.site.scope, program.spot(node.site.node)),
         node.site.node,
         f"the graph of `{state}` grows with every pass",
         Severity.ERROR,

@@ -49,7 +49,7 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import FREED, OF_UPDATES, Candidate, Suspect, rule
-from autodetach.view.program import Program, calls_of, is_update, line, observed_of, stable, text
+from autodetach.view.program import Program, calls_of, is_update, line, observed_of, text
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -87,7 +87,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     assumed = growth.elements[0].node if growth.elements else growth.node
     kept = "graph nodes" if dead else "graph and all its activations"
     return Suspect(
-        ("AD101", growth.node.site.scope, stable(growth.node.site.node)),
+        ("AD101", growth.node.site.scope, program.spot(growth.node.site.node)),
         statement,
         f"`{name}` keeps the autograd graph of every pass ({kept}); only its value is used",
         Severity.WARNING if dead else Severity.ERROR,

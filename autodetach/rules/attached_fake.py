@@ -56,7 +56,6 @@ from autodetach.view.program import (
     is_assumed,
     line,
     observed_of,
-    stable,
     stepped_between,
     text,
     without_retain,
@@ -96,7 +95,7 @@ def _suspect(
         StoryStep(line(edges[0][0].site), f"the gradient that flows into {shown} is consumed by no step"),
     )
     return Suspect(
-        ("AD203", second.scope, stable(second.call)),
+        ("AD203", second.scope, program.spot(second.call)),
         edges[0][2],
         f"{shown} is attached to a graph that `{text(cuts[0][0].call)}` does not train",
         Severity.ERROR,
@@ -104,7 +103,7 @@ def _suspect(
         not is_assumed(event.evidence),
         assumptions_of(program, event.evidence),
         lambda: _candidates(program, run, event, cuts),
-        fault_of(second),
+        fault_of(program, second),
         observed_of(program, event.evidence),
     )
 

@@ -74,7 +74,6 @@ from autodetach.view.program import (
     is_assumed,
     line,
     observed_of,
-    stable,
     stepped_between,
     text,
 )
@@ -139,7 +138,7 @@ def _raising(
     story.append(StoryStep(line(reader.site), f"pass {now.index + 1}: reads that `{state}` with its old graph"))
     story.append(StoryStep(line(d.call), f"pass {now.index + 1}: {end}"))
     return Suspect(
-        ("AD302", d.scope, stable(d.call)),
+        ("AD302", d.scope, program.spot(d.call)),
         d.call if not isinstance(reader.site.node, ast.expr) else reader.site.node,
         f"`{state}` carries its graph from one pass into the next, and `{text(d.call)}` walks into it",
         Severity.ERROR,
@@ -147,7 +146,7 @@ def _raising(
         not is_assumed(path),
         assumptions_of(program, path),
         lambda: _candidates(program, run, d, now, crossed),
-        fault_of(d),
+        fault_of(program, d),
         observed_of(program, (*path, maker)),
     )
 
@@ -198,7 +197,7 @@ def _retained(
         ),
     )
     return Suspect(
-        ("AD302", d.scope, stable(d.call)),
+        ("AD302", d.scope, program.spot(d.call)),
         d.call,
         f"`retain_graph=True` hides that `{state}` carries its graph from one pass into the next",
         Severity.ERROR,
@@ -206,7 +205,7 @@ def _retained(
         not node.assumed,
         (),
         lambda: _candidates(program, run, d, now, crossed, "the gradients of a program that runs today change"),
-        fault_of(d),
+        fault_of(program, d),
         observed_of(program, (node,)),
     )
 

@@ -67,7 +67,6 @@ from autodetach.view.program import (
     is_assumed,
     line,
     observed_of,
-    stable,
     stepped_between,
     text,
 )
@@ -170,7 +169,7 @@ def _suspect(
         else f"the graph of `{shown}` is built once before the loop, and `{text(second.call)}` walks it in every pass"
     )
     return Suspect(
-        ("AD301", second.scope, stable(second.call)),
+        ("AD301", second.scope, program.spot(second.call)),
         node.site.node if isinstance(node.site.node, (ast.expr, ast.stmt)) else second.call,
         message,
         Severity.ERROR,
@@ -178,7 +177,7 @@ def _suspect(
         not is_assumed(path),
         assumptions_of(program, path),
         lambda: _candidates(program, run, second, activation, entries, silent),
-        fault_of(second),
+        fault_of(program, second),
         observed_of(program, path),
     )
 

@@ -45,7 +45,7 @@ from autodetach.machine.events import NonLeafGrad
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.program import Program, is_update, line, observed_of, stable, text
+from autodetach.view.program import Program, is_update, line, observed_of, text
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -127,7 +127,7 @@ def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> S
         StoryStep(line(reader), f"next pass: `{text(reader)}` is None"),
     )
     return Suspect(
-        ("AD303", stable(first)),
+        ("AD303", program.spot(first)),
         first,
         f"the update rebinds {shown} to a tensor that is no leaf: its `.grad` is None from then on",
         Severity.ERROR,
@@ -148,7 +148,7 @@ def _growing(program: Program, growth: Growth, statements: list[ast.stmt]) -> Su
         StoryStep(line(statements[0]), "every pass adds a node: the graph of all passes is kept"),
     )
     return Suspect(
-        ("AD303", stable(statements[0])),
+        ("AD303", program.spot(statements[0])),
         statements[0],
         f"the update rebinds {shown} to a tensor that is no leaf, and keeps the graph of all passes",
         Severity.WARNING,

@@ -69,7 +69,6 @@ from autodetach.view.program import (
     observed_of,
     origin_of,
     read_between,
-    stable,
     stepped_between,
     text,
 )
@@ -105,7 +104,7 @@ def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
         StoryStep(line(second.call), f"`{text(second.call)}` needs it again: PyTorch raises"),
     )
     return Suspect(
-        ("AD201", second.scope, stable(second.call)),
+        ("AD201", second.scope, program.spot(second.call)),
         second.call,
         f"`{text(second.call)}` walks a graph that `{text(first.call)}` in {program.place(first.call)} has freed",
         Severity.ERROR,
@@ -113,7 +112,7 @@ def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
         not is_assumed(event.evidence),
         assumptions_of(program, event.evidence),
         lambda: _candidates(program, run, event),
-        fault_of(second),
+        fault_of(program, second),
         observed_of(program, event.evidence),
     )
 

@@ -60,7 +60,6 @@ from autodetach.view.program import (
     is_assumed,
     line,
     observed_of,
-    stable,
     stepped_between,
     text,
 )
@@ -108,7 +107,7 @@ def _suspect(
     story.append(StoryStep(line(changed), "changes tensors in place"))
     story.append(StoryStep(line(by.call), f"`{text(by.call)}` needs the graph as it was: PyTorch raises"))
     return Suspect(
-        ("AD202", by.scope, stable(by.call)),
+        ("AD202", by.scope, program.spot(by.call)),
         changed.node if isinstance(changed.node, (ast.expr, ast.stmt)) else by.call,
         f"`{text(changed.node)}` changes tensors in place that `{text(by.call)}` in {program.place(by.call)} "
         "still needs",
@@ -117,7 +116,7 @@ def _suspect(
         not is_assumed(event.evidence),
         assumptions_of(program, event.evidence),
         lambda: _candidates(program, run, event, by, changed),
-        fault_of(by),
+        fault_of(program, by),
         observed_of(program, event.evidence),
     )
 

@@ -90,7 +90,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         )
     kept = "graph nodes" if growth.dead else "graph and all its activations"
     return Suspect(
-        ("AD102", stored.site.scope, stable(statement), stable(stored.element)),
+        ("AD102", stored.site.scope, program.spot(statement), stable(stored.element)),
         stored.element,
         f"`{text(stored.element)}` is stored with its autograd graph in every pass ({kept}); only its value is used",
         Severity.WARNING if growth.dead else Severity.ERROR,

@@ -52,7 +52,7 @@ from autodetach.machine.spelling import last_word
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.program import Program, line, stable, text
+from autodetach.view.program import Program, line, text
 
 WALKED = "other programs may walk the graph of what they give to this file"
 
@@ -175,7 +175,7 @@ def _suspect(program: Program, d: Differentiation) -> Suspect:
     )
     assumed = any(n.weak or n.assumed for n in d.walked)
     return Suspect(
-        ("AD103", d.scope, stable(d.call)),
+        ("AD103", d.scope, program.spot(d.call)),
         d.retain_written if isinstance(d.retain_written, ast.keyword) else d.call,
         f"`retain_graph=True` keeps the graph of `{text(d.root_expression)}`, and nothing walks it again",
         Severity.WARNING,

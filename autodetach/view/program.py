@@ -73,6 +73,16 @@ class Program:
         """Whether a node stands in another file than the analysed one, which other programs may import, too."""
         return self.file_of(node) is not self.tree
 
+    def spot(self, node: ast.AST) -> tuple[str, int]:
+        """A node for a key: its `stable` text, and how many of the same stand before it in its function or class."""
+        place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
+        before = (
+            n
+            for n in ast.walk(self.scope(node))
+            if type(n) is type(node) and (n.lineno, n.col_offset) < place and stable(n) == stable(node)  # type: ignore[attr-defined]
+        )
+        return stable(node), sum(1 for _ in before)
+
     @cached_property
     def growths(self) -> list[Growth]:
         return growths(self.analysis)
@@ -239,9 +249,9 @@ def is_update(node: ast.AST) -> TypeGuard[ast.Assign]:
     )
 
 
-def fault_of(d: Differentiation) -> tuple[object, ...]:
+def fault_of(program: Program, d: Differentiation) -> tuple[object, ...]:
     """What PyTorch would say is wrong: the differentiation that raises."""
-    return ("differentiation", d.scope, stable(d.call))
+    return ("differentiation", d.scope, program.spot(d.call))
 
 
 def passes_apart(first: Differentiation, second: Differentiation) -> tuple[Pass, Pass] | None:
