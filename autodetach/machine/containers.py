@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Hashable, Iterator
 
-from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, Core, Raised
+from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import (
@@ -353,11 +353,11 @@ def _counted_key(m: Core, site: Site) -> Hashable | None:
         if not asked or not isinstance(loop, ast.For):
             break
         found.append(current.index)
-        asked.discard(_counter_of(loop))
+        asked.discard(counter_of(loop))
     return None if asked or not found else ("counted", site.node, *found)
 
 
-def _counter_of(loop: ast.For) -> str:
+def counter_of(loop: ast.For) -> str:
     """The name that counts the passes of a loop over `range(n)` or `enumerate(items)`; empty where none does."""
     callee = spelled(loop.iter.func) if isinstance(loop.iter, ast.Call) else ""
     target = loop.target
@@ -531,7 +531,7 @@ def items(m: Core, this: Value) -> Iterable:
             yield this.items[i]
             i += 1
         if not exact and not this.exact:
-            while this.items and i < MAX_PASSES + MAX_SKIPPED:
+            while this.items and i < MOST_PASSES:
                 yield m.draw(this.items[-1], this.items, in_order=True)
                 i += 1
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, NoReturn
 
+from autodetach.machine.delays import MAX_DELAY
 from autodetach.machine.events import Crossing, Drawn, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
 from autodetach.machine.graph import (
     Activation,
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
 
 MAX_PASSES = 3
 MAX_SKIPPED = 2
-"""So many passes that end early, by `continue`, are not counted; what a loop runs through must last for these too."""
+"""So many passes that end early, by `continue`, are not counted."""
+MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY
+"""What a loop runs through must last for so many passes."""
 MAX_EXACT = 4
 MAX_LISTED = 1024
 """So many parameters of a network are looked at: one that is left out would be taken for one that nobody trains."""

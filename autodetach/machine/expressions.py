@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, operators, python_builtins, tensors
-from autodetach.machine.core import MAX_LISTED, MAX_RECURSION, MISSING, OutOfFuel
+from autodetach.machine.core import MAX_LISTED, MAX_PASSES, MAX_RECURSION, MISSING, OutOfFuel
 from autodetach.machine.events import DataRead
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
@@ -14,6 +14,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
 from autodetach.machine.objects import Objects
 from autodetach.machine.operators import LONG, compare, key_in_test, negate
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import (
     CONSTANT_TYPES,
     Class,
@@ -214,12 +215,15 @@ class Expressions(Objects):
             default = True
         test, text = self.tests.key(site.node, site.scope)
         once = self._at_most_once(key, site)
-        if once is not None and once in self.met:
-            return False
+        if once is not None:
+            if once in self.met:
+                return False
+            default = self.loops[-1].index >= MAX_PASSES - 1  # rarely the first: those behind it count, too
         ends = self._end_of_recursion(test)
         if ends is not None and self.oracle.settled(key) is None:
             self.oracle.learn(key, ends)
-        outcome = self.oracle.decide(key, test, site.line, text, default, relevant)
+        turn = self.loops[-1].index if self.loops else None
+        outcome = self.oracle.decide(key, test, site.line, text, default, relevant, turn)
         if self.trail:
             self.trail[-1][1].went[test] = outcome
         if once is not None and outcome:
@@ -242,8 +246,12 @@ class Expressions(Objects):
         """`step == 7`: a counter has a value in one pass of its loop only."""
         if not (isinstance(key, tuple) and len(key) == 3 and key[0] == "==" and self.loops):
             return None
+        activation = self.loops[-1].activation
         is_counter = isinstance(key[1], tuple) and key[1][:1] == ("fresh",)
-        return (site.node, self.loops[-1].activation) if is_counter else None
+        if not is_counter and isinstance(site.node, ast.Compare) and isinstance(activation.node, ast.For):
+            sides = map(spelled, (site.node.left, *site.node.comparators))
+            is_counter = containers.counter_of(activation.node) in sides
+        return (site.node, activation) if is_counter else None
 
     # ---- displays
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import containers, library_objects, tensors
 from autodetach.machine.contexts import Leave
-from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, OutOfFuel, Raised
+from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, MOST_PASSES, OutOfFuel, Raised
 from autodetach.machine.generators import yields
 from autodetach.machine.graph import Activation, Pass, Site
 from autodetach.machine.statements import CONTINUE, MAX_EXACT_ITEMS, RETURN, Statements
@@ -216,11 +216,11 @@ class Machine(Statements):
             return self._opaque_items(value, site)
         if value is None or isinstance(value, (bool, int, float)):
             self.refuse(site, "iterates over what is not iterable", "TypeError")
-        return Iterable(lambda exact: iter([self.opaque("item") for _ in range(MAX_PASSES + MAX_SKIPPED)]))
+        return Iterable(lambda exact: iter([self.opaque("item") for _ in range(MOST_PASSES)]))
 
     def _opaque_items(self, value: Opaque, site: Site) -> Iterable:
         def make(exact: bool) -> Iterator[Value]:
-            for _ in range(MAX_PASSES + MAX_SKIPPED):
+            for _ in range(MOST_PASSES):
                 yield self.part(value, "item", site)
 
         return Iterable(make)
@@ -236,7 +236,7 @@ class Machine(Statements):
             step = self.bind(raw, value, site)
 
             def advance(exact: bool) -> Iterator[Value]:
-                for _ in range(MAX_PASSES + MAX_SKIPPED):
+                for _ in range(MOST_PASSES):
                     try:
                         yield self.call(step, [], {}, site)
                     except Raised:
@@ -247,7 +247,7 @@ class Machine(Statements):
             return self.items_of(value.attrs["#items"], site)
         raw = self.class_attribute(value.cls, "__getitem__")
         if raw is not MISSING:
-            return Iterable(lambda exact: (self.subscript(value, i, site) for i in range(MAX_PASSES + MAX_SKIPPED)))
+            return Iterable(lambda exact: (self.subscript(value, i, site) for i in range(MOST_PASSES)))
         return library_objects.instance_items(self, value, site)
 
 

@@ -16,7 +16,8 @@ TestKey = tuple[str, str, int]
 class Policy(NamedTuple):
     """A path: for each test that departs from its default, the way it goes.
 
-    "other": in every pass; "later": only after the first one; "after": only in the first two.
+    "other": in every pass; "later": only after the first one; "after": only in the first two. What is
+    true but in every k-th pass (see `is_usual`) goes the other way in each third pass, or "later" in each second.
     """
 
     flips: tuple[tuple[TestKey, str], ...] = ()
@@ -81,7 +82,10 @@ class Oracle:
                     return False
         return None
 
-    def decide(self, key: Hashable, test: TestKey, line: int, text: str, default: bool, relevant: bool) -> bool:
+    def decide(
+        self, key: Hashable, test: TestKey, line: int, text: str, default: bool, relevant: bool, turn: int | None
+    ) -> bool:
+        """Which way a test goes, in pass `turn` of the innermost loop, if it is in any."""
         settled = self.settled(key)
         if settled is not None:
             return settled
@@ -94,7 +98,9 @@ class Oracle:
         self.visits[test] = visit + 1
         how = self.policy.flip(test)
         outcome = default
-        if how == "other":
+        if how and turn is not None and is_usual(text):
+            outcome = default != (turn % 2 == 1 if how == "later" else turn % 3 == 2)
+        elif how == "other":
             outcome = not default
         elif how == "later":  # the first time as by default, then the other way
             outcome = default if visit == 0 else not default
@@ -111,6 +117,11 @@ class Oracle:
         self.known[key] = outcome
         if outcome and isinstance(key, tuple) and key and key[0] == "==" and len(key) == 3:
             self.equal_to[key[1]] = key[2]
+
+
+def is_usual(text: str) -> bool:
+    """Whether a test is true but in every k-th pass, by its text: `i % k != 0`, `(i + 1) % k`."""
+    return "%" in text and not text.startswith("not ") and not any(sign in text for sign in ("==", "<", ">", " in "))
 
 
 class TestIndex:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine import containers, tensors
 from autodetach.machine.classes import linear_order
-from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, Core, Raised
+from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.torch_semantics import lookup
@@ -65,7 +65,7 @@ def as_range(m: Core, *args: Value) -> Iterable:
         if exact and known:
             yield from range(start, stop, step)
             return
-        most = MAX_PASSES + MAX_SKIPPED
+        most = MOST_PASSES
         count = most if length is None else min(length, most)
         for i in range(count):
             if i == 0 and is_constant(start):

@@ -13,7 +13,7 @@ from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.entries import Calls, Entry, entries, functions_of, not_reached, number_of_entries
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.oracle import Decision, Policy, TestKey
+from autodetach.machine.oracle import Decision, Policy, TestKey, is_usual
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.values import Class, Frame, Namespace
@@ -262,7 +262,7 @@ def variants(run: Run) -> list[Policy]:
             if decision.relevant and run.machine.oracle.visits.get(decision.key, 0) > 1:
                 made.append(run.policy.with_flip(decision.key, "later"))
                 # What is done in every k-th pass, or with every k elements, is rarely done in the first.
-                if "%" in decision.text or "len(" in decision.text:
+                if ("%" in decision.text or "len(" in decision.text) and not is_usual(decision.text):
                     made.append(run.policy.with_flip(decision.key, "after"))
     return made
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from autodetach.machine import containers, contexts, functional, tensors
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import MAX_EXACT, MAX_LISTED, MAX_PASSES, MAX_SKIPPED, MISSING, WEIGHTS, OutOfFuel, Raised
+from autodetach.machine.delays import MAX_DELAY, delay_of
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.exceptions import (
     TRY,
@@ -597,8 +598,12 @@ def dropped_calls(value: ast.expr) -> list[ast.expr]:
 
 
 def is_cut_short(activation: Activation) -> bool:
-    """Whether a loop has had its passes."""
-    return activation.passes - min(activation.skipped, MAX_SKIPPED) >= MAX_PASSES
+    """Whether a loop has had its passes: with more, where what two of them have made takes long to come to its end."""
+    passes = activation.passes - min(activation.skipped, MAX_SKIPPED)
+    if passes < MAX_PASSES:
+        return False
+    delay = delay_of(activation.node) if isinstance(activation.node, (ast.For, ast.AsyncFor, ast.While)) else 1
+    return passes >= MAX_PASSES + min(delay - 1, MAX_DELAY)
 
 
 def has_module(item: Value) -> bool:

@@ -75,13 +75,21 @@ class Program:
 
     def spot(self, node: ast.AST) -> tuple[str, int]:
         """A node for a key: its `stable` text, and how many of the same stand before it in its function or class."""
-        place = (getattr(node, "lineno", 0), getattr(node, "col_offset", 0))
-        before = (
-            n
-            for n in ast.walk(self.scope(node))
-            if type(n) is type(node) and (n.lineno, n.col_offset) < place and stable(n) == stable(node)  # type: ignore[attr-defined]
-        )
-        return stable(node), sum(1 for _ in before)
+        scope = self.scope(node)
+        alike = self._spots.get((scope, type(node)))
+        if alike is None:
+            alike = self._spots[scope, type(node)] = {}
+            for other in ast.walk(scope):
+                if type(other) is type(node):
+                    alike.setdefault(stable(other), []).append(_start(other))
+            for places in alike.values():
+                places.sort()
+        return stable(node), bisect_left(alike.get(stable(node), []), _start(node))
+
+    @cached_property
+    def _spots(self) -> dict[tuple[ast.AST, type[ast.AST]], dict[str, list[tuple[int, int]]]]:
+        """The nodes of a kind in a function or class: lines and columns by text, in order."""
+        return {}
 
     @cached_property
     def growths(self) -> list[Growth]:
@@ -198,6 +206,10 @@ def line(node: ast.AST | Site) -> int:
     if isinstance(node, Site):
         return node.line
     return getattr(node, "lineno", 0)
+
+
+def _start(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def stable(node: ast.AST) -> str:

@@ -1,0 +1,100 @@
+"""How many passes of a loop it takes until what one of its names holds has come to all that is made of it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from autodetach.machine.spelling import spelled
+
+MAX_DELAY = 4
+"""Passes beyond the usual ones that a loop is given at the most."""
+USED = "#used"
+"""Stands for what statements use that bind no name."""
+BLOCKS = ("body", "orelse", "finalbody", "handlers")
+Sources = dict[str, frozenset[str]]
+"""For each name, those whose values at the begin of a pass are in what it holds."""
+
+
+def delay_of(loop: ast.For | ast.AsyncFor | ast.While) -> int:
+    """The passes that the longest way takes from a name that a loop carries to what is made of it, 1 for most loops.
+
+    `out.append(b); a, b = f(x, a), g(a, b)` takes two from `a` to the list. Kept with the tree.
+    """
+    known: int | None = getattr(loop, "_delay", None)
+    if known is None:
+        known = _longest(_within(loop.body, {}))
+        setattr(loop, "_delay", known)  # noqa: B010 - syntax trees have no such field
+    return known
+
+
+def _within(block: Iterable[ast.stmt], held: Sources) -> Sources:
+    """What names hold behind some statements; those that are not among them hold what they did."""
+    for statement in block:
+        if isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                _assign(target, statement.value, held)
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            _assign(statement.target, statement.value, held)
+        elif isinstance(statement, ast.AugAssign):
+            name = spelled(statement.target)
+            held[name] = _read([statement.target, statement.value], held)
+        elif isinstance(statement, ast.Expr):
+            held[USED] = held.get(USED, frozenset()) | _read([statement.value], held)
+        else:
+            branches = [branch for name in BLOCKS for branch in [getattr(statement, name, None)] if branch]
+            ends = [_within(_statements(branch), dict(held)) for branch in branches]
+            for name in {name for end in ends for name in end}:
+                held[name] = held.get(name, frozenset({name})).union(*(end.get(name, ()) for end in ends))
+    return held
+
+
+def _statements(block: list[ast.AST]) -> Iterator[ast.stmt]:
+    for part in block:
+        if isinstance(part, ast.ExceptHandler):
+            yield from part.body
+        elif isinstance(part, ast.stmt):
+            yield part
+
+
+def _assign(target: ast.expr, value: ast.expr, held: Sources) -> None:
+    pairs = [(target, value)]
+    if isinstance(target, (ast.Tuple, ast.List)):
+        same = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
+        values = value.elts if same and isinstance(value, (ast.Tuple, ast.List)) else [value] * len(target.elts)
+        pairs = list(zip(target.elts, values, strict=True))
+    made = [(spelled(place), _read([source], held)) for place, source in pairs]
+    for name, sources in made:
+        held[name] = sources
+
+
+def _read(expressions: list[ast.expr], held: Sources) -> frozenset[str]:
+    """The names at the begin of the pass whose values are in what some expressions give."""
+    found: set[str] = set()
+    pending: list[ast.AST] = [*expressions]
+    while pending:
+        node = pending.pop()
+        name = spelled(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+        if name in held:
+            found |= held[name]
+            continue
+        if name:
+            found.add(name)
+        pending += ast.iter_child_nodes(node)
+    return frozenset(found)
+
+
+def _longest(held: Sources) -> int:
+    """The longest of the shortest ways from name to name, pass by pass."""
+    carried = {name for sources in held.values() for name in sources} & held.keys()
+    if len(carried) < 2:
+        return 1
+    nexts = {name: [other for other in held if name in held[other]] for name in held}
+    longest = 1
+    for start in carried:
+        level, seen, passes = {start}, {start}, 0
+        while level := {other for name in level for other in nexts[name]} - seen:
+            seen |= level
+            passes += 1
+        longest = max(longest, passes)
+    return longest
