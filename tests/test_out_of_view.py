@@ -1155,3 +1155,71 @@ def test_objects_that_stay_here_and_graphs_that_are_freed_are_of_no_use_to_other
     text = f"import torch\nfrom torch import nn\nfrom meters import Meter\n\n{program}"
     (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
     assert finding.code == "AD101"
+
+
+QUIET_PROGRAMS = {
+    "a network of another framework": """
+import numpy as np
+
+net = Sequential()
+criterion = ClassNLLCriterion()
+X, Y = np.random.rand(100, 2), np.random.rand(100, 2)
+for i in range(20):
+    predictions = net.forward(X)
+    loss = criterion.forward(predictions, Y)
+    net.backward(X, criterion.backward(predictions, Y))
+""",
+    "a graph of messages, which are sent anew": """
+import dgl
+import dgl.function as fn
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+class Predictor(nn.Module):
+    def forward(self, graph, h):
+        with graph.local_scope():
+            graph.ndata["h"] = h
+            graph.apply_edges(fn.u_dot_v("h", "h", "score"))
+            return graph.edata["score"]
+
+g = dgl.graph((torch.randint(0, 100, (500,)), torch.randint(0, 100, (500,))), num_nodes=100)
+g.ndata["feat"] = torch.randn(100, 10)
+g.edata["label"] = torch.randn(500)
+label = g.edata["label"]
+model, predictor = nn.Linear(10, 5), Predictor()
+optimizer = torch.optim.Adam(model.parameters())
+for epoch in range(30):
+    loss = F.mse_loss(predictor(g, model(g.ndata["feat"]))[:, 0], label)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    "slopes, whose graph is kept for the callers": """
+import torch
+from torch.nn import Module
+
+class Controller(Module):
+    def forward(self, cost, x):
+        if cost is None:
+            return x
+        return x - 0.1 * self.slopes(cost, x)
+
+    def slopes(self, cost, x):
+        states = x.data.requires_grad_(True)
+        slopes = []
+        for t in range(self.steps):
+            slope = torch.autograd.grad(cost(states[t]).sum(), states[t], create_graph=True)[0]
+            bend = []
+            for v in range(x.shape[2]):
+                bend.append(torch.autograd.grad(slope[:, v].sum(), states[t], retain_graph=True)[0])
+            slopes.append(slope - torch.stack(bend, dim=-1).sum(-1))
+        return torch.stack(slopes, dim=0)
+""",
+}
+
+
+@pytest.mark.parametrize("name", QUIET_PROGRAMS)
+def test_silent_about(name: str) -> None:
+    source = Source.from_bytes(QUIET_PROGRAMS[name].encode(), "program.py")
+    assert check(source, CheckOptions()).findings == ()

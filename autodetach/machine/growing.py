@@ -43,7 +43,8 @@ def growths(analysis: Analysis) -> list[Growth]:
                 continue  # what comes later may differentiate it
             # What is freed already nobody can differentiate behind the loop.
             loop = growth.activation.node if growth.dead else None
-            is_used = growth.used or (not growth.dead and _escapes(run, growth))
+            is_whole = growth.freeing is None or growth.freeing.retain
+            is_used = growth.used or (is_whole and _escapes(run, growth))
             if is_used or unseen.uses(_place_of(growth).node, loop):
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):

@@ -116,7 +116,8 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             continue
         freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
         used = _may_be_drawn(run, growing, walks) or (
-            freeing is None and (_is_released(run, event, activation) or _is_handed_back(run, event, activation))
+            (freeing is None or freeing.retain)
+            and (_is_released(run, event, activation) or _is_handed_back(run, event, activation))
         )
         is_short = activation.bounded and not (_is_much(event) or trains(run, activation))
         is_small = is_short or activation.inner

@@ -258,7 +258,7 @@ def _type_of(value: Value) -> object:
     last = name.rpartition(".")[2]
     if first == "torch" and last in ("Tensor", "Variable"):
         return "torch.Tensor"
-    is_type = first == "builtins" or (name.startswith("nn.") and last[:1].isupper())
+    is_type = first == "builtins" or (name.startswith("nn.") and last[:1].isupper()) or value.path == "numpy.ndarray"
     return f"{first}.{last}" if is_type else None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import keywords, options, tensors
 from autodetach.machine.arguments import flatten
-from autodetach.machine.core import HELD, MISSING, Core
+from autodetach.machine.core import HELD, MISSING, WEIGHTS, Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
@@ -26,6 +26,7 @@ from autodetach.machine.values import (
     Native,
     Opaque,
     Sequence,
+    Sym,
     Tensor,
     Value,
     graph_in,
@@ -53,7 +54,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if keyword is not MISSING:
         return keyword
     values = [*args, *kwargs.values()]
-    if name == "backward" or name == "manual_backward":
+    if name == "manual_backward" or (name == "backward" and not _is_of_another(args)):
         first = args[0] if args else kwargs.get("loss")
         if isinstance(first, (Tensor, Opaque)) and this.node is None:
             if _is_item(site.node):
@@ -141,6 +142,16 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     return m.call_unknown(name, [this, *args], kwargs, site)
 
 
+def _is_of_another(args: list[Value]) -> bool:
+    """Whether `backward` is a method of another framework: `net.backward(x, gradient)`.
+
+    What PyTorch takes behind the gradient, and its wrappers behind the loss, are flags or optimizers.
+    """
+    second = args[1] if len(args) > 1 else None
+    is_unknown = isinstance(second, (Tensor, Opaque)) or (isinstance(second, Sym) and second.kind == "")
+    return is_unknown and not is_optimizer(second)
+
+
 def _is_item(call: ast.AST) -> bool:
     """Whether a method is called of one of several, `outputs[k].backward(weights)`: there are few engines."""
     return (
@@ -151,12 +162,17 @@ def _is_item(call: ast.AST) -> bool:
 
 
 def _may_rebind(m: Core, this: Opaque, site: Site) -> None:
-    """A method that is called for its effect alone, `model.reset()`, may have given the object another state."""
+    """A method that is called for its effect alone, `model.reset()`, may have given the object another state.
+
+    So nothing is assumed of the history of its parts any more.
+    """
     statement = m.trail[-1][0] if m.trail else None
     if isinstance(statement, ast.Expr) and statement.value is site.node:
         states = [name for name, value in this.attrs.items() if not _is_mark(name) and any(graph_in(value))]
         for name in states:
             del this.attrs[name]
+        if this.node is not None and this.node.weak and WEIGHTS not in this.attrs:
+            this.node = None
 
 
 def _is_mark(name: object) -> bool:
