@@ -193,3 +193,37 @@ def test_what_a_network_of_another_file_returns_is_its_callers(tmp_path: Path) -
     (tmp_path / "banks.py").write_text(BANKS)
     (tmp_path / "speaks.py").write_text(SPEAKS)
     assert autodetach(tmp_path, "check", "speaks.py").returncode == 0
+
+
+NEURON = """\
+def step(x, v, leak):
+    dv = leak * (x - v)
+    return v + dv
+"""
+TIMES = """\
+import time
+
+import torch
+from neuron import step
+
+
+def measure(steps):
+    leak = torch.tensor(0.1, requires_grad=True)
+    v = torch.zeros(8)
+    for _ in range(steps):
+        start = time.time()
+        v = step(torch.randn(8), v, leak)
+        print(time.time() - start)
+
+
+measure(1000)
+"""
+
+
+def test_a_time_step_of_another_file_is_cut_off_by_an_unsafe_fix_only(tmp_path: Path) -> None:
+    (tmp_path / "neuron.py").write_text(NEURON)
+    (tmp_path / "times.py").write_text(TIMES)
+    found = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "times.py").stdout)
+    fixes = [finding["fix"] for finding in found if finding["filename"].endswith("neuron.py")]
+    assert all(fix is None or fix["applicability"] == "unsafe" for fix in fixes)
+    assert found

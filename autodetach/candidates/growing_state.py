@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.detaching import SHARED
+from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.finding import Severity, StoryStep
@@ -39,7 +40,7 @@ def growing_state(program: Program, growth: Growth) -> Suspect:
         story,
         growth.certain,
         (),
-        lambda: _candidates(program, growth),
+        lambda: with_doubt(program, growth, _candidates(program, growth)),
         observed=observed_of(program, (node,)),
     )
 

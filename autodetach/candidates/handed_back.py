@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -24,13 +25,27 @@ def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]
 
 def _is_handed_back(program: Program, growth: Growth) -> bool:
     frame = growth.activation.frame
-    if growth.dead or not isinstance(frame, Frame) or frame.outer is None:
+    if growth.dead or not isinstance(frame, Frame):
         return False
     place = growth.stored.site.node if growth.stored is not None else growth.node.site.node
     if not program.is_imported(place):
+        return False
+    if _is_of_a_step(program, place, frame):
+        return True
+    if frame.outer is None:
         return False
     leaves = {n for n in ancestors([growth.node]) if n.leaf}
     if leaves and leaves <= growth.run.machine.evaluated and not is_module(frame.this):
         return False
     made = {n for n in growth.run.machine.nodes if n.site.node is growth.node.site.node}
     return not made.isdisjoint(makers_of_returned(frame))
+
+
+def _is_of_a_step(program: Program, place: ast.AST, frame: Frame) -> bool:
+    """Whether it is made in a function that returns something, and whose caller has the loop: a cell, a time step."""
+    function = program.scope(place)
+    is_step = (
+        isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and function.name != frame.qualname.rpartition(".")[2]
+    )
+    return is_step and any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(function))
