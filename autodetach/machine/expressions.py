@@ -219,6 +219,8 @@ class Expressions(Objects):
             if once in self.met:
                 return False
             default = self.loops[-1].index >= MAX_PASSES - 1  # rarely the first: those behind it count, too
+            if not default and asks_for_last(site.node):
+                return False
         ends = self._end_of_recursion(test)
         if ends is not None and self.oracle.settled(key) is None:
             self.oracle.learn(key, ends)
@@ -591,3 +593,17 @@ def handlers(machine: type, prefix: str) -> tuple[tuple[type[ast.AST], str], ...
 
 
 __all__ = ["Expressions", "Native"]
+
+
+def asks_for_last(test: ast.AST | None) -> bool:
+    """`i == n - 1`, `i + 1 == n`: whether a test of a counter is true in the last pass, and in no other."""
+    sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else []
+    signs = {ast.Sub: 1, ast.Add: 0}
+    return any(
+        isinstance(side, ast.BinOp)
+        and type(side.op) in signs
+        and isinstance(side.right, ast.Constant)
+        and side.right.value == 1
+        and at == signs[type(side.op)]
+        for at, side in enumerate(sides[:2])
+    )
