@@ -73,7 +73,7 @@ ORDER = (
     "codemods.tree",
     "codemods.*",
     "codemods.copy_statements codemods.drop_guard codemods.inline_element codemods.under_no_grad",
-    "codemods.inline_name codemods.update_in_place",
+    "codemods.inline_name codemods.make_property codemods.update_in_place",
     # What the machine's events mean.
     "suspect",
     "view",
@@ -86,7 +86,7 @@ ORDER = (
     "candidates.*",
     "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
     "candidates.built_with_locals candidates.computed_behind",
-    "candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
+    "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
     # One file a rule.
     "rules.*",
     "rules",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from autodetach.candidates.called_inside import first_statement, is_of_another_class
 from autodetach.machine.graph import Node
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.view.program import Block, Program, calls_of
 
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
@@ -17,12 +18,15 @@ ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 class Built:
     """Statements that move, those that the constructor needs too, and names with the attributes that have their value.
 
-    What the constructor needs too calls nothing, so that it may be computed again.
+    Of the `lacking` ones no attribute has the value: one of the same name would need it. `is_trained`: that of one is a
+    parameter made of it. What the constructor needs too calls nothing, so that it may be computed again.
     """
 
     moved: tuple[ast.stmt, ...]
     copied: tuple[ast.stmt, ...]
     given: tuple[tuple[ast.Name, str], ...]
+    lacking: tuple[str, ...]
+    is_trained: bool
 
 
 def built_with_locals(program: Program, outer: list[Node], body: Block) -> Built | None:
@@ -33,6 +37,16 @@ def built_with_locals(program: Program, outer: list[Node], body: Block) -> Built
     home = next((f for f in functions if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None)
     if home is None or home is goal or not isinstance(goal, ast.FunctionDef) or not _same_self(home, goal):
         return None
+    built = built_by(program, outer, home)
+    if built is None or built.lacking or built.is_trained:
+        return None
+    if _clash(program, goal, [*built.copied, *built.moved], {name.id for name, _ in built.given}):
+        return None
+    return built
+
+
+def built_by(program: Program, outer: list[Node], home: ast.FunctionDef) -> Built | None:
+    """What makes the nodes in a constructor."""
     needed = _needed(program, outer, home)
     if needed is None:
         return None
@@ -42,12 +56,17 @@ def built_with_locals(program: Program, outer: list[Node], body: Block) -> Built
     copied = [s for s in needed if program.names_bound(s) & left]
     moved = [s for s in needed if s not in copied]
     own = {name for s in moved for name in program.names_bound(s)}
-    if any(isinstance(n, ast.Call) or _is_name(n, own) for s in copied for n in ast.walk(s)):
+    if not moved or any(isinstance(n, ast.Call) or _is_name(n, own) for s in copied for n in ast.walk(s)):
         return None
-    given = _given(program, home, needed, bound)
-    if not moved or given is None or _clash(program, goal, needed, {name.id for name, _ in given}):
+    this, *others = (a.arg for a in ast.walk(home.args) if isinstance(a, ast.arg))
+    read = [n for s in needed for n in ast.walk(s) if isinstance(n, ast.Name) and n.id in others]
+    if any(name.id in bound for name in read):
         return None
-    return Built(tuple(moved), tuple(copied), given)
+    kept, trained = _kept(program, home, _itself), _kept(program, home, _of_parameter)
+    given = tuple((name, f"{this}.{kept.get(name.id) or trained.get(name.id, name.id)}") for name in read)
+    others = list(dict.fromkeys(name.id for name in read if name.id not in kept))
+    lacking = tuple(name for name in others if name not in trained)
+    return Built(tuple(moved), tuple(copied), given, lacking, len(lacking) < len(others))
 
 
 def _same_self(home: ast.FunctionDef, goal: ast.FunctionDef) -> bool:
@@ -93,26 +112,31 @@ def _is_name(node: ast.AST, names: set[str]) -> bool:
     return isinstance(node, ast.Name) and node.id in names
 
 
-def _given(
-    program: Program, home: ast.FunctionDef, needed: Block, bound: set[str]
-) -> tuple[tuple[ast.Name, str], ...] | None:
-    """The parameters that the statements read, each with the attribute that keeps it; None if one is kept nowhere."""
-    this, *others = (a.arg for a in ast.walk(home.args) if isinstance(a, ast.arg))
+def _kept(program: Program, home: ast.FunctionDef, given: Callable[[ast.expr], ast.expr]) -> dict[str, str]:
+    """The parameters that are `given` to attributes of the object, each with one that nothing else sets."""
+    this = home.args.args[0].arg
     kept: dict[str, str] = {}
     for statement in home.body:
         for target, value in _pairs(statement):
-            if isinstance(value, ast.Name) and isinstance(target, ast.Attribute) and spelled(target.value) == this:
-                kept[value.id] = target.attr
+            name = given(value)
+            if isinstance(name, ast.Name) and isinstance(target, ast.Attribute) and spelled(target.value) == this:
+                kept[name.id] = target.attr
     stores = (n for n in ast.walk(program.file_of(home)) if isinstance(n, ast.Attribute))
     stored = [
         n.attr for n in stores if isinstance(n.ctx, ast.Store) and not is_of_another_class(program, n, home.body[0])
     ]
-    found: list[tuple[ast.Name, str]] = []
-    for name in (n for s in needed for n in ast.walk(s) if isinstance(n, ast.Name) and n.id in others):
-        if name.id in bound or stored.count(kept.get(name.id, "")) != 1:
-            return None
-        found.append((name, f"{this}.{kept[name.id]}"))
-    return tuple(found)
+    return {name: attribute for name, attribute in kept.items() if stored.count(attribute) == 1}
+
+
+def _itself(value: ast.expr) -> ast.expr:
+    return value
+
+
+def _of_parameter(value: ast.expr) -> ast.expr:
+    """`a` of `nn.Parameter(a)`, which shares its storage."""
+    if isinstance(value, ast.Call) and last_word(value.func) == "Parameter" and len(value.args) == 1:
+        return value.args[0]
+    return value
 
 
 def _pairs(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:

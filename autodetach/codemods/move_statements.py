@@ -40,7 +40,7 @@ class MoveStatements:
         for statement in self.statements:
             if tree.company(statement) != "none":
                 raise Refused("a statement to be moved shares its line with others")
-            begin, stop = self._lines(tree, statement)
+            begin, stop = lines_of(tree, statement)
             text = edited(source.raw, begin, stop, changes).decode(source.encoding)
             if not text.endswith(("\n", "\r")):
                 text += "\n"
@@ -62,7 +62,7 @@ class MoveStatements:
                 blank = source.line_span(above)
                 removals[0] = Edit(blank.start, removals[0].end, "")
                 body += source.raw[blank.start : blank.end].decode(source.encoding)
-            at = self._lines(tree, self.anchor)[0]
+            at = lines_of(tree, self.anchor)[0]
             return (*removals, Edit(at, at, body))
         if self.before:
             at = self._above(tree, first)
@@ -76,23 +76,25 @@ class MoveStatements:
         """Byte offset of the line, or of the comment lines right above it that belong to the same block."""
         return tree.source.line_span(line).start
 
-    def _lines(self, tree: Tree, statement: ast.stmt) -> tuple[int, int]:
-        source = tree.source
-        start, end = tree.span(statement)
-        first, last = source.position(start).line, source.position(end).line
-        indent = source.indent_of(first)
-        while first > 1:
-            above = source.line_text(first - 1)
-            if (
-                not above.strip().startswith("#")
-                or source.indent_of(first - 1) != indent
-                or above.startswith(("#!", "# %%", "#%%"))
-            ):
-                break
-            if "coding" in above and first - 1 <= 2:
-                break
-            first -= 1
-        return source.line_span(first).start, source.line_span(last).end
+
+def lines_of(tree: Tree, statement: ast.stmt) -> tuple[int, int]:
+    """Byte offsets of the lines of a statement, with the comment lines right above it."""
+    source = tree.source
+    start, end = tree.span(statement)
+    first, last = source.position(start).line, source.position(end).line
+    indent = source.indent_of(first)
+    while first > 1:
+        above = source.line_text(first - 1)
+        if (
+            not above.strip().startswith("#")
+            or source.indent_of(first - 1) != indent
+            or above.startswith(("#!", "# %%", "#%%"))
+        ):
+            break
+        if "coding" in above and first - 1 <= 2:
+            break
+        first -= 1
+    return source.line_span(first).start, source.line_span(last).end
 
 
 def inside_strings(statement: ast.stmt, first_line: int) -> set[int]:

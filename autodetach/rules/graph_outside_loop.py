@@ -32,6 +32,8 @@ Nothing moves past what gives another meaning to a name that it reads. If they a
 detached where it is built: safe. Unsafe when the program runs today (the silent kind). What is needed before the
 loop too is built once more inside of it: unsafe. Into the closure of an optimizer moves what it differentiates; where
 the loss is read behind the step, it is what `step` returns, and other values are computed once more, under `no_grad`.
+What a constructor keeps of trained parameters, and no one method reads alone, becomes a property: unsafe where several
+functions read it.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -47,6 +49,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
+from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.detaching import has_graph
 from autodetach.candidates.moved_inside import moved_inside
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
@@ -211,6 +214,7 @@ def _candidates(
             doubt = "each pass trains parameters of its own: one backward over the sum of losses may be meant"
         moved = moved_inside(program, run, activation, readers, outer, doubt)
         yield from moved or repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run))
+        yield from computed_as_property(program, run, outer, doubt)
     elif any(n.leaf and n in stepped for n in ancestors(outer)):
         doubt = doubt or ELSEWHERE
         readers = [reader for reader, _, _ in entries if reader is not None]

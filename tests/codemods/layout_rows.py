@@ -16,6 +16,7 @@ from autodetach.codemods.drop_guard import DropGuard
 from autodetach.codemods.inline_element import InlineElement
 from autodetach.codemods.inline_name import InlineName
 from autodetach.codemods.insert_statement import InsertStatement
+from autodetach.codemods.make_property import MakeProperty
 from autodetach.codemods.move_statements import MoveStatements
 from autodetach.codemods.rename_keyword import RenameKeyword
 from autodetach.codemods.replace_expression import ReplaceExpression
@@ -63,6 +64,19 @@ def insert(anchor: str, text: str = "h = h.detach()", *, before: bool = False) -
 
 def move(*texts: str, to: str, before: bool = True) -> Make:
     return lambda tree: MoveStatements(tuple(statement(tree, t) for t in texts), statement(tree, to), before)
+
+
+def property_of(*texts: str, copied: tuple[str, ...] = (), given: tuple[str, ...] = ()) -> Make:
+    """Names that the constructor is `given` are read from the object."""
+
+    def make(tree: ast.Module) -> Codemod:
+        home = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
+        found = tuple(statement(tree, t) for t in texts)
+        names = [n for one in found for n in ast.walk(one) if isinstance(n, ast.Name) and n.id in given]
+        changes = tuple(ReplaceExpression(n, f"self.{n.id}") for n in names)
+        return MakeProperty(home, found, tuple(statement(tree, t) for t in copied), changes, given)
+
+    return make
 
 
 def copy(*texts: str, to: str, detached: tuple[str, ...] = ()) -> Make:

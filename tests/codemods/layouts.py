@@ -6,6 +6,7 @@ from layout_rows import Row
 from layouts_of_blocks import REWRITTEN, UNDECORATED, UNGUARDED
 from layouts_of_expressions import APPENDED, INLINED, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED
+from layouts_of_properties import PROPERTIES
 from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED, UNDER_NO_GRAD
 
 TABLE: dict[str, dict[str, Row]] = {
@@ -14,6 +15,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "rename_keyword": RENAMED,
     "insert_statement": INSERTED,
     "move_statements": MOVED,
+    "make_property": PROPERTIES,
     "copy_statements": COPIED,
     "assign_result": BOUND,
     "drop_decorator": UNDECORATED,

@@ -1,0 +1,78 @@
+"""Attributes of constructors that become properties, in every layout, and what a careful person makes of each."""
+
+from __future__ import annotations
+
+from layout_rows import BOM, Row, property_of
+
+HEAD = "class C:\n    def __init__(self, e):\n        super().__init__()\n"
+PROPERTY = "\n    @property\n    def x(self):\n"
+
+PROPERTIES: dict[str, Row] = {
+    "the last statement": (
+        property_of("self.x"),
+        HEAD + "        self.x = exp(w)\n\n    def f(self): pass\n",
+        HEAD + PROPERTY + "        return exp(w)\n\n    def f(self): pass\n",
+    ),
+    "comments go with it": (
+        property_of("self.x"),
+        HEAD + "        # of x\n        self.x = exp(w)  # why\n        self.y = 1\n",
+        HEAD + "        self.y = 1\n" + PROPERTY + "        # of x\n        return exp(w)  # why\n",
+    ),
+    "with what the constructor is given": (
+        property_of("self.x", given=("e",)),
+        HEAD + "        self.x = exp(w) + e\n        self.y = 1\n",
+        HEAD + "        self.e = e\n        self.y = 1\n" + PROPERTY + "        return exp(w) + self.e\n",
+    ),
+    "with its names": (
+        property_of("t =", "self.x"),
+        HEAD + "        t = exp(w)\n        self.y = 1\n        self.x = t\n",
+        HEAD + "        self.y = 1\n" + PROPERTY + "        t = exp(w)\n        return t\n",
+    ),
+    "a name that the constructor needs": (
+        property_of("n =", "self.x", copied=("n =",)),
+        HEAD + "        n = 1\n        self.y = n\n        self.x = w * n\n",
+        HEAD + "        n = 1\n        self.y = n\n" + PROPERTY + "        n = 1\n        return w * n\n",
+    ),
+    "over lines": (
+        property_of("self.x"),
+        HEAD + "        self.x = (exp(w)  # w\n                  + 1)\n",
+        HEAD + PROPERTY + "        return (exp(w)  # w\n                  + 1)\n",
+    ),
+    "backslash": (
+        property_of("self.x"),
+        HEAD + "        self.x = \\\n            exp(w)\n",
+        HEAD + PROPERTY + "        return \\\n            exp(w)\n",
+    ),
+    "annotated": (
+        property_of("self.x"),
+        HEAD + "        self.x: T['='] = exp(w)\n",
+        HEAD + PROPERTY + "        return exp(w)\n",
+    ),
+    "tabs": (
+        property_of("self.x"),
+        "class C:\n\tdef __init__(self):\n\t\tself.x=exp(w)\n\t\tself.y = 1\n",
+        "class C:\n\tdef __init__(self):\n\t\tself.y = 1\n\n\t@property\n\tdef x(self):\n\t\treturn exp(w)\n",
+    ),
+    "the last line": (
+        property_of("self.x"),
+        HEAD + "        self.x = exp(w)",
+        HEAD + PROPERTY + "        return exp(w)\n",
+    ),
+    "the last line stays": (
+        property_of("self.x"),
+        HEAD + "        self.x = exp(w)\n        self.y = 1",
+        HEAD + "        self.y = 1\n" + PROPERTY + "        return exp(w)",
+    ),
+    "BOM": (
+        property_of("self.x"),
+        BOM + (HEAD + "        self.x = exp(w)\n").replace("\n", "\r\n").encode(),
+        BOM + (HEAD + PROPERTY + "        return exp(w)\n").replace("\n", "\r\n").encode(),
+    ),
+    "semicolon": (property_of("self.x"), HEAD + "        self.x = exp(w); self.y = 1\n", None),
+    "one line": (property_of("self.x"), "class C:\n    def __init__(self): self.x = exp(w)\n", None),
+    "nothing would be left": (
+        property_of("self.x"),
+        "class C:\n    def __init__(self):\n        self.x = exp(w)\n",
+        None,
+    ),
+}
