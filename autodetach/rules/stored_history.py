@@ -23,9 +23,9 @@ for x, y in loader:
 
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
-where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. Unsafe only if
-the value has history by assumption, or where a function of an imported file returns it, with a graph that is still
-whole.
+where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. Unsafe if the
+value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
+and where no detach is enough, so that the calls which begin the graph go under `no_grad`.
 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed, structural
 from autodetach.candidates.handed_back import with_doubt
+from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
@@ -184,6 +185,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     if keeper is not None and keeper is not stored and isinstance(keeper.element, (ast.Name, ast.Attribute)):
         # What is put together here is used elsewhere, with its graph: only the copy that is kept goes without.
         yield from _whole(program, keeper.element, keeper.value)
+    yield from computed_without_graph(program, growth)
 
 
 def _extending(element: ast.expr) -> Iterator[Candidate]:
