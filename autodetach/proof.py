@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,8 @@ from autodetach.view.program import place_text, stable
 Reached = Counter[tuple[str, str]]
 LeafName = tuple[str, int]
 """The place that makes a leaf, and how many it has made before."""
+Trained = dict[tuple[str, str], set[LeafName]]
+"""By what steps parameters, and where."""
 
 TRANSPARENT = frozenset({"add", "sum", "stack", "part", "leaf", "clone"})
 """Operations that only add up: a repair may bring them in or take them away."""
@@ -32,18 +34,24 @@ class Verdict:
     reason: str = ""
 
 
-def compare(before: Run, after: Run, meant: Candidate) -> Verdict:
-    """Compare what every parameter step consumes on one path; `meant` says what a candidate is meant to change."""
+def compare(before: Run, after: Run, meant: Candidate, elsewhere: Trained) -> Verdict:
+    """Compare what every parameter step consumes on one path; `meant` says what a candidate is meant to change.
+
+    `elsewhere` is what each place that steps parameters still trains on the path that shows the fault, if a candidate
+    cuts on purpose: with other options, some of it may be trained by nothing but what is cut.
+    """
     if not after.finished or after.stopped_by != before.stopped_by:
         if before.stopped_by and after.finished:
             return Verdict(True, True)  # the first program ended early on this path: the second may go on
         return Verdict(False, False, "the edited program ends differently")
-    return _compare_places(before, after) if meant.gathers else _compare_runs(before, after, meant)
+    if meant.gathers:
+        return _compare_places(before, after)
+    return _compare_runs(before, after, meant, elsewhere)
 
 
 def _compare_places(before: Run, after: Run) -> Verdict:
     """Whether each place that steps parameters still does, and what it trains it still trains."""
-    old, new = _trained(before), _trained(after)
+    old, new = trained_by(before), trained_by(after)
     if old.keys() != new.keys():
         return Verdict(False, False, "another place steps parameters")
     if any(leaves - new[place] for place, leaves in old.items()):
@@ -51,13 +59,14 @@ def _compare_places(before: Run, after: Run) -> Verdict:
     return Verdict(True, False)
 
 
-def _trained(run: Run) -> dict[tuple[str, str], set[tuple[str, int]]]:
+def trained_by(run: Run) -> Trained:
+    """The leaves whose gradient each place consumes that steps parameters."""
     names = _leaf_names(run)
     places = {place: steps for place, steps in _by_place(run).items() if place[0] != "grad"}
     return {place: {names[leaf] for step in steps for leaf, _ in step.consumed} for place, steps in places.items()}
 
 
-def _compare_runs(before: Run, after: Run, meant: Candidate) -> Verdict:
+def _compare_runs(before: Run, after: Run, meant: Candidate, elsewhere: Trained) -> Verdict:
     old, new = _by_place(before), _by_place(after)
     if _numbers(old) != _numbers(new):
         return Verdict(False, False, "another number of parameter steps")
@@ -68,7 +77,7 @@ def _compare_runs(before: Run, after: Run, meant: Candidate) -> Verdict:
         if len(steps) != len(new.get(place, ())):
             continue  # gradient is looked at more or less often
         for step, other in zip(steps, new[place], strict=True):
-            verdict = comparison.of(step, other, None if meant.cuts else previous, new[place])
+            verdict = comparison.of(step, other, None if meant.cuts else previous, new[place], elsewhere.get(place, ()))
             if not verdict.kept:
                 return verdict
             equal = equal and verdict.equal
@@ -122,8 +131,13 @@ class _Comparison:
                     found.setdefault((node.site.node, parent), []).append(node.loops)
         return found
 
-    def of(self, step: Step, other: Step, previous: Step | None, beside: list[Step]) -> Verdict:
-        """Compare what two steps consume: `previous` came before the first, `beside` are all of the second's place."""
+    def of(
+        self, step: Step, other: Step, previous: Step | None, beside: list[Step], elsewhere: Collection[LeafName]
+    ) -> Verdict:
+        """Compare what two steps consume: `previous` came before the first, `beside` are all of the second's place.
+
+        What is trained `elsewhere` may be lost.
+        """
         if self._consume_alike(step, other):
             return Verdict(True, True)
         since = previous.clock if previous is not None else 0
@@ -141,6 +155,9 @@ class _Comparison:
             ]
             due = [(d, between(d.roots, leaf, nodes)) for d, nodes in recent]
             must = _count(set().union(*(nodes for _, nodes in due)))
+            if name not in new and name in elsewhere:
+                equal = False
+                continue
             if name not in new:
                 if must or not self._is_trained(name, beside) or not self._is_start(leaf, differentiations):
                     return Verdict(False, False, "a parameter gets no gradient any more")

@@ -6,7 +6,7 @@ from autodetach.faults import known_faults, new_faults
 from autodetach.machine.apart import Spoilt
 from autodetach.machine.project import Project
 from autodetach.machine.run import Analysis, Paths, Run, dissolve
-from autodetach.proof import Verdict, compare
+from autodetach.proof import Verdict, compare, trained_by
 from autodetach.suspect import Candidate
 
 
@@ -68,6 +68,7 @@ class Trial:
         numbers = meant.prefers == "item"
         equal = True
         known = self._before.distinct
+        trained = trained_by(self.run(first)) if meant.cuts else {}
         for number in (first, *(n for n in range(len(self._before.runs)) if n != first)):
             fault = new_faults(self._known, self.one(number), numbers=numbers)
             if fault is not None:
@@ -76,7 +77,8 @@ class Trial:
                 continue  # seen by another name
             if number != first and not self._before.runs[number].finished:
                 continue  # the budget ended on this variation: where it would have led is not known of either program
-            verdict = compare(self._before.runs[number], self.run(number), meant)
+            elsewhere = trained if number != first else {}
+            verdict = compare(self._before.runs[number], self.run(number), meant, elsewhere)
             if not verdict.kept:
                 return verdict
             equal = equal and verdict.equal

@@ -37,6 +37,6 @@ for x in torch.randn(5, 3):
 )
 def test_gradient_stays_the_same_along_the_same_ways(old: str, new: str, is_kept: bool) -> None:
     before, after = (analyse(ast.parse(text)).runs[0] for text in (PROGRAM, PROGRAM.replace(old, new)))
-    verdict = compare(before, after, Candidate("", ()))
+    verdict = compare(before, after, Candidate("", ()), {})
     assert verdict.kept == is_kept, verdict.reason
     assert not is_kept or verdict.equal
