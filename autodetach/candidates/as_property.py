@@ -24,11 +24,13 @@ OWN_OF_MODULES = frozenset(
 """What a parameter must not be kept by in a class with bases: it is there already."""
 EVERYWHERE = "wherever it is read, it is then computed anew, though one of these places may have meant its first value"
 TRAINED = "what was computed of the first value of a parameter is then computed of that which it has by then"
-CHANGES = "what is computed draws random numbers or changes a state, which it will do whenever it is read"
 
 
 def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: str | None) -> Iterator[Candidate]:
-    """Make a property of what the constructor of a class makes of the nodes and sets."""
+    """Make a property of what the constructor of a class makes of the nodes and sets.
+
+    None where that draws random numbers or changes a state, which was meant to happen once.
+    """
     from autodetach.codemods.make_property import MakeProperty
     from autodetach.codemods.replace_expression import ReplaceExpression
 
@@ -44,7 +46,7 @@ def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: s
     if not all(_is_free(program, cls, name) for name in built.lacking):
         return
     if draws_random_numbers(run, [*built.copied, *built.moved]) or keeps_state(program, run, [*built.moved]):
-        doubt = doubt or CHANGES
+        return
     if built.is_trained:
         doubt = doubt or TRAINED
     if any(len({program.scope(n) for n in _mentions(program, cls, name)} - {home}) > 1 for name in names):
