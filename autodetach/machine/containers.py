@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Hashable, Iterator
 
+from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.spelling import spelled
@@ -205,19 +206,8 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
         for k, v in kwargs.items():
             set_item(m, this, k, v, None, site)
         return None
-    if name == "items":
-        return Iterable(
-            lambda exact: iter([Sequence("tuple", [k, v], m.clock) for k, v in list(this.items.values())]),
-            len(this.items) if this.exact else None,
-            "items",
-        )
-    if name in ("keys", "values"):
-        at = 0 if name == "keys" else 1
-        return Iterable(
-            lambda exact: iter([pair[at] for pair in list(this.items.values())]),
-            len(this.items) if this.exact else None,
-            name,
-        )
+    if name in ("items", "keys", "values"):
+        return _walked(m, this, name)
     if name == "clear":
         this.items.clear()
         this.exact = True
@@ -237,6 +227,19 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
     if name == "__contains__" and args:
         return contains(m, this, args[0], site)
     return m.fresh()
+
+
+def _walked(m: Core, this: Mapping, name: str) -> Iterable:
+    """`items()`, `keys()` or `values()` of a dict. Each attribute of an object counts, however many it has."""
+
+    def walk(exact: bool) -> Iterator[Value]:
+        pairs = list(this.items.values())
+        if name == "items":
+            return iter([Sequence("tuple", [k, v], m.clock) for k, v in pairs])
+        return iter([pair[name == "values"] for pair in pairs])
+
+    listed = isinstance(this.items, AttributeView)
+    return Iterable(walk, len(this.items) if this.exact else None, name, listed=listed)
 
 
 def _unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:

@@ -16,6 +16,7 @@ from autodetach.machine import (
     torch_library,
     unknown,
 )
+from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.classes import decorate, library_bases, linear_order
 from autodetach.machine.core import HELD, MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core
 from autodetach.machine.graph import Site
@@ -195,7 +196,7 @@ class Objects(Core):
             return this.cls
         if name == "__dict__":
             view = Mapping(this.born)
-            view.items = _AttributeView(this)
+            view.items = AttributeView(this)
             return view
         for path in library_bases(this.cls):
             found = library_objects.instance_attribute(self, this, path, name, site)
@@ -474,32 +475,3 @@ def goes_inside(active: list[tuple[Frame, list[Value]]], args: list[Value]) -> b
     return len(active) < MAX_NESTED and any(
         isinstance(value, (Tensor, Sequence, Mapping)) and any(value is item for item in outer) for value in args
     )
-
-
-class _AttributeView(dict):  # type: ignore[type-arg]
-    """`obj.__dict__`: reads and writes the attributes of an instance under the hashable form of their names."""
-
-    def __init__(self, this: Instance) -> None:
-        super().__init__({("c", "str", k): (k, v) for k, v in this.attrs.items() if not k.startswith("#")})
-        self._this = this
-
-    def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
-        super().__setitem__(key, pair)
-        if isinstance(pair[0], str):
-            self._this.attrs[pair[0]] = pair[1]
-
-    def __delitem__(self, key: object) -> None:
-        name = self[key][0]
-        super().__delitem__(key)
-        self._this.attrs.pop(name, None)
-
-    def pop(self, key: object, *default: object) -> object:
-        if key in self:
-            pair = self[key]
-            del self[key]
-            return pair
-        return default[0] if default else None
-
-    def clear(self) -> None:
-        for key in list(self):
-            del self[key]

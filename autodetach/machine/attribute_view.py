@@ -1,0 +1,34 @@
+"""The attributes of an object as the dict that Python keeps them in."""
+
+from __future__ import annotations
+
+from autodetach.machine.values import Instance, Value
+
+
+class AttributeView(dict):  # type: ignore[type-arg]
+    """`obj.__dict__`: reads and writes the attributes of an instance under the hashable form of their names."""
+
+    def __init__(self, this: Instance) -> None:
+        super().__init__({("c", "str", k): (k, v) for k, v in this.attrs.items() if not k.startswith("#")})
+        self._this = this
+
+    def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
+        super().__setitem__(key, pair)
+        if isinstance(pair[0], str):
+            self._this.attrs[pair[0]] = pair[1]
+
+    def __delitem__(self, key: object) -> None:
+        name = self[key][0]
+        super().__delitem__(key)
+        self._this.attrs.pop(name, None)
+
+    def pop(self, key: object, *default: object) -> object:
+        if key in self:
+            pair = self[key]
+            del self[key]
+            return pair
+        return default[0] if default else None
+
+    def clear(self) -> None:
+        for key in list(self):
+            del self[key]
