@@ -34,6 +34,7 @@ loop too is built once more inside of it: unsafe. Into the closure of an optimiz
 the loss is read behind the step, it is what `step` returns, and other values are computed once more, under `no_grad`.
 What a constructor keeps of trained parameters, and no one method reads alone, becomes a property: unsafe where several
 functions read it.
+So is a roll-out in lists whose values the loop computes anew: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -55,6 +56,7 @@ from autodetach.candidates.moved_inside import moved_inside
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
 from autodetach.candidates.stores import at_store, copied_in, stored_last
+from autodetach.candidates.without_grad import computed_without_grad
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
 from autodetach.machine.operands import expression_of
@@ -207,6 +209,7 @@ def _candidates(
         stored = (Candidate(*repair, meant) for repair in at_store(places))
         for candidate in (*stored, *_detached(program, entries, meant), *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
+        yield from computed_without_grad(program, activation, outer, meant)
         return
     if any(n.leaf and n in trained for n in ancestors(outer)):
         readers = [reader for reader, _, _ in entries if reader is not None]
