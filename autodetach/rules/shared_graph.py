@@ -28,6 +28,7 @@ Safe where one optimizer (or none) consumes the gradient, with no step in betwee
 before, and every loss reaches the same parameters. Unsafe where several optimizers share the gradient, or where one
 loss contains the other: then the author may have meant to detach. Where a log-probability is weighted with what the
 other loss trains (the advantage of a critic, in the loss of an actor), the weight is detached, which is unsafe too.
+So is giving the result of a second forward, which nobody reads, the name from which the second loss is computed.
 
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
@@ -53,6 +54,7 @@ from autodetach.candidates.shared_calls import (
     repeated_behind_step,
     shared_calls,
 )
+from autodetach.candidates.under_its_name import under_its_name
 from autodetach.candidates.weighted import detached
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk
@@ -118,6 +120,7 @@ def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:
 
 
 def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candidate]:
+    yield from under_its_name(program, run, event.first, event.second)
     calls = shared_calls(event)
     goes_on = is_state(event)
     doubt = doubt_of(run, calls) or (GOES_ON if goes_on else None)

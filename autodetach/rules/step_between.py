@@ -29,7 +29,8 @@ A step is moved only if every step still consumes gradient of the same losses; u
 the gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step, if
 nothing reads it before; or it is differentiated, and its parameters stepped, before the first step; or it is computed
 once more, the first one from a detached value where both would train its makers; or the first step is dropped, if the
-same one runs behind the second loss and nothing is zeroed in between.
+same one runs behind the second loss and nothing is zeroed in between. Where the forward is run again behind the step,
+but under a name that nobody reads, it takes the name of the old result.
 These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
@@ -47,6 +48,7 @@ from collections.abc import Iterator
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
 from autodetach.candidates.own_inputs import restricting
+from autodetach.candidates.under_its_name import under_its_name
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Site, diverge
@@ -124,6 +126,8 @@ def _suspect(
 def _candidates(
     program: Program, run: Run, event: StaleSaved | SecondWalk, by: Differentiation, changed: Site
 ) -> Iterator[Candidate]:
+    for first in event.node.walked_by[:1]:
+        yield from under_its_name(program, run, first, by)
     moved = list(step_moved_behind(program, run, by, changed))
     yield from moved
     if isinstance(event, StaleSaved):
