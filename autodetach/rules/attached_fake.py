@@ -36,9 +36,10 @@ When the fake is detached, made under `no_grad`, or judged anew for the generato
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from autodetach.candidates.called_again import called_again
+from autodetach.candidates.handed_through import handed_through
 from autodetach.candidates.own_inputs import restricted
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
@@ -199,29 +200,42 @@ def _expression(node: Node, operand: Value, inner: bool) -> ast.expr | None:
 def _candidates(
     program: Program, run: Run, event: SecondWalk | StaleSaved, cuts: list[tuple[Differentiation, ...]]
 ) -> Iterator[Candidate]:
-    from autodetach.codemods.append_method import AppendMethod
-
-    tried = []
+    tried: list[Sequence[ast.expr]] = []
     stepped = stepped_between(run, event.node.walked_by[0], _second(event))
     doubt = "a step stands in between: the second loss may be meant to be computed again behind it" if stepped else None
     for group, shared, inner in ((g, s, i) for i in (False, True) for g in cuts for s in (True, False)):
-        expressions = list({e: None for d in group for _, _, e in unconsumed_edges(run, d, shared, inner=inner)})
+        edges = [edge for d in group for edge in unconsumed_edges(run, d, shared, inner=inner)]
+        expressions = list({e: None for _, _, e in edges})
         if not expressions or expressions in tried:
             continue
         tried.append(expressions)
-        codemods = tuple(AppendMethod(e, "detach") for e in expressions)
-        shown = ", ".join(f"`{text(e)}`" for e in expressions)
-        removals = without_retain(n for d in group for n in d.walked)
-        if removals:
-            yield Candidate(f"detach {shown}, and retain no graph", (*codemods, *removals), doubt)
-        yield Candidate(f"detach {shown}", codemods, doubt, last_resort=inner)
         alike = [e for one in expressions for e in _alike(program, one)]
+        if handed_through(program, edges):
+            every, walked = _given(run, [*expressions, *alike], shared, inner)
+            handed_in = handed_through(program, every)
+            if handed_in and handed_in not in tried:
+                tried.append(handed_in)
+                yield from _detached(handed_in, [*group, *walked], doubt)
+        yield from _detached(expressions, group, doubt, last_resort=inner)
         if alike:
-            shown = ", ".join(f"`{text(e)}`" for e in (*expressions, *alike))
-            more = tuple(AppendMethod(e, "detach") for e in alike)
-            yield Candidate(f"detach {shown}", (*codemods, *more), doubt, last_resort=True)
+            _, walked = _given(run, alike, shared, inner)
+            yield from _detached([*expressions, *alike], [*group, *walked], doubt, last_resort=True)
     yield from _called_again(program, run, _second(event))
     yield from restricted(program, run, _second(event))
+
+
+def _detached(
+    expressions: Sequence[ast.expr], walking: Iterable[Differentiation], doubt: str | None, *, last_resort: bool = False
+) -> Iterator[Candidate]:
+    """Detach them all; at first so that no graph is retained for those that walk it any more."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    codemods = tuple(AppendMethod(e, "detach") for e in expressions)
+    shown = ", ".join(dict.fromkeys(f"`{text(e)}`" for e in expressions))
+    removals = without_retain(n for d in walking for n in d.walked)
+    if removals:
+        yield Candidate(f"detach {shown}, and retain no graph", (*codemods, *removals), doubt, last_resort=last_resort)
+    yield Candidate(f"detach {shown}", codemods, doubt, last_resort=last_resort)
 
 
 def _called_again(program: Program, run: Run, d: Differentiation) -> Iterator[Candidate]:
@@ -244,6 +258,19 @@ def _alike(program: Program, expression: ast.expr) -> Iterator[ast.expr]:
             given = other.args[place]
             if _called(other) == _called(call) and isinstance(given, (ast.Name, ast.Attribute)):
                 yield given
+
+
+def _given(
+    run: Run, expressions: list[ast.expr], shared: bool, inner: bool
+) -> tuple[list[Edge], list[Differentiation]]:
+    """The edges by which expressions give graph to those that walk it in vain, and these."""
+    edges: list[Edge] = []
+    walking: list[Differentiation] = []
+    for d in run.machine.differentiations:
+        given = [edge for edge in unconsumed_edges(run, d, shared, inner=inner) if edge[2] in expressions]
+        edges += given
+        walking += [d] if given else []
+    return edges, walking
 
 
 def _called(call: ast.Call) -> str:
