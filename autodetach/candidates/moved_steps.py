@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.shared_calls import doubt_of, repeated_behind_step
 from autodetach.machine.events import Step
-from autodetach.machine.graph import Differentiation, Site, trail_of
+from autodetach.machine.graph import Differentiation, Node, Site, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
@@ -94,13 +94,11 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
 
     steps = [step for step in run.machine.steps if step.what == "step"]
     stepping = {place for step in steps for place, _ in step.trail}
-    built = [n.number for n in by.walked if not n.leaf and n.loops == by.loops]
-    reached = set(by.walked)
+    read = _first_read(by)
     in_the_way = {
         place: step
         for step in steps
-        if min(built, default=by.number) < step.clock < by.number
-        and not reached.isdisjoint(leaf for leaf, _ in step.consumed)
+        if step.clock < by.number and any(read.get(leaf, by.number) < step.clock for leaf, _ in step.consumed)
         for place, _ in step.trail
     }
     anchor = _beside(program, program.statement(by.call), in_the_way)
@@ -131,6 +129,16 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
         freed = MoveStatements(tuple(group), block[goal], changes=flags, paragraph=True)
         yield Candidate(f"{message}, and no graph is retained", (freed, *zeroing), doubt)
     yield Candidate(message, (MoveStatements(tuple(group), block[goal], paragraph=True), *zeroing), doubt)
+
+
+def _first_read(by: Differentiation) -> dict[Node, int]:
+    """When the graph of a differentiation first read each of its leaves: only a later step is in its way."""
+    found: dict[Node, int] = {}
+    for node in sorted(by.walked, key=lambda n: n.number):
+        for leaf in node.parents if node.loops == by.loops else ():
+            if leaf.leaf:
+                found.setdefault(leaf, node.number)
+    return found
 
 
 def _beside(program: Program, statement: ast.stmt | None, places: Container[ast.stmt]) -> ast.stmt | None:
