@@ -104,12 +104,13 @@ def _outdated(run: Run, by: Differentiation) -> tuple[int, list[Node]]:
 def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt], goal: ast.stmt) -> bool:
     """Whether nothing up to `goal` reads what the statements bind, or binds what they read: they may as well run there.
 
-    What they bind are names of their own function, which no other one reads.
+    What they bind are names of their own function, which no other one reads, or places in a list that it has made.
     """
     if goal not in block or not all(s in block for s in statements):
         return False
     over = [s for s in block[block.index(statements[0]) : block.index(goal)] if s not in statements]
-    if not over or not all(isinstance(n, ast.Name) for s in statements for t in targets_of(s) for n in _parts(t)):
+    targets = [part for s in statements for t in targets_of(s) for part in _parts(t)]
+    if not over or not all(isinstance(t, ast.Name) or _is_place(program, t, over) for t in targets):
         return False
     bound = {name for s in statements for name in program.names_bound(s)}
     if not program.may_pass(statements, over):
@@ -117,6 +118,27 @@ def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt]
     scope = program.scope(goal)
     elsewhere = (n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id in bound)
     return all(program.scope(n) is scope for n in elsewhere)
+
+
+def _is_place(program: Program, target: ast.expr, over: list[ast.stmt]) -> bool:
+    """Whether it is `actions[i]`, of a list that this function has made and nothing in between mentions."""
+    held = target.value if isinstance(target, ast.Subscript) else None
+    if not isinstance(held, ast.Name) or any(held.id in program.names_read(s) | program.names_bound(s) for s in over):
+        return False
+    names = (n for n in ast.walk(program.scope(target)) if isinstance(n, ast.Name) and n.id == held.id)
+    bound = [n for n in names if not isinstance(n.ctx, ast.Load)]
+    return bool(bound) and all(isinstance(_value_of(program, n), (ast.List, ast.ListComp)) for n in bound)
+
+
+def _value_of(program: Program, name: ast.Name) -> ast.expr | None:
+    """What an assignment binds a name to, as it is written there: `[]` of `a` and of `b` in `a, b = [], []`."""
+    statement = program.statement(name)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return next((v for t, v in zip(target.elts, value.elts, strict=True) if t is name), None)
+    return value if target is name else None
 
 
 def _parts(target: ast.expr) -> list[ast.expr]:
