@@ -11,7 +11,7 @@ from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, targets_of, text
+from autodetach.view.program import Program, statement_in, targets_of, text
 
 DOUBT = "steps stand between the losses: the later ones may be meant to be computed again behind them"
 SPREADING = frozenset({"parameters", "list", "chain"})
@@ -35,6 +35,25 @@ def restricted(program: Program, run: Run, d: Differentiation) -> Iterator[Candi
         shown = ", ".join(f"`{text(call.func)}`" for call in asked)
         codemods = tuple(SetKeyword(call, "inputs", given) for call, given in asked.items())
         yield Candidate(f"ask {shown} for what its step trains alone: `inputs=...`", codemods, DOUBT, last_resort=True)
+
+
+def restricting_all(program: Program, run: Run, d: Differentiation, repair: Candidate) -> Iterator[Candidate]:
+    """The repair, and each loss of the pass for what its own step trains, where one statement has made them all."""
+    if not _made_together(run, d):
+        return
+    for own in restricted(program, run, d):
+        codemods, doubt = (*repair.codemods, *own.codemods), repair.doubt or own.doubt
+        yield replace(own, message=f"{repair.message}, and {own.message}", codemods=codemods, doubt=doubt)
+
+
+def _made_together(run: Run, d: Differentiation) -> bool:
+    """Whether one call has made all losses of a pass: to compute one of them again would be to compute the others."""
+    roots = [r for o in run.machine.differentiations if o.loops == d.loops for r in o.roots]
+    for now, frame in d.trail:
+        places = {statement_in(root, frame) for root in roots}
+        if len(places) == 1 and isinstance(next(iter(places)), ast.Assign) and now not in places:
+            return True
+    return False
 
 
 def restricting(program: Program, run: Run, d: Differentiation, repair: Candidate) -> Iterator[Candidate]:

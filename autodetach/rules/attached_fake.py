@@ -23,6 +23,7 @@ loss_d = bce(D(real), ones) + bce(D(fake.detach()), zeros)
 ## Fix safety
 Safe where no parameter step stands between the two backward calls: the program could only raise before, and no gradient
 that any step consumes changes. Unsafe otherwise: the second loss may be meant to be computed again behind the step.
+A fake that goes through a pool which gives it back is detached before it, so that the pool keeps no graph either.
 Where both losses are made of one `D(fake)`, it is computed once more, from the detached fake, for the second loss.
 That is unsafe: it costs another forward, and layers that draw or count notice it.
 

@@ -30,7 +30,8 @@ the gradient, since one loss may be meant to be detached. Otherwise the second l
 nothing reads it before; or it is differentiated, and its parameters stepped, before the first step; or it is computed
 once more, the first one from a detached value where both would train its makers; or the first step is dropped, if the
 same one runs behind the second loss and nothing is zeroed in between. Where the forward is run again behind the step,
-but under a name that nobody reads, it takes the name of the old result.
+but under a name that nobody reads, it takes the name of the old result. Where one call has made all losses, each is
+differentiated for what its own step trains (`inputs=...`), and the steps follow.
 These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
@@ -47,7 +48,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
-from autodetach.candidates.own_inputs import restricting
+from autodetach.candidates.own_inputs import restricting, restricting_all
 from autodetach.candidates.under_its_name import under_its_name
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
@@ -136,6 +137,8 @@ def _candidates(
     yield from behind[:-1]
     if isinstance(event, StaleSaved):
         yield from differentiated_before(program, run, by)
+    for repair in moved:
+        yield from restricting_all(program, run, by, repair)
     yield from behind[-1:]  # the one that computes everything twice
     yield from called_behind_step(program, run, by)
     yield from stepped_once(program, run, by)
