@@ -1,33 +1,57 @@
-"""What is only kept as a value is computed under `no_grad`, where one call or a few begin all of its graph."""
+"""What is only kept as a value, or taken for a constant, is computed under `no_grad`.
+
+It is for what no `detach` of one expression reaches: one call, or a few, begin all of its graph, or return several
+tensors or lists of them.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from autodetach.machine.graph import Node, ancestors, pass_of, trail_of
+from autodetach.machine.graph import Activation, Node, ancestors, pass_of, trail_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.values import Frame
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, line, statement_in, text
+from autodetach.view.program import Program, line, statement_in, targets_of, text, without_retain
 
 MEANT = "what else is computed there has no graph then, either"
 
 
 def computed_without_graph(program: Program, growth: Growth) -> Iterator[Candidate]:
-    """Put the statements that begin the graph under `no_grad`: in the innermost function first that has all of them."""
+    """Put the statements that begin the graph of what grows under `no_grad`, in the innermost function that has all."""
     from autodetach.codemods.under_no_grad import UnderNoGrad
 
     begins = [] if growth.dead else _beginnings(growth)
     seen: set[ast.stmt] = set()
     for _, frame in reversed(trail_of(begins[0]) if begins else ()):
-        statements = _statements(program, begins, frame)
+        statements = _of_no_module(program, begins, frame)
         if not statements or not seen.isdisjoint(statements) or not program.imports_torch(statements[0]):
             continue
         seen.update(statements)
         shown = ", ".join(f"`{text(s)}`" for s in statements)
         yield Candidate(f"compute without graph: {shown}", (UnderNoGrad(tuple(statements)),), MEANT, last_resort=True)
+
+
+def built_without_graph(
+    program: Program, activation: Activation, outer: list[Node], doubt: str | None
+) -> Iterator[Candidate]:
+    """Put the assignments before a loop under `no_grad` that bring weights to the nodes."""
+    from autodetach.codemods.under_no_grad import UnderNoGrad
+
+    begins = [n for n in outer if any(parent.leaf for parent in n.parents)]
+    found = _together(program, begins, activation.frame)
+    assigned = [s for s in found if isinstance(s, ast.Assign)]
+    if not assigned or len(assigned) < len(found) or not program.imports_torch(found[0]):
+        return
+    shown = ", ".join(f"`{text(t)}`" for s in assigned for t in targets_of(s))
+    under, flags = UnderNoGrad(tuple(found)), without_retain(outer)
+    if flags:
+        yield Candidate(
+            f"compute {shown} without graph, and retain no graph", (under, *flags), doubt, cuts=True, last_resort=True
+        )
+    yield Candidate(f"compute {shown} without graph", (under,), doubt, cuts=True, last_resort=True)
 
 
 def _beginnings(growth: Growth) -> list[Node]:
@@ -37,14 +61,19 @@ def _beginnings(growth: Growth) -> list[Node]:
     return [n for n in own if any(p.leaf or within_pass not in p.loops for p in n.parents)]
 
 
-def _statements(program: Program, begins: list[Node], frame: object) -> list[ast.stmt]:
-    """The plain statements of a frame, one behind the other, in which all of them begin; not of a module."""
+def _of_no_module(program: Program, begins: list[Node], frame: object) -> list[ast.stmt]:
     function = getattr(frame, "function", None)
     if not isinstance(frame, Frame) or is_module(frame.this) or getattr(function, "name", "") == "forward":
         return []
+    return _together(program, begins, frame)
+
+
+def _together(program: Program, begins: Iterable[Node], frame: object) -> list[ast.stmt]:
+    """The plain statements of a frame in which all of them begin, if they stand one behind the other; else none."""
     found = {statement_in(n, frame) for n in begins}
-    ordered = sorted((s for s in found if s is not None), key=line)
-    if len(ordered) < len(found) or not all(isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr)) for s in ordered):
+    plain = (s for s in found if isinstance(s, (ast.Assign, ast.AnnAssign, ast.Expr)))
+    ordered: list[ast.stmt] = sorted(plain, key=line)
+    if not ordered or len(ordered) < len(found):
         return []
     block = program.block(ordered[0])
     if ordered[0] not in block:

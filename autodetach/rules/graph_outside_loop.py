@@ -56,7 +56,7 @@ from autodetach.candidates.moved_inside import moved_inside
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
 from autodetach.candidates.stores import at_store, copied_in, stored_last
-from autodetach.candidates.without_grad import computed_without_grad
+from autodetach.candidates.without_graph import built_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
 from autodetach.machine.operands import expression_of
@@ -209,7 +209,7 @@ def _candidates(
         stored = (Candidate(*repair, meant) for repair in at_store(places))
         for candidate in (*stored, *_detached(program, entries, meant), *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
-        yield from computed_without_grad(program, activation, outer, meant)
+        yield from built_without_graph(program, activation, outer, meant)
         return
     if any(n.leaf and n in trained for n in ancestors(outer)):
         readers = [reader for reader, _, _ in entries if reader is not None]
