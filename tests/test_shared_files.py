@@ -227,3 +227,41 @@ def test_a_time_step_of_another_file_is_cut_off_by_an_unsafe_fix_only(tmp_path: 
     fixes = [finding["fix"] for finding in found if finding["filename"].endswith("neuron.py")]
     assert all(fix is None or fix["applicability"] == "unsafe" for fix in fixes)
     assert found
+
+
+KERNEL = """\
+import torch
+from torch import nn
+
+
+class Kernel(nn.Module):
+    def __init__(self, dims, eps=1e-6):
+        super().__init__()
+        self.log_scales = nn.Parameter(torch.zeros(dims))
+        self.scales = torch.exp(self.log_scales) + eps
+
+    def forward(self, a, b):
+        return torch.exp(-0.5 * ((a - b) / self.scales).pow(2).sum(-1))
+"""
+FITS = """\
+import torch
+from kernels import Kernel
+
+kernel = Kernel(2)
+optimizer = torch.optim.Adam(kernel.parameters(), lr=0.1)
+for step in range(20):
+    optimizer.zero_grad()
+    loss = kernel(torch.randn(8, 2), torch.randn(8, 2)).mean()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_property_of_another_file_is_unsafe_since_others_may_set_it(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text(KERNEL)
+    (tmp_path / "fits.py").write_text(FITS)
+    (finding,) = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "fits.py").stdout)
+    assert finding["fix"]["message"] == "make `self.scales` a property"
+    assert finding["fix"]["applicability"] == "unsafe"
+    assert autodetach(tmp_path, "fix", "--unsafe-fixes", ".").returncode == 0
+    assert "@property\n    def scales(self):\n" in (tmp_path / "kernels.py").read_text()

@@ -23,6 +23,7 @@ OWN_OF_MODULES = frozenset(
 )
 """What a parameter must not be kept by in a class with bases: it is there already."""
 EVERYWHERE = "wherever it is read, it is then computed anew, though one of these places may have meant its first value"
+SET_ELSEWHERE = "other programs may set the attribute of this class, which a property does not let them"
 TRAINED = "what was computed of the first value of a parameter is then computed of that which it has by then"
 
 
@@ -49,6 +50,8 @@ def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: s
         return
     if built.is_trained:
         doubt = doubt or TRAINED
+    if program.is_imported(home):
+        doubt = doubt or SET_ELSEWHERE
     if any(len({program.scope(n) for n in _mentions(program, cls, name)} - {home}) > 1 for name in names):
         doubt = doubt or EVERYWHERE
     changes = tuple(ReplaceExpression(name, kept) for name, kept in built.given)
