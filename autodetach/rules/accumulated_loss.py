@@ -29,8 +29,9 @@ history by assumption, where an update is made a leaf again (`create_graph=True`
 where a function of an imported file returns the sum, with a graph that is still whole.
 
 ## When it stays silent
-When any path differentiates the sum, or another program of the same run that shares the file, when it is handed to code
-that is not in view before its graph was freed, and when the values are numbers already.
+When any path differentiates the sum, or its function does under its name, or another program of the same run that
+shares the file, when it is handed to code that is not in view before its graph was freed, and when the values are
+numbers already.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html
@@ -64,7 +65,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     statement = program.statement(growth.node.site.node)
     if statement is None or (not growth.elements and is_update(statement)):
         return None  # without anything new in it, `w = w - step` is a matter of leaves
-    if _is_set_once(program, statement):
+    if _is_set_once(program, statement) or (not growth.dead and _is_differentiated_by_name(program, statement)):
         return None
     elements = [
         (narrowed(e.expression, e.node.site.operands if e.node.site.node is e.expression else ()), e.value)
@@ -106,6 +107,15 @@ def _is_set_once(program: Program, statement: ast.stmt) -> bool:
     places = {text(target) for target in statement.targets if isinstance(target, ast.Subscript)}
     tests = [at.test for at in program.enclosing(statement) if isinstance(at, ast.If)]
     return not places.isdisjoint(_parts(tests)) and places.isdisjoint(_parts([statement.value]))
+
+
+def _is_differentiated_by_name(program: Program, statement: ast.stmt) -> bool:
+    """`loss += one`, and `loss.backward()` in the same function, of which no path was seen that leads there."""
+    name = spelled(_target(statement) or statement)
+    calls = (n for n in ast.walk(program.scope(statement)) if isinstance(n, ast.Call))
+    return any(
+        isinstance(c.func, ast.Attribute) and c.func.attr == "backward" and spelled(c.func.value) == name for c in calls
+    )
 
 
 def _parts(expressions: list[ast.expr]) -> Iterator[str]:
