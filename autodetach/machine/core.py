@@ -398,9 +398,10 @@ class Core:
         nodes: list[Node] = []
         tags: set[object] = set()
         for value in values:
-            made = [this for this in tensors_in(value) if isinstance(this, Opaque) and HELD in this.attrs]
-            for part in (value, *(v for this in made for v in this.attrs.values())):
-                nodes.extend(t.node for t in graph_in(part) if t.node is not None and not t.node.leaf)
+            found = list(tensors_in(value))
+            made = [this for this in found if isinstance(this, Opaque) and HELD in this.attrs]
+            found += (t for this in made for kept in this.attrs.values() for t in tensors_in(kept))
+            nodes.extend(t.node for t in found if t.node is not None and not t.node.leaf)
             tags.update(tags_in(value))
         if nodes or tags:
             self.escapes.append(Escape(tuple(dict.fromkeys(nodes)), site, self.tick(), how, frozenset(tags)))

@@ -580,6 +580,22 @@ def _is_first(node: ast.Subscript) -> bool:
     return isinstance(node.slice, ast.Constant) and node.slice.value == 0 and isinstance(node.ctx, ast.Load)
 
 
+def asks_for_last(test: ast.AST | None) -> bool:
+    """`i == n - 1`, `i + 1 == n`: whether a test of a counter is true in the last pass, and in no other."""
+    return isinstance(test, ast.Compare) and (
+        _is_off_by_one(test.left, ast.Add) or _is_off_by_one(test.comparators[0], ast.Sub)
+    )
+
+
+def _is_off_by_one(side: ast.expr, sign: type[ast.operator]) -> bool:
+    return (
+        isinstance(side, ast.BinOp)
+        and isinstance(side.op, sign)
+        and isinstance(side.right, ast.Constant)
+        and side.right.value == 1
+    )
+
+
 _handlers: dict[tuple[str, str], tuple[tuple[type[ast.AST], str], ...]] = {}
 
 
@@ -593,17 +609,3 @@ def handlers(machine: type, prefix: str) -> tuple[tuple[type[ast.AST], str], ...
 
 
 __all__ = ["Expressions", "Native"]
-
-
-def asks_for_last(test: ast.AST | None) -> bool:
-    """`i == n - 1`, `i + 1 == n`: whether a test of a counter is true in the last pass, and in no other."""
-    sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else []
-    signs = {ast.Sub: 1, ast.Add: 0}
-    return any(
-        isinstance(side, ast.BinOp)
-        and type(side.op) in signs
-        and isinstance(side.right, ast.Constant)
-        and side.right.value == 1
-        and at == signs[type(side.op)]
-        for at, side in enumerate(sides[:2])
-    )

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, growing_store, is_differentiated_later, origin_of, stored_alike
-from autodetach.machine.growth import Growth, makers_of_returned
+from autodetach.machine.growth import Growth, is_whole, makers_of_returned
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.unseen import Unseen
@@ -43,8 +43,7 @@ def growths(analysis: Analysis) -> list[Growth]:
                 continue  # what comes later may differentiate it
             # What is freed already nobody can differentiate behind the loop.
             loop = growth.activation.node if growth.dead else None
-            is_whole = growth.freeing is None or growth.freeing.retain
-            is_used = growth.used or (is_whole and _escapes(run, growth))
+            is_used = growth.used or (is_whole(growth.freeing) and _escapes(run, growth))
             if is_used or unseen.uses(_place_of(growth).node, loop):
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):

@@ -8,7 +8,16 @@ from collections.abc import Collection, Iterable
 
 from autodetach.machine.events import Drawn, Stored
 from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, ancestors, pass_of, within
-from autodetach.machine.growth import LINEAR, Element, Growth, freed_within, makers_of_returned, proven, trains
+from autodetach.machine.growth import (
+    LINEAR,
+    Element,
+    Growth,
+    freed_within,
+    is_whole,
+    makers_of_returned,
+    proven,
+    trains,
+)
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -116,8 +125,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             continue
         freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
         used = _may_be_drawn(run, growing, walks) or (
-            (freeing is None or freeing.retain)
-            and (_is_released(run, event, activation) or _is_handed_back(run, event, activation))
+            is_whole(freeing) and (_is_released(run, event, activation) or _is_handed_back(run, event, activation))
         )
         is_short = activation.bounded and not (_is_much(event) or trains(run, activation))
         is_small = is_short or activation.inner

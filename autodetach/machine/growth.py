@@ -65,6 +65,11 @@ def trains(run: Run, activation: Activation) -> bool:
     return any(s.what != "grad" and s.consumed and pass_of(s.loops, activation) is not None for s in run.machine.steps)
 
 
+def is_whole(freeing: Differentiation | None) -> bool:
+    """Whether others may still differentiate what a pass has made, since nothing has freed it: see `freed_within`."""
+    return freeing is None or freeing.retain
+
+
 def freed_within(elements: tuple[Element, ...], within_pass: Pass) -> Differentiation | None:
     """A differentiation in the same pass that walked an element, or the graph of this pass behind it."""
     for element in elements:
