@@ -340,3 +340,42 @@ def test_a_state_that_goes_on_into_the_next_forward_is_in_doubt() -> None:
     assert finding.fix is not None
     assert all(f.applicability is Applicability.UNSAFE for f in (finding.fix, *finding.alternatives))
     assert any("keep the graph" in f.message for f in finding.alternatives)
+
+
+SWITCHED_OFF = """\
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self):
+        self.with_limit = False
+        self.first, self.second = nn.Linear(4, 1), nn.Linear(4, 1)
+        self.log_alpha = torch.zeros(1, requires_grad=True)
+
+    def learn(self, states):
+        first, second = self.first(states).mean(), self.second(states).mean()
+        if self.with_limit:
+            first, second = self.log_alpha.exp() * first, self.log_alpha.exp() * second
+            (-first - second).backward(retain_graph=True)
+        first.backward(retain_graph=True)
+        second.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("branch", "is_safe"),
+    [
+        ("            (-first - second).backward(retain_graph=True)\n", False),
+        ("            first = -first\n", True),
+        ("            first.backward()\n            return\n", False),
+        ("            first.backward()\n        else:\n    ", True),
+    ],
+)
+def test_what_a_switch_keeps_from_being_walked_is_in_doubt(branch: str, is_safe: bool) -> None:
+    """Not where nothing is walked with the switch on, nor where that is the other branch."""
+    text = SWITCHED_OFF.replace("            (-first - second).backward(retain_graph=True)\n", branch)
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD103"
+    assert finding.fix is not None
+    assert (finding.fix.applicability is Applicability.SAFE) == is_safe

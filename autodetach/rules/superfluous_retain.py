@@ -23,8 +23,8 @@ for x, y in loader:
 
 ## Fix safety
 Safe: no number changes; memory is freed earlier. Unsafe if a part of the graph comes from a callable that is not in
-view, which may hand out the same graph again, or if a function of an imported file is given it: other callers may walk
-it again.
+view, which may hand out the same graph again, if a function of an imported file is given it: other callers may walk
+it again, or if its function differentiates where a switch of the program, as it is set, does not lead.
 
 ## When it stays silent
 When any path walks the graph again, or another program of the same run that shares the file, when `create_graph` is
@@ -54,6 +54,7 @@ from autodetach.machine.values import Opaque, Tensor
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.program import Program, line, text
 
+WALKS = frozenset({"backward", "manual_backward", "grad"})
 WALKED = "other programs may walk the graph of what they give to this file"
 
 
@@ -190,9 +191,36 @@ def _candidates(program: Program, d: Differentiation) -> Iterator[Candidate]:
     from autodetach.codemods.set_keyword import SetKeyword
 
     is_given = d.root_expression is not None and is_handed_over(program, d.root_expression)
-    yield Candidate(
-        "remove `retain_graph=True`", (SetKeyword(d.call, "retain_graph", None),), WALKED if is_given else None
-    )
+    doubt = WALKED if is_given else _switched_off(program, d)
+    yield Candidate("remove `retain_graph=True`", (SetKeyword(d.call, "retain_graph", None),), doubt)
+
+
+def _switched_off(program: Program, d: Differentiation) -> str | None:
+    """A doubt where the function differentiates in a branch that no path has taken, unless this is the other branch.
+
+    With `self.with_penalty = False` in the constructor, the graph is walked again as soon as somebody turns it on.
+    """
+    taken = _branches(program, d.call)
+    for call in ast.walk(program.scope(d.call)):
+        if not isinstance(call, ast.Call) or last_word(call.func) not in WALKS:
+            continue
+        statement = program.statement(call)
+        if any(statement in run.machine.executed for run in program.runs):
+            continue
+        if all(taken.get(branch, way) == way for branch, way in _branches(program, call).items()):
+            return f"{program.place(call)} may walk the graph too, where nothing leads as the program is set"
+    return None
+
+
+def _branches(program: Program, node: ast.AST) -> dict[ast.AST, bool]:
+    """The `if` statements around a node, and whether it stands where the test is true."""
+    found: dict[ast.AST, bool] = {}
+    inner = node
+    for at in program.enclosing(node):
+        if isinstance(at, ast.If):
+            found[at] = inner in at.body
+        inner = at
+    return found
 
 
 RULE = rule(__doc__, "AD103", "superfluous-retain-graph", find)
