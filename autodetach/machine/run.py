@@ -13,7 +13,7 @@ from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.entries import Calls, Entry, entries, functions_of, not_reached, number_of_entries
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.oracle import Decision, Policy, TestKey, is_usual
+from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usual
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.values import Class, Frame, Namespace
@@ -255,7 +255,7 @@ def variants(run: Run) -> list[Policy]:
         return []
     made: list[Policy] = []
     for decision in run.machine.oracle.decisions.values():
-        if decision.relevant and decision.key not in flipped:
+        if decision.relevant and decision.key not in flipped and not is_part(decision.key, flipped):
             made.append(run.policy.with_flip(decision.key, "other"))
     if depth == 0:
         for decision in run.machine.oracle.decisions.values():
