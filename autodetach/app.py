@@ -140,6 +140,7 @@ Config = Annotated[
     str | None,
     typer.Option("--config", metavar="FILE", help="Use [tool.autodetach] of this TOML file and of no other."),
 ]
+Isolated = Annotated[bool, typer.Option("--isolated", help="Use no configuration file, but the defaults.")]
 Jobs = Annotated[
     int | None, typer.Option("--jobs", "-j", metavar="N", min=1, help="Processes at most. [default: one a processor]")
 ]
@@ -191,6 +192,7 @@ def _add(name: str, summary: str, text: str, without: tuple[str, ...] = ()) -> N
         output_format: Format = OutputFormat.TEXT,
         stdin_filename: StdinFilename = None,
         config: Config = None,
+        isolated: Isolated = False,
         jobs: Jobs = None,
         no_cache: NoCache = False,
         cache_dir: CacheDir = None,
@@ -215,6 +217,7 @@ def _add(name: str, summary: str, text: str, without: tuple[str, ...] = ()) -> N
             output_format=output_format,
             stdin_filename=stdin_filename,
             config=config,
+            isolated=isolated,
             jobs=jobs,
             quiet=quiet,
             output_file=output_file,
@@ -456,6 +459,7 @@ def _config(
     unsafe_fixes: UnsafeFixes = None,
     baseline: Baseline = None,
     config: Config = None,
+    isolated: Isolated = False,
     output_format: Annotated[
         OutputFormat, typer.Option("--output-format", metavar="[text|json]", help="For a person, or for a program.")
     ] = OutputFormat.TEXT,
@@ -475,6 +479,7 @@ def _config(
     request = commands.Request(
         overrides=_overrides(select, ignore, exclude, unsafe_fixes, baseline),
         config=config,
+        isolated=isolated,
         output_format=output_format,
     )
     raise typer.Exit(commands.exit_code_of(lambda: commands.config(path, request)))

@@ -17,7 +17,7 @@ PLAIN_COMMANDS = ("check", "diff", "fix")
 INTERRUPTED = 130
 OBJECTS_BETWEEN_COLLECTIONS = 50_000
 """What is loaded at the start stays: to look through it again and again takes a tenth of the start."""
-PLAIN_FLAGS = {"--force-exclude", "--no-cache", "--quiet", "-q", "--unsafe-fixes"}
+PLAIN_FLAGS = {"--force-exclude", "--isolated", "--no-cache", "--quiet", "-q", "--unsafe-fixes"}
 
 
 def run() -> None:
@@ -70,6 +70,7 @@ def plain_command(arguments: Sequence[str]) -> Callable[[], int] | None:
         paths=tuple(argument for argument in rest if argument not in flags),
         overrides=Overrides(unsafe_fixes=True if "--unsafe-fixes" in flags else None),
         quiet=not flags.isdisjoint({"--quiet", "-q"}),
+        isolated="--isolated" in flags,
         force_exclude="--force-exclude" in flags,
         no_cache="--no-cache" in flags,
     )

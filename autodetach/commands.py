@@ -59,6 +59,7 @@ class Request:
     output_format: OutputFormat = OutputFormat.TEXT
     stdin_filename: str | None = None
     config: str | None = None
+    isolated: bool = False
     jobs: int | None = None
     quiet: bool = False
     output_file: str | None = None
@@ -82,6 +83,12 @@ class Request:
         if self.stdin_filename is not None and self.paths not in ((), (STDIN,)):
             raise UsageError("--stdin-filename names what comes from standard input; give no other path than `-`")
         return self.paths == (STDIN,) or self.stdin_filename is not None
+
+    def configuration(self, cwd: str) -> Configuration:
+        """The settings, as they are seen from a folder. Raises UsageError and ConfigError."""
+        if self.isolated and self.config is not None:
+            raise UsageError("--isolated uses no configuration file, and --config names one; give one of them")
+        return Configuration(cwd, self.overrides, self.config, isolated=self.isolated)
 
 
 def check(request: Request) -> int:
@@ -196,7 +203,7 @@ def config(path: str | None, request: Request) -> int:
     folder = place if is_folder else os.path.dirname(place)
     if not os.path.isdir(folder):
         raise UsageError(f"{path}: no such file or folder")
-    configuration = Configuration(cwd, request.overrides, request.config)
+    configuration = request.configuration(cwd)
     settings = configuration.settings_for(folder)
     codes = settings.codes if is_folder else settings.options_for(posix(place)).codes
     rules = [rule.code for rule in RULES if codes is None or rule.code in codes]
@@ -227,7 +234,7 @@ def explain(file: str, request: Request, *, only_diff: bool = False) -> int:
             "`Trying to backward through the graph a second time` and its like; see `autodetach explain --help`"
         )
     cwd = os.getcwd()
-    configuration = Configuration(cwd, request.overrides, request.config)
+    configuration = request.configuration(cwd)
     is_text = request.output_format is OutputFormat.TEXT
     # A person who reads an unsafe repair is told so; a patch that is piped on is applied unread.
     unsafe = configuration.settings_for(cwd).unsafe_fixes if only_diff else True
@@ -300,7 +307,7 @@ def clean(request: Request) -> int:
     from autodetach.cache import clean as remove
 
     cwd = os.getcwd()
-    folder = _cache_folder(request, Configuration(cwd, request.overrides, request.config), cwd)
+    folder = _cache_folder(request, request.configuration(cwd), cwd)
     if remove(folder) is not None and not request.quiet:
         say(f"Removed {printable(relative(folder, cwd))}.")
     return CLEAN
@@ -348,7 +355,7 @@ class _Run:
         self._request = request
         self._fixing = fixing
         self._cwd = os.getcwd()
-        self._configuration = Configuration(self._cwd, request.overrides, request.config)
+        self._configuration = request.configuration(self._cwd)
         self._adoption = Adoption(self._cwd, request.diff_base, uses_baseline=request.write_baseline is None)
 
     def go(self) -> None:

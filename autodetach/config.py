@@ -120,13 +120,18 @@ class Resolved(NamedTuple):
 class Configuration:
     """Finds the settings that hold in a folder, and remembers them."""
 
-    def __init__(self, cwd: str, overrides: Overrides, config: str | None = None) -> None:
-        """`config` is a file to use for all folders, its patterns relative to `cwd`. Raises ConfigError."""
+    def __init__(self, cwd: str, overrides: Overrides, config: str | None = None, *, isolated: bool = False) -> None:
+        """`config` is a file to use for all folders, its patterns relative to `cwd`. Raises ConfigError.
+
+        If `isolated`, no file is looked for.
+        """
         self._cwd = cwd
         self._overrides = overrides
         self._settings: dict[str, tuple[_Table, Settings]] = {}
         self._default = self._settled(_Table(folder=posix(cwd)))
-        self._only = None if config is None else self._settled(_required_table(config, posix(cwd)))
+        self._only = self._default if isolated else None
+        if config is not None:
+            self._only = self._settled(_required_table(config, posix(cwd)))
 
     def settings_for(self, folder: str) -> Settings:
         """The settings of the nearest pyproject.toml, at or above the absolute path `folder`, that has some.

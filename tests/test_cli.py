@@ -54,6 +54,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Request]]:
         ("--output-format=text a.py", Request(paths=("a.py",))),
         ("--stdin-filename a.py -", Request(paths=("-",), stdin_filename="a.py")),
         ("--config x.toml -j 3 --no-cache -q", Request(config="x.toml", jobs=3, quiet=True, no_cache=True)),
+        ("--isolated a.py", Request(paths=("a.py",), isolated=True)),
         ("--quiet --jobs 1 -- -odd.py", Request(paths=("-odd.py",), jobs=1, quiet=True)),
         ("--output-format json-lines", Request(output_format=OutputFormat.JSON_LINES)),
         ("--output-file a.sarif --exit-zero", Request(output_file="a.sarif", exit_zero=True)),

@@ -325,6 +325,10 @@ def test_a_notebook_is_fixed_in_place(run: Runner) -> None:
     [
         (Request(paths=("-", "a.py")), "error: `-` reads standard input and cannot be mixed with other paths\n"),
         (
+            Request(config="a.toml", isolated=True),
+            "error: --isolated uses no configuration file, and --config names one; give one of them\n",
+        ),
+        (
             Request(paths=("a.py",), stdin_filename="b.py"),
             "error: --stdin-filename names what comes from standard input; give no other path than `-`\n",
         ),

@@ -171,6 +171,15 @@ def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
         settings(tmp_path)
 
 
+def test_isolated_uses_no_file(tmp_path: Path) -> None:
+    configure(tmp_path, 'select = ["AD1"]\nunsafe-fixes = true\n')
+    isolated = Configuration(str(tmp_path), Overrides(ignore=("AD2",)), isolated=True)
+    read = isolated.settings_for(str(tmp_path / "inner"))
+    assert not read.unsafe_fixes
+    assert read.codes == settings(tmp_path / "elsewhere", Overrides(ignore=("AD2",), select=("ALL",))).codes
+    assert isolated.file_for(str(tmp_path)) is None
+
+
 def test_a_given_file_must_be_there_and_be_about_us(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"gone\.toml: cannot read: no such file"):
         settings(tmp_path, config="gone.toml")
