@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import is_dotted, spelled
 
 MAX_DELAY = 4
 """Passes beyond the usual ones that a loop is given at the most."""
@@ -74,7 +74,7 @@ def _read(expressions: list[ast.expr], held: Sources) -> frozenset[str]:
     pending: list[ast.AST] = [*expressions]
     while pending:
         node = pending.pop()
-        name = spelled(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
+        name = spelled(node) if is_dotted(node) else ""
         if name in held:
             found |= held[name]
             continue

@@ -24,6 +24,13 @@ def last_word(callee: ast.expr) -> str:
     return callee.attr if isinstance(callee, ast.Attribute) else callee.id if isinstance(callee, ast.Name) else ""
 
 
+def is_dotted(node: ast.AST) -> bool:
+    """Whether it is a name, or an attribute of one, `self.net.weight`: nothing that is called."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
 def _written(node: ast.AST) -> str:
     try:
         text: str = _unparse(node)

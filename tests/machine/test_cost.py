@@ -76,6 +76,10 @@ def nested_calls(depth: int = 80) -> str:
     return LEAF + f"for k in range(10):\n    loss = {inner}.sum()\n    loss.backward()\n    total += loss\n"
 
 
+def long_chain(count: int = 900) -> str:
+    return LEAF + f"for k in range(10):\n    loss = w{'.mul(k)' * count}.sum()\n    total += loss\n"
+
+
 def huge_literals(count: int = 40_000) -> str:
     data = f"data = [{', '.join(map(str, range(count)))}]\n"
     table = "table = {" + ", ".join(f"'k{n}': [{n}, {n}]" for n in range(count // 4)) + "}\n"
@@ -160,6 +164,7 @@ DEAR: dict[str, tuple[Callable[[], str], bool]] = {
     "recursion": (recursion, True),
     "many statements": (many_statements, True),
     "nested calls": (nested_calls, False),
+    "long chain": (long_chain, False),
     "huge literals": (huge_literals, False),
     "mutual calls": (mutual_calls, True),
     "many faults": (many_faults, True),
@@ -232,7 +237,7 @@ def calls_of(function: Callable[[], object]) -> int:
     return count
 
 
-@pytest.mark.parametrize("write", [many_stores, library, many_branches, nested_calls])
+@pytest.mark.parametrize("write", [many_stores, library, many_branches, nested_calls, long_chain])
 def test_calls_grow_with_length(write: Callable[[int], str]) -> None:
     """What is done once for each pair of things is not seen in the fuel."""
 
