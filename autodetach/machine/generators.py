@@ -1,4 +1,4 @@
-"""Which functions are generators: those with a `yield` of their own."""
+"""Which functions are generators, those with a `yield` of their own, and which of these come to an end."""
 
 from __future__ import annotations
 
@@ -13,6 +13,18 @@ def has_yield(node: ast.AST) -> bool:
         return False
     assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     return any(yields(statement) for statement in node.body)
+
+
+def ends(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
+    """Whether no loop of a generator goes on for ever, as `while True` does; kept with it."""
+    known: bool | None = getattr(node, "_ends", None)
+    if known is None:
+        known = not any(
+            isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and yields(loop)
+            for loop in ast.walk(node)
+        )
+        setattr(node, "_ends", known)  # noqa: B010 - syntax trees have no such field
+    return known
 
 
 def yields(statement: ast.AST) -> bool:

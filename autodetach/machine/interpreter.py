@@ -144,7 +144,14 @@ class Machine(Statements):
         self, items: Iterable, activation: Activation, node: ast.For | ast.AsyncFor, frame: Frame
     ) -> Iterator[Pass]:
         exact = activation.exact
-        for item in items.start(exact):
+        steps = items.start(exact)
+        while True:
+            if frame.ending:
+                self.run_out(items)
+                return
+            item = next(steps, _END)
+            if item is _END:
+                return
             frame.cut = frame.cut or not (exact or items.whole)
             if not exact and activation.passes >= (MAX_EXACT_ITEMS if items.whole else MAX_PASSES + MAX_SKIPPED):
                 frame.cut = True
@@ -155,7 +162,7 @@ class Machine(Statements):
 
     def _passes_while(self, activation: Activation, node: ast.While, frame: Frame) -> Iterator[Pass]:
         for _ in range(MAX_PASSES + MAX_SKIPPED):
-            if not self.truth(self.eval(node.test, frame), self.site(node.test, frame), relevant=False):
+            if frame.ending or not self.truth(self.eval(node.test, frame), self.site(node.test, frame), relevant=False):
                 return
             yield self._next_pass(activation)
         frame.cut = True

@@ -119,7 +119,9 @@ def _enumerate(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
             yield Sequence("tuple", [index, item], m.clock)
 
     name = "enumerate" if inner.name == "range" else "items"
-    return Iterable(make, inner.length, name, short=inner.short, listed=inner.listed)
+    made = Iterable(make, inner.length, name, short=inner.short, listed=inner.listed)
+    made.inner = inner
+    return made
 
 
 def _zip(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -19,6 +19,7 @@ from autodetach.machine.exceptions import (
     suppresses_runtime_error,
 )
 from autodetach.machine.expressions import handlers
+from autodetach.machine.generators import ends
 from autodetach.machine.graph import Activation, Differentiation, Loops, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.module_tree import is_module
@@ -387,6 +388,7 @@ class Statements(Imports):
         try:
             for item in items.start(exact):
                 if not exact and (activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation)):
+                    self.run_out(items)
                     break
                 self.enter_pass_with(item, activation, outer)
                 yield item
@@ -394,6 +396,16 @@ class Statements(Imports):
         finally:
             self.loops = outer
             self.finish(activation)
+
+    def run_out(self, items: Iterable) -> None:
+        """Go on with a generator of the file, of whose items no more are looked at, to its end, as the program does."""
+        while items.inner is not None:
+            items = items.inner
+        frame = items.frame
+        if frame is not None and not frame.ending and frame.function is not None and ends(frame.function.node):
+            frame.ending = frame.cut = True
+            for _ in zip(range(MAX_EXACT_ITEMS), items.start(False), strict=False):
+                pass
 
     def activate_over(self, items: Iterable, node: ast.AST, frame: Frame, exact: bool) -> Activation:
         activation = self.activate(node, frame, exact)

@@ -165,12 +165,16 @@ class Mapping:
 
 
 class Frame:
-    """The names of a module, class body, function call or comprehension; which way its unknown tests `went`."""
+    """The names of a module, class body, function call or comprehension; which way its unknown tests `went`.
+
+    That of a generator whose loops begin no more passes is `ending`.
+    """
 
     __slots__ = (
         "activations",
         "cut",
         "declared",
+        "ending",
         "function",
         "is_class",
         "module",
@@ -198,6 +202,7 @@ class Frame:
         self.started = 0
         self.activations = 0
         self.cut = False
+        self.ending = False
         self.went: dict[object, bool] = {}
 
 
@@ -380,12 +385,13 @@ class Iterable:
 
     `make(exact)` starts an iterator; when `exact` is false the loop stops after a few passes though the program goes
     on, and counters are widened to unknown numbers. `length` is None when unknown. `once`: an iterator, it is used up.
-    `frame` is that of a generator of the file; its `cut` says that a loop in it was cut off so far. `short`: its steps
+    `frame` is that of a generator of the file; its `cut` says that a loop in it was cut off so far. `inner` is what it
+    hands on the items of. `short`: its steps
     are the rows of a tensor, the elements of a display, or as many as an unknown number says. `listed`: each counts,
     however many there are: a parameter that an optimizer is not seen to have would be taken for one that nobody trains.
     """
 
-    __slots__ = ("attrs", "frame", "length", "listed", "make", "name", "once", "running", "short")
+    __slots__ = ("attrs", "frame", "inner", "length", "listed", "make", "name", "once", "running", "short")
 
     def __init__(
         self,
@@ -404,6 +410,7 @@ class Iterable:
         self.listed = listed
         self.running: Iterator[Value] | None = None
         self.frame: Frame | None = None
+        self.inner: Iterable | None = None
         self.attrs: dict[str, Value] = {}
 
     @property
