@@ -12,6 +12,9 @@ from collections.abc import Iterator, Sequence
 from autodetach.machine.quiet import is_report
 from autodetach.machine.run import Run
 
+ELEMENTS = frozenset({"values", "items", "get", "pop", "popleft", "popitem"})
+"""Methods of containers that give what is in them."""
+WITHOUT_GRAPH = frozenset({"item", "tolist", "detach", "data", "shape", "size"})
 OF_NUMBERS = frozenset({"len", "float", "str", "print", "type", "isinstance"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -81,16 +84,44 @@ def _kept_by(site: ast.AST) -> ast.expr | None:
 
 
 def _handed_on(statement: ast.stmt, home: ast.AST) -> Iterator[tuple[ast.AST | None, str]]:
-    """The names and attributes that are arguments somewhere in a statement, but for those that are only reported."""
+    """The names and attributes that are arguments somewhere in a statement, or whose elements are taken.
+
+    Left out is what is only reported, and of what only the value is taken.
+    """
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
-        if isinstance(node, ast.stmt) and is_report(node):
+        if (isinstance(node, ast.stmt) and is_report(node)) or _is_of_value(node):
             continue
-        if isinstance(node, ast.Call) and not (isinstance(node.func, ast.Name) and node.func.id in OF_NUMBERS):
-            for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-                if isinstance(argument, ast.Name):
-                    yield home, argument.id
-                elif isinstance(argument, ast.Attribute):
-                    yield None, argument.attr
+        if isinstance(node, ast.Expr) and _container_of(node.value) is not None:
+            continue  # `kept.popleft()`: what it gives is dropped
+        for given in _given_in(node):
+            if isinstance(given, ast.Name):
+                yield home, given.id
+            elif isinstance(given, ast.Attribute):
+                yield None, given.attr
         pending += ast.iter_child_nodes(node)
+
+
+def _is_of_value(node: ast.AST) -> bool:
+    """`losses[-1].item()`, `float(losses[-1])`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr in WITHOUT_GRAPH
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in OF_NUMBERS
+
+
+def _container_of(node: ast.expr) -> ast.expr | None:
+    """`kept` of `kept.popleft()`."""
+    func = node.func if isinstance(node, ast.Call) else None
+    return func.value if isinstance(func, ast.Attribute) and func.attr in ELEMENTS else None
+
+
+def _given_in(node: ast.AST) -> Sequence[ast.expr]:
+    """The arguments of a call, and the container whose elements are asked for."""
+    if isinstance(node, ast.Call):
+        given = [*node.args, *(keyword.value for keyword in node.keywords)]
+        container = _container_of(node)
+        return given if container is None else [*given, container]
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        return [node.value]
+    return [node.iter] if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) else []
