@@ -70,13 +70,13 @@ def _would_make_the_same(
     What is bound by one of them for another one is no matter.
     """
     bound = _names_bound(program, statements)
-    read = {name for s in statements for name in program.names_read(s)} - bound
+    read = {name: line(s) for s in reversed(statements) for name in program.names_read(s) - bound}
     moved = set(statements)
     for node in ast.walk(program.scope(loop)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
             around = set(program.enclosing(node))
             within = loop in around
-            later = node.lineno > line(statements[0]) and not moved & around
+            later = not moved & around and node.lineno > read.get(node.id, node.lineno)
             if (node.id in bound and within) or (node.id in read and (within or later)):
                 return False
     return bool(bound) and all(isinstance(t, (ast.Name, ast.Tuple)) for s in statements for t in targets_of(s))
