@@ -107,9 +107,9 @@ def structural(template: str, value: Value) -> str | None:
     if isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
         return _record(template, value)
     if isinstance(value, Mapping) and value.items:
-        values = [v for _, v in value.items.values()]
-        if all(isinstance(v, (Tensor, Opaque)) for v in values):
-            return f"{{k: v.detach() for k, v in {template}.items()}}"
+        first, *others = (structural("v", held) for _, held in value.items.values())
+        if first is not None and all(part == first for part in others):
+            return f"{{k: {first} for k, v in {template}.items()}}"
         return _dictionary(template, value)
     return None
 

@@ -126,6 +126,15 @@ def _walk(frame: Frame) -> Iterator[tuple[Value, Holder]]:
             queue.extend((value.attrs[n], way.to(f".{n}", 1)) for n in sorted(value.states) if n in value.attrs)
 
 
+def _is_sequence_of_tensors(value: Value) -> bool:
+    """A tuple or list that has nothing but tensors, as the state of an LSTM."""
+    return (
+        isinstance(value, Sequence)
+        and value.kind in ("tuple", "list")
+        and all(isinstance(item, (Tensor, Opaque)) for item in value.items)
+    )
+
+
 def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
     """What a value holds, each with the way to it."""
     if isinstance(value, Sequence):
@@ -138,8 +147,10 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
     elif isinstance(value, Mapping):
         items = list(value.items.values())[:32]
         alike = all(isinstance(v, (Tensor, Opaque)) for _, v in items)
+        states = all(not isinstance(k, str) and _is_sequence_of_tensors(v) for k, v in items)  # one for each layer
         for key, item in items:
-            if isinstance(item, (Tensor, Opaque)) and ((alike and len(items) > 1) or way.whole is not None):
+            is_part = isinstance(item, (Tensor, Opaque)) and ((alike and len(items) > 1) or way.whole is not None)
+            if is_part or (states and len(items) > 1):
                 yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
             elif isinstance(key, str) and way.whole is None and '"' not in key and key.isprintable():
                 yield item, way.to(f'["{key}"]', 1)
