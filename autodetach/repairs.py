@@ -169,7 +169,7 @@ class Repairs:
             return f"it may take no gradient away: {EARLIER}"
         if len(self._analysis.runs) > 1:
             faults = self._identities(trial.whole())
-        if suspect.identity in faults:
+        if suspect.identity in faults or (suspect.lasts is not None and suspect.lasts(trial.one(home))):
             return "the fault is still there"
         if faults - self._known:
             return f"another fault comes: {faults - self._known}"

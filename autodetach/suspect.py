@@ -11,6 +11,7 @@ from autodetach.finding import Severity, StoryStep
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
+    from autodetach.machine.run import Analysis
     from autodetach.view.program import Program
 
 
@@ -48,6 +49,7 @@ class Suspect:
     `key` tells it apart independent of lines, so that it can be looked for in the edited program; its first element is
     the rule's code. Suspects with the same `fault` are different views of one error, of which one is reported.
     `certain`: no edge of the graph that it rests on is assumed; `observed` says which ones only a run has shown.
+    `lasts` tells whether an edited program still does what is told, though it may be too little to be told by itself.
     `is_spelling`: its first candidate says the same in other words, so that several can be proven at once.
     """
 
@@ -62,6 +64,7 @@ class Suspect:
     fault: tuple[object, ...] = ()
     observed: tuple[str, ...] = ()
     is_spelling: bool = False
+    lasts: Callable[[Analysis], bool] | None = None
 
     @property
     def identity(self) -> tuple[object, ...]:

@@ -72,6 +72,20 @@ def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
             yield crossing.child.site.node, activation.node
 
 
+def linked_nodes(run: Run) -> Iterator[Node]:
+    """What links a chain to that of an earlier pass, one node for each place: whoever differentiates it."""
+    done: set[tuple[Activation, ast.AST]] = set()
+    for crossing in run.machine.crossings:
+        child, parent, activation = crossing.child, crossing.parent, crossing.activation
+        key = (activation, child.site.node)
+        made = pass_of(parent.loops, activation)
+        if key in done or child.weak or made is None:
+            continue
+        if _cycle(parent, made, child.site.node):
+            done.add(key)
+            yield child
+
+
 def _outermost(child: Node, activation: Activation) -> bool:
     return bool(child.loops) and child.loops[0].activation is activation and activation.node is not None
 

@@ -47,6 +47,7 @@ from autodetach.candidates.detaching import SHARED, element_candidates, is_hande
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.kept_before import kept_before
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.growing_chains import linked_nodes
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import FREED, OF_UPDATES, Candidate, Suspect, rule
@@ -86,9 +87,10 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         )
     dead = growth.dead or not elements
     assumed = growth.elements[0].node if growth.elements else growth.node
+    spot = program.spot(growth.node.site.node)
     kept = "graph nodes" if dead else "graph and all its activations"
     return Suspect(
-        ("AD101", growth.node.site.scope, program.spot(growth.node.site.node)),
+        ("AD101", growth.node.site.scope, spot),
         statement,
         f"`{name}` keeps the autograd graph of every pass ({kept}); only its value is used",
         Severity.WARNING if dead else Severity.ERROR,
@@ -97,7 +99,22 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         () if growth.certain else (f"{program.place(assumed.site)}: the value has history",),
         lambda: with_doubt(program, growth, _candidates(program, growth, statement, elements)),
         observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
+        lasts=lambda edited: _is_linked(program, Program(edited), (growth.node.site.scope, *spot)),
     )
+
+
+def _is_linked(before: Program, after: Program, place: tuple[str, str, int]) -> bool:
+    """Whether a place still links the graph of every pass to the next one, as where the sum begins with history.
+
+    If it is spelled otherwise by now, it is one that links them and was not there before.
+    """
+    linked = {at for at in _linked(after) if at[0] == place[0]}
+    return place in linked or not linked <= _linked(before)
+
+
+def _linked(program: Program) -> set[tuple[str, str, int]]:
+    """The places of a program that link graph to that of earlier passes: function, text and number."""
+    return {(node.site.scope, *program.spot(node.site.node)) for run in program.runs for node in linked_nodes(run)}
 
 
 def _is_set_once(program: Program, statement: ast.stmt) -> bool:
