@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from autodetach.decoding import SourceError
 from autodetach.files import ReadError, read_bytes, relative
+from autodetach.search_path import folders_around, looks_around
 from autodetach.source import Source
 from autodetach.state import ABSENT, NOTHING, Ground, Known, digest, file_digest, known_at, known_folder, mark_of
 
@@ -62,12 +63,15 @@ class Imports:
         if level:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
-            return self._in(folder, parts)
+            return self._in(folder, parts, self._home(folder))
         if not parts or parts[0] in NEVER:
             return None
         if os.path.basename(self._project) in INSTALLED and parts[0] != package:
             return None
-        return next((found for at in self._folders(folder) if (found := self._in(at, parts)) is not None), None)
+        for at in self._folders(folder):
+            if (found := self._in(at, parts, self._project)) is not None:
+                return found
+        return next((found for at in self._around if (found := self._in(at, parts, at)) is not None), None)
 
     def read(self, path: str) -> Source | None:
         """The source at a path that `find` gave; None where it cannot be read, or is too long to be followed."""
@@ -93,12 +97,23 @@ class Imports:
         rest = [os.path.join(self._project, inner) if inner else self._project for inner in SOURCE_FOLDERS]
         return list(dict.fromkeys((*first, *rest)))
 
-    def _in(self, folder: str, parts: list[str]) -> str | None:
+    @cached_property
+    def _around(self) -> tuple[str, ...]:
+        """What the analysed file puts on `sys.path` beside, for all files that it imports."""
+        raw = bytes_at(self._root)
+        return folders_around(self._own, PROJECT_MARKS) if raw is not None and looks_around(raw) else ()
+
+    def _home(self, folder: str) -> str:
+        """The folder that a relative import does not leave."""
+        is_own = is_inside(self._project, folder) or os.path.realpath(folder) == os.path.realpath(self._project)
+        return self._project if is_own else next((at for at in self._around if is_inside(at, folder)), self._project)
+
+    def _in(self, folder: str, parts: list[str], home: str) -> str | None:
         names = tuple(parts)
         if self._notes:
             self._note(folder, names)
         found = module_in(folder, names)
-        return found if found is not None and is_inside(self._project, found) else None
+        return found if found is not None and is_inside(home, found) else None
 
     def _note(self, folder: str, names: tuple[str, ...]) -> None:
         """Note the folders that tell whether there is a module with this name."""
@@ -213,6 +228,7 @@ def forget() -> None:
     """Look at folders anew from now on: what is found is remembered, since many files of a project import the same."""
     for memory in (
         bytes_at,
+        folders_around,
         holds_python,
         is_inside,
         is_package,

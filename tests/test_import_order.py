@@ -104,7 +104,7 @@ ORDER = (
     "config",
     "baseline changed",
     "wanted",
-    "files state",
+    "files search_path state",
     "imports",
     "record",
     "cache twins",

@@ -110,3 +110,45 @@ def test_what_cannot_be_read_is_not_followed(tmp_path: Path) -> None:
         path = imports.find(name, str(tmp_path / "train.py"))
         assert path is not None
         assert imports.read(path) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sys.path.append(os.getcwd())",
+        "sys.path.append('.')",
+        'sys.path.insert(0, "..")',
+        "sys.path.insert(1, os.path.abspath('../'))",
+        "sys.path.append(os.path.join(os.path.dirname(__file__), os.pardir))",
+        "sys.path.append(\n    str(ROOT))",
+        "sys.path += ['..']",
+        r'"sys.path.append(\"..\")\n"',
+    ],
+)
+def test_a_script_says_that_its_project_is_around_it(tmp_path: Path, line: str) -> None:
+    forget()
+    tree(tmp_path, "it/misc/utils.py", "it/misc/other.py", "it/train/train.py", "secret.py")
+    assert found(tmp_path, "misc.utils", "it/train/train.py") is None
+    forget()
+    (tmp_path / "it/train/train.py").write_text(f"import os, sys\n{line}\n")
+    assert found(tmp_path, "misc.utils", "it/train/train.py") == "it/misc/utils.py"
+    imports = Imports(str(tmp_path / "it/train/train.py"), str(tmp_path))
+    assert imports.find(".other", str(tmp_path / "it/misc/utils.py")) == str(tmp_path / "it/misc/other.py")
+
+
+@pytest.mark.parametrize(
+    "line", ["sys.path.append('/opt/lib')", 'sys.path.insert(0, "~/lib")', "sys.path += ['C:/lib']", "print(sys.path)"]
+)
+def test_a_path_of_one_machine_says_nothing_of_the_project(tmp_path: Path, line: str) -> None:
+    forget()
+    tree(tmp_path, "misc.py", "train/train.py")
+    (tmp_path / "train/train.py").write_text(f"import sys\n{line}\n")
+    assert found(tmp_path, "misc", "train/train.py") is None
+
+
+def test_no_script_looks_beyond_its_project(tmp_path: Path) -> None:
+    forget()
+    tree(tmp_path, "misc.py", "it/setup.py", "it/scripts/train.py", "a/b/c/train.py")
+    for script in ("it/scripts/train.py", "a/b/c/train.py"):
+        (tmp_path / script).write_text("import sys\nsys.path.append('../..')\n")
+        assert found(tmp_path, "misc", script) is None
