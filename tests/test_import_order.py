@@ -38,6 +38,7 @@ ORDER = (
     "machine.torch_semantics",
     "machine.likeness",
     "machine.values",
+    "machine.folding",
     "machine.classes machine.attribute_view",
     "machine.events machine.operands machine.arguments machine.exceptions",
     "machine.shapes",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from autodetach.machine.delays import MAX_DELAY
 from autodetach.machine.events import Crossing, Drawn, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
+from autodetach.machine.folding import is_copied, order_of_view
 from autodetach.machine.graph import (
     Activation,
     Chain,
@@ -256,6 +257,7 @@ class Core:
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
         if shares:
             result.storage = inputs[0].storage
+            result.order = order_of_view(name, inputs[0])
         if not op.differentiable or not self.grad_enabled:
             return result
         if shares:
@@ -289,7 +291,7 @@ class Core:
         saved = [
             (t.storage, t.storage.version)
             for i, t in enumerate(tensors)
-            if i in facts.operands and isinstance(t, Tensor)
+            if i in facts.operands and isinstance(t, Tensor) and not is_copied(name, t)
         ]
         if facts.result:
             saved.append((result, result.version))

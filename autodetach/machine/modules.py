@@ -9,6 +9,7 @@ from autodetach.machine import tensors
 from autodetach.machine.arguments import constant, flatten
 from autodetach.machine.convolutions import convolve, is_convolution, set_sizes, signature
 from autodetach.machine.core import Core
+from autodetach.machine.folding import is_copied
 from autodetach.machine.graph import Site
 from autodetach.machine.in_place import in_place
 from autodetach.machine.module_tree import (
@@ -255,7 +256,7 @@ def run_module(
     )
     saved = []
     for i, t in enumerate(one):
-        if i in facts.operands and isinstance(t, Tensor):
+        if i in facts.operands and isinstance(t, Tensor) and not is_copied(name, t):
             saved.append((t.storage, t.storage.version))
             if t in weights and spec.result in RECURRENT | {"attention"}:
                 saved.extend((w.storage, w.storage.version) for w in weights[1:])

@@ -148,6 +148,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         return _backward(m, t, args, kwargs, site)
     if name == "detach":
         result = plain(t.shape, t.is_float, t.storage)
+        result.order = t.order
         result.born = m.clock
         result.from_grad = t.from_grad
         m.let_go(t.node, site)
@@ -171,7 +172,9 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name in MOVES and (t.node is None or t.node.leaf):
         if t.node is not None:
             return t  # a move to where it is gives the leaf itself
-        moved = plain(t.shape, _float_after(name, args, t.is_float), t.storage)
+        is_copy = name == "contiguous" and t.order
+        moved = plain(t.shape, _float_after(name, args, t.is_float), None if is_copy else t.storage)
+        moved.order = "" if is_copy else t.order
         moved.data_of = t.data_of
         moved.from_grad = t.from_grad
         return moved

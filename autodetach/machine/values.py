@@ -76,6 +76,7 @@ class Tensor:
 
     `from_grad`: what gave the gradient that it is, or that it was computed from.
     `retains_since`: the time from which a differentiation gives it gradient although it is no leaf (`retain_grad`).
+    `order`: "flat" for a transposed matrix, "deep" for another view whose dimensions may not lie in order in memory.
     `sizes`: what `.shape` gave, so that it gives the same again where the shape is not, or not wholly, known.
     """
 
@@ -88,6 +89,7 @@ class Tensor:
         "is_float",
         "leaf_node",
         "node",
+        "order",
         "parameter",
         "retains_since",
         "shape",
@@ -117,6 +119,7 @@ class Tensor:
         self.retains_since: int | None = None
         self.sizes: Value = None
         self.born = 0
+        self.order = ""
 
     @property
     def is_leaf(self) -> bool:

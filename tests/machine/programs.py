@@ -3174,6 +3174,88 @@ for _ in range(3):
 
 IN_PLACE: list[tuple[str, str]] = [
     (
+        "product-of-a-matrix-transposed-into-three-dimensions",
+        """\
+import torch
+import torch.nn.functional as F
+
+x = torch.zeros(7, 4)
+y = F.linear(x.t().unsqueeze(2), torch.ones(5, 1, requires_grad=True))
+x += 1
+y.sum().backward()
+""",
+    ),
+    (
+        "product-of-a-transposed-matrix",
+        """\
+import torch
+import torch.nn.functional as F
+
+x = torch.zeros(7, 4)
+y = F.linear(x.t(), torch.ones(5, 7, requires_grad=True))
+x += 1
+y.sum().backward()
+""",
+    ),
+    (
+        "product-of-leading-dimensions-that-changed-places",
+        """\
+import torch
+
+x = torch.zeros(7, 4, 3)
+y = x.transpose(0, 1) @ torch.ones(3, 2, requires_grad=True)
+x += 1
+y.sum().backward()
+""",
+    ),
+    (
+        "product-of-a-batch-of-transposed-matrices",
+        """\
+import torch
+
+x = torch.zeros(2, 3, 4)
+y = torch.bmm(x.transpose(1, 2), torch.ones(2, 3, 5, requires_grad=True))
+x += 1
+y.sum().backward()
+""",
+    ),
+    (
+        "product-of-dimensions-in-order",
+        """\
+import torch
+from torch import nn
+
+x = torch.zeros(2, 3, 4)
+y = nn.Linear(4, 5)(x)
+x += 1
+y.sum().backward()
+""",
+    ),
+    (
+        "product-by-a-layer-of-dimensions-out-of-order",
+        """\
+import torch
+from torch import nn
+
+x = torch.zeros(2, 3, 4)
+y = nn.Linear(3, 5)(x.permute(0, 2, 1))
+x += 1
+y.sum().backward()
+""",
+    ),
+    (
+        "product-of-a-contiguous-copy",
+        """\
+import torch
+import torch.nn.functional as F
+
+x = torch.zeros(2, 3)
+y = F.linear(x.t().contiguous(), torch.ones(5, 2, requires_grad=True))
+x += 1
+y.sum().backward()
+""",
+    ),
+    (
         "lerp-by-a-number-saves-nothing",
         """\
 import torch
