@@ -29,9 +29,10 @@ A step is moved only if every step still consumes gradient of the same losses; u
 the gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step, if
 nothing reads it before; or it is differentiated, and its parameters stepped, before the first step; or it is computed
 once more, the first one from a detached value where both would train its makers; or the first step is dropped, if the
-same one runs behind the second loss and nothing is zeroed in between. Where the forward is run again behind the step,
-but under a name that nobody reads, it takes the name of the old result. Where one call has made all losses, each is
-differentiated for what its own step trains (`inputs=...`), and the steps follow.
+same one runs behind the second loss and nothing is zeroed in between. `x += y` of what the function has computed
+itself becomes `x = x + y`, which is unsafe where something else holds `x`. Where the forward is run again behind the
+step, but under a name that nobody reads, it takes the name of the old result. Where one call has made all losses, each
+is differentiated for what its own step trains (`inputs=...`), and the steps follow.
 These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
@@ -48,6 +49,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
+from autodetach.candidates.out_of_place import out_of_place
 from autodetach.candidates.own_inputs import restricting, restricting_all
 from autodetach.candidates.under_its_name import under_its_name
 from autodetach.finding import Severity, StoryStep
@@ -133,6 +135,7 @@ def _candidates(
     yield from moved
     if isinstance(event, StaleSaved):
         yield from _copied(program, event)
+        yield from out_of_place(program, event)
     behind = list(computed_behind_step(program, run, by))
     yield from behind[:-1]
     if isinstance(event, StaleSaved):
