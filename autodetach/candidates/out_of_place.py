@@ -33,7 +33,7 @@ def out_of_place(program: Program, event: StaleSaved) -> Iterator[Candidate]:
         s
         for s in ast.walk(program.scope(changed))
         if isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name) and s.target.id == name
-        and line(s) >= line(made) and type(s.op) in SIGNS
+        and line(s) >= line(made) and type(s.op) in SIGNS and program.scope(s) is program.scope(changed)
     ]  # fmt: skip
     doubt = f"what else holds `{name}` keeps the value that it had" if _is_held(program, made, name) else None
     later.sort(key=line)
