@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 
 from autodetach.machine.core import STRIDE, Core, Raised
 from autodetach.machine.events import RenamedKeyword, SecondWalk, StaleSaved
@@ -68,6 +69,7 @@ def differentiate(
 ) -> Differentiation:
     """Walk the graph from `roots` as the engine does: raise on what is freed, free what is not retained."""
     nodes: list[Node] = []
+    learned: list[Node] = []
     for root in roots:
         if isinstance(root, Opaque):
             root.scalar = True
@@ -75,11 +77,13 @@ def differentiate(
                 root.node = m.new_node(root.name or "value", site, saves=True, assumed=True)
             if root.node is not None and root.node.weak:
                 root.node.weak = False
+                learned.append(root.node)
         if isinstance(root, (Tensor, Opaque)) and root.node is not None:
-            strengthen(root.node)
+            learned += strengthen(root.node)
             nodes.append(root.node)
         elif isinstance(root, Tensor):
             m.type_fault(site, "differentiates a tensor without history", "no-history")
+    _hand_on(m, learned)
     d = Differentiation(
         m.tick(),
         site,
@@ -187,24 +191,44 @@ def is_known(node: Node) -> bool:
     return not any(n.assumed or n.weak for n in ancestors([node]))
 
 
-def strengthen(node: Node) -> None:
-    """What is differentiated has history: and so has that of which it is certainly made.
+def strengthen(node: Node) -> list[Node]:
+    """What is differentiated has history: and so has that of which it is certainly made. Gives what nobody knew of.
 
     An unknown callable may have put it there by itself, whatever it was given (`critic(batch)`), unless that is a part
     of what has history for certain (`rnn(x, h)`). And of two values of which nothing is known, the first is more likely
     to have brought it: `cross_entropy(logits, labels)`.
     """
     at = node
+    learned: list[Node] = []
     if at.op == "part" and len(at.parents) == 1:
         at.assumed = at.parents[0].assumed  # of a dict, this one is a tensor
     while at.weak:
         at.weak = False
+        learned.append(at)
         if len(at.parents) != 1:
-            return
+            break
         below = at.parents[0]
         if not _is_of_history(below) if at.called else _comes_second(at, below):
-            return
+            break
         at = below
+    return learned
+
+
+def _hand_on(m: Core, learned: list[Node]) -> None:
+    """What operations had made of values before these were known to have history has it, too.
+
+    A part of them may be a number, and so may what an unknown callable made of them.
+    """
+    if not learned:
+        return
+    oldest = min(node.number for node in learned)
+    since = list(takewhile(lambda node: node.number > oldest, reversed(m.nodes)))
+    m.spend(len(since) // 8)
+    known = set(learned)
+    for node in reversed(since):
+        if node.weak and not node.called and node.op != "part" and not known.isdisjoint(node.parents):
+            node.weak = False
+            known.add(node)
 
 
 def _is_of_history(node: Node) -> bool:
