@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from autodetach.machine.delays import MAX_DELAY
@@ -20,6 +21,7 @@ from autodetach.machine.graph import (
     Storage,
     diverge,
 )
+from autodetach.machine.nested import holders_of, note_holder
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
 from autodetach.machine.project import Project
 from autodetach.machine.torch_semantics import VIEWS, Op, unpacked
@@ -111,6 +113,7 @@ class Core:
         self.stale: list[StaleSaved] = []
         self.crossings: list[Crossing] = []
         self.stored: list[Stored] = []
+        self.filled: list[Stored] = []
         self.drawn: list[Drawn] = []
         self.steps: list[Step] = []
         self.escapes: list[Escape] = []
@@ -411,11 +414,21 @@ class Core:
     def store(
         self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str
     ) -> None:
+        note_holder(container, value)
         for t in graph_in(value, 3):
             if t.node is not None and not t.node.leaf:
-                self.stored.append(
-                    Stored(container, t, t.node, site, element, value, self.loops, self.tick(), how, chain=self.chain)
+                event = Stored(
+                    container, t, t.node, site, element, value, self.loops, self.tick(), how, chain=self.chain
                 )
+                self.stored.append(event)
+                self._fill(event)
+
+    def _fill(self, event: Stored) -> None:
+        """What was stored is in other containers, too, that have held its own since that was made in an open pass."""
+        if self.loops:
+            for outer, value in holders_of(event.container, self.loops[0].started):
+                event = replace(event, container=outer, value=value, how="append", held=set(), inner=event)
+                self.filled.append(event)
 
     def draw(self, taken: Value, items: list[Value], *, in_order: bool = False, more: bool = False) -> Value:
         """One element stands for any of the items, since nobody knows which is read; what was taken."""

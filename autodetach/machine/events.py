@@ -67,7 +67,8 @@ class TypeFault:
 class Stored:
     """A value with history was put into a container (or an object that outlives the pass).
 
-    `observed` says how a run has shown that it is kept, where the program does not. `chain` are the open calls.
+    `observed` says how a run has shown that it is kept, where the program does not. `chain` are the open calls. Where
+    the container held `value` before that was filled, `inner` is what was put into that one.
     """
 
     container: Sequence | Mapping
@@ -82,6 +83,7 @@ class Stored:
     held: set[int] = field(default_factory=set)
     observed: str = ""
     chain: Chain = None
+    inner: Stored | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -113,6 +113,7 @@ def _escapes(run: Run, growth: Growth) -> bool:
     targets = {growth.node} | {e.node for e in growth.elements}
     if growth.stored is not None:
         targets |= {e.node for e in run.machine.stored if e.container is growth.stored.container}
+        targets |= {e.node for e in run.machine.filled if e.element is growth.stored.element}
     else:
         targets |= {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
     return any(escape.reaches(targets) for escape in run.machine.escapes)

@@ -32,7 +32,7 @@ BY_INDEX = frozenset({"index", "index_select"})
 def stored_alike(run: Run) -> Iterable[list[Stored]]:
     """What one place stores into one container, but for modules, of which networks are built."""
     groups: dict[tuple[ast.AST, int, ast.AST | None], list[Stored]] = {}
-    for event in run.machine.stored:
+    for event in (*run.machine.stored, *run.machine.filled):
         if not event.node.weak and not is_module(event.value):
             groups.setdefault((event.site.node, id(event.container), event.element), []).append(event)
     return groups.values()
@@ -113,7 +113,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
     for activation in dict.fromkeys(outer.activation for e in reversed(latest.values()) for outer in e.loops):
         if activation.in_forward:
             continue
-        growing = [e for e in events if e.how != "key" and pass_of(e.loops, activation) is not None]
+        growing = [e for e in events if e.how != "key" and _is_another(e, activation)]
         indices = {p.index for e in growing if (p := pass_of(e.loops, activation)) is not None}
         held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
         if len(indices) < 2 or len(held) < 2 or _is_window(last.container, activation, indices, held):
@@ -147,9 +147,17 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             True,
             origin,
             used,
-            event,
+            event if event.inner is None else origin,
         )
     return None
+
+
+def _is_another(event: Stored, activation: Activation) -> bool:
+    """Whether a pass stores something in a container; what fills one that this holds is another matter for each."""
+    own = pass_of(event.loops, activation)
+    if own is None or event.inner is None:
+        return own is not None
+    return event.inner.container.born >= own.started
 
 
 def _latest(growing: list[Stored], activation: Activation) -> tuple[Stored, Pass]:
@@ -266,6 +274,8 @@ def _cheap(node: Node, within_pass: Pass) -> bool:
 
 def origin_of(run: Run, event: Stored, read: Collection[object] = ()) -> Stored:
     """Where the tensor itself was put into the container that `event` stores; by none of the expressions in `read`."""
+    while event.inner is not None:
+        event = event.inner
     if event.value is event.tensor or not isinstance(event.element, (ast.Name, ast.Attribute, ast.Subscript)):
         return event
     for other in run.machine.stored:

@@ -9,7 +9,7 @@ from autodetach.machine import containers, contexts, functional, tensors
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import MAX_EXACT, MAX_LISTED, MAX_PASSES, MAX_SKIPPED, MISSING, WEIGHTS, OutOfFuel, Raised
 from autodetach.machine.delays import MAX_DELAY, delay_of
-from autodetach.machine.events import DroppedDetach
+from autodetach.machine.events import DroppedDetach, Stored
 from autodetach.machine.exceptions import (
     TRY,
     expects_error,
@@ -427,15 +427,12 @@ class Statements(Imports):
     def finish(self, activation: Activation) -> None:
         """A loop has ended: note what was stored during it in what is older than it, and is still there."""
         there: dict[int, frozenset[int]] = {}
-        for event in reversed(self.stored):
-            if event.clock < activation.started:
-                break
-            container = event.container
-            held = there.get(id(container))
-            if held is None:
-                held = there[id(container)] = frozenset(map(id, contents(container)))
-            if id(event.value) in held:
-                event.held.add(activation.number)
+        for events in (self.stored, self.filled):
+            for event in reversed(events):
+                if event.clock < activation.started:
+                    break
+                if _is_there(event, there):
+                    event.held.add(activation.number)
 
     def _exec_For(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, (ast.For, ast.AsyncFor))
@@ -607,6 +604,19 @@ def dropped_calls(value: ast.expr) -> list[ast.expr]:
         return dropped_calls(value.elt) if len(value.generators) == 1 and not value.generators[0].ifs else []
     is_detach = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach"
     return [value] if is_detach else []
+
+
+def _is_there(event: Stored, there: dict[int, frozenset[int]]) -> bool:
+    """Whether what was stored is still in its container, and that one in what holds it; `there` is looked up once."""
+    at: Stored | None = event
+    while at is not None:
+        held = there.get(id(at.container))
+        if held is None:
+            held = there[id(at.container)] = frozenset(map(id, contents(at.container)))
+        if id(at.value) not in held:
+            return False
+        at = at.inner
+    return True
 
 
 def is_cut_short(activation: Activation) -> bool:

@@ -133,10 +133,10 @@ class Sequence:
     """A list, tuple, set or deque; `exact` is false once its length is no longer known.
 
     `dropped` is the time at which an item was last taken out. `filled`: whether there is anything in it, where a filter
-    decides that and it is not known which elements pass.
+    decides that and it is not known which elements pass. `holder`: what it was last put into, and as which value.
     """
 
-    __slots__ = ("attrs", "born", "dropped", "exact", "filled", "items", "kind", "maxlen")
+    __slots__ = ("attrs", "born", "dropped", "exact", "filled", "holder", "items", "kind", "maxlen")
 
     def __init__(self, kind: str, items: list[Value], born: int = 0, exact: bool = True) -> None:
         self.kind = kind
@@ -146,6 +146,7 @@ class Sequence:
         self.maxlen: Value = None
         self.filled: Sym | None = None
         self.dropped = 0
+        self.holder: tuple[Sequence | Mapping, Value] | None = None
         self.attrs: dict[str, Value] = {}
 
     def __repr__(self) -> str:
@@ -153,15 +154,19 @@ class Sequence:
 
 
 class Mapping:
-    """A dict: hashable form of the key -> (key, value); `exact` is false once it may hold other keys."""
+    """A dict: hashable form of the key -> (key, value); `exact` is false once it may hold other keys.
 
-    __slots__ = ("born", "default", "exact", "items")
+    `holder`: what it was last put into, and as which value.
+    """
+
+    __slots__ = ("born", "default", "exact", "holder", "items")
 
     def __init__(self, born: int = 0, exact: bool = True) -> None:
         self.items: dict[Hashable, tuple[Value, Value]] = {}
         self.born = born
         self.exact = exact
         self.default: Value = None
+        self.holder: tuple[Sequence | Mapping, Value] | None = None
 
     def __repr__(self) -> str:
         return f"dict{[(k, v) for k, v in self.items.values()]!r}"

@@ -1,0 +1,32 @@
+"""Containers in containers: a list holds a record before that is filled, `log.append({})` and `log[-1][key] = x`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autodetach.machine.values import Mapping, Sequence, Value, contents, held_by
+
+MAX_LOOKED_AT = 16
+"""So many elements of what is put somewhere are looked at."""
+MAX_LEVELS = 4
+
+
+def note_holder(container: Sequence | Mapping, value: Value, levels: int = MAX_LEVELS) -> None:
+    """Note that a container holds a value, and that one what is in it, as far as these are containers."""
+    inner = held_by(value)
+    if not isinstance(inner, (Sequence, Mapping)) or inner is container or levels == 0:
+        return
+    inner.holder = (container, value)
+    for item in contents(inner)[:MAX_LOOKED_AT]:
+        note_holder(inner, item, levels - 1)
+
+
+def holders_of(container: Sequence | Mapping, since: int) -> Iterator[tuple[Sequence | Mapping, Value]]:
+    """What holds a container, and what holds that, each with what it holds; only of what was made `since` then."""
+    at = container
+    for _ in range(MAX_LEVELS):
+        if at.holder is None or at.born < since:
+            return
+        outer, value = at.holder
+        yield outer, value
+        at = outer
