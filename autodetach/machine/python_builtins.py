@@ -118,7 +118,7 @@ def _enumerate(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
             index: Value = start + i if exact and isinstance(start, int) else next(numbers, m.fresh("number"))
             yield Sequence("tuple", [index, item], m.clock)
 
-    name = "enumerate" if inner.name == "range" else "items"
+    name = "enumerate" if inner.name == "range" else "numbered"
     made = Iterable(make, inner.length, name, short=inner.short, listed=inner.listed)
     made.inner = inner
     return made

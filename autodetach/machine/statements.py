@@ -53,6 +53,8 @@ from autodetach.machine.values import (
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 MAX_EXACT_ITEMS = 8
+MAX_EXACT_PAIRS = 16
+"""What a dict holds is rarely alike, a loss, a norm, a rate: so many of its values are each looked at."""
 UNROLLED = 64
 """As many steps of a counter in a function as a network may unroll: words of a sentence, steps of a solver."""
 BOUNDED = 16
@@ -380,6 +382,8 @@ class Statements(Imports):
         """The items of a `for` loop, as many as are executed; each begins a pass."""
         items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
         limit = MAX_EXACT if items.name in ("range", "enumerate") else MAX_EXACT_ITEMS
+        if items.name in ("items", "values"):
+            limit = MAX_EXACT_PAIRS
         if items.listed:  # what is done to each part of a network, is done to all
             limit = UNROLLED if self.loops else MAX_LISTED
         exact = items.length is not None and items.length <= limit
