@@ -47,9 +47,12 @@ from autodetach.candidates.detaching import SHARED, element_candidates, is_hande
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.kept_before import kept_before
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.graph import pass_of
 from autodetach.machine.growing_chains import linked_nodes
 from autodetach.machine.growth import Growth
+from autodetach.machine.operands import expression_of
 from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Opaque, Tensor, Value
 from autodetach.suspect import FREED, OF_UPDATES, Candidate, Suspect, rule
 from autodetach.view.program import Program, calls_of, is_update, line, observed_of, text
 
@@ -183,6 +186,21 @@ def _candidates(
         # What it begins with is attached, too, and comes from elsewhere: a buffer by name, an argument.
         for whole in element_candidates(program, [(statement.value, elements[0][1])], number=False, what="keep"):
             yield replace(whole, last_resort=True)
+    elif elements and (earlier := _left_by_earlier_passes(growth)):
+        for cut in element_candidates(program, earlier, number=False, what="go on with"):
+            yield replace(cut, last_resort=True)
+
+
+def _left_by_earlier_passes(growth: Growth) -> list[tuple[ast.expr, Value]]:
+    """The operands that link the passes: `cache["k"]` of `torch.cat([cache["k"], k])`, which begins with history."""
+    node, now = growth.node, pass_of(growth.node.loops, growth.activation)
+    made = [v for v in node.operands if isinstance(v, (Tensor, Opaque)) and v.node is not None and not v.node.leaf]
+    earlier = [v for v in made if v.node is not None and pass_of(v.node.loops, growth.activation) is not now]
+    return [(e, v) for v in earlier if (e := expression_of(node, v)) is not None and _is_read(e)]
+
+
+def _is_read(expression: ast.expr) -> bool:
+    return isinstance(getattr(expression, "ctx", ast.Load()), ast.Load)
 
 
 def _leaf_again(program: Program, growth: Growth) -> Iterator[Candidate]:
