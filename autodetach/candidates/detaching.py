@@ -108,7 +108,8 @@ def structural(template: str, value: Value) -> str | None:
         return _record(template, value)
     if isinstance(value, Mapping) and value.items:
         first, *others = (structural("v", held) for _, held in value.items.values())
-        if first is not None and all(part == first for part in others):
+        is_plain = first == "v.detach()" or not any(isinstance(key, str) for key, _ in value.items.values())
+        if first is not None and is_plain and all(part == first for part in others):
             return f"{{k: {first} for k, v in {template}.items()}}"
         return _dictionary(template, value)
     return None

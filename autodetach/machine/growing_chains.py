@@ -79,7 +79,7 @@ def linked_nodes(run: Run) -> Iterator[Node]:
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
         key = (activation, child.site.node)
         made = pass_of(parent.loops, activation)
-        if key in done or child.weak or made is None:
+        if key in done or child.weak or parent.leaf or made is None:
             continue
         if _cycle(parent, made, child.site.node):
             done.add(key)
