@@ -1240,31 +1240,6 @@ class Controller(Module):
             slopes.append(slope - torch.stack(bend, dim=-1).sum(-1))
         return torch.stack(slopes, dim=0)
 """,
-    "a loss that the inherited caller begins anew": """
-import torch
-
-class Model:
-    def forward(self):
-        pass
-
-    def differentiate(self):
-        self.loss.backward()
-
-    def optimize(self):
-        self.loss = torch.tensor(0.0)
-        self.forward()
-        self.optimizer.zero_grad()
-        self.differentiate()
-        self.optimizer.step()
-
-class Warping(Model):
-    def differentiate(self):
-        self.loss += self.weight * self.warp
-        super().differentiate()
-
-    def forward(self):
-        self.warp = self.net(self.x).mean()
-""",
 }
 
 

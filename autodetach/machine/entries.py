@@ -98,20 +98,6 @@ def methods_in_order(cls: Class, reach: Reach) -> list[Called]:
     return callers_first(wanted, others, reach.asked_by)
 
 
-def callers_above(cls: Class, reach: Reach) -> list[Function]:
-    """The methods that a class has of its bases and that call open ones of its own: `train` of what has a `step`."""
-    wanted = {name for name, _ in open_methods(cls, reach)}
-    inherited: dict[str, Value] = {}
-    for base in (c for c in linear_order(cls)[1:] if isinstance(c, Class)):
-        inherited = base.names | inherited
-    return [
-        value
-        for name, value in inherited.items()
-        if isinstance(value, Function) and name not in cls.names and not name.startswith("__")
-        if not reach.asked_by(name).isdisjoint(wanted)
-    ]
-
-
 def functions_in_order(machine: Machine, reach: Reach) -> list[Function]:
     """The open functions, and those that call them: callers first."""
     wanted = open_functions(machine, reach)
@@ -187,10 +173,6 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, calls: Calls) -> lis
         this = constructed(machine, cls)
     if this is None:
         return entered
-    for inherited in callers_above(cls, reach):
-        asked = reach.asked_by(inherited.name)
-        if any(name in asked and not value.called for name, value in open_):
-            enter(machine, inherited, [this], repeated=inherited.qualname not in calls.once, reach=reach)
     for name, value in open_:
         if not value.called and value.qualname not in calls.in_view:
             entered.append(f"{cls.name}.{name}")
