@@ -84,16 +84,17 @@ def _kept_by(site: ast.AST) -> ast.expr | None:
 
 
 def _handed_on(statement: ast.stmt, home: ast.AST) -> Iterator[tuple[ast.AST | None, str]]:
-    """The names and attributes that are arguments somewhere in a statement, or whose elements are taken.
+    """The names and attributes that are arguments somewhere in a statement, and the names whose elements are taken.
 
-    Left out is what is only reported, and of what only the value is taken.
+    Left out is what is only reported, and of what only the value is taken. Elements of attributes are given out by
+    getters that nobody may call, `avg(index)` of a meter.
     """
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
         if (isinstance(node, ast.stmt) and is_report(node)) or _is_of_value(node):
             continue
-        if isinstance(node, ast.Expr) and _container_of(node.value) is not None:
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _container_of(node.value) is not None:
             continue  # `kept.popleft()`: what it gives is dropped
         for given in _given_in(node):
             if isinstance(given, ast.Name):
@@ -110,18 +111,18 @@ def _is_of_value(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in OF_NUMBERS
 
 
-def _container_of(node: ast.expr) -> ast.expr | None:
-    """`kept` of `kept.popleft()`."""
+def _container_of(node: ast.AST) -> ast.expr | None:
+    """`kept` of `kept.popleft()`, `kept[0]` and `for one in kept`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+        return node.value
+    if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+        return node.iter
     func = node.func if isinstance(node, ast.Call) else None
     return func.value if isinstance(func, ast.Attribute) and func.attr in ELEMENTS else None
 
 
 def _given_in(node: ast.AST) -> Sequence[ast.expr]:
-    """The arguments of a call, and the container whose elements are asked for."""
-    if isinstance(node, ast.Call):
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        container = _container_of(node)
-        return given if container is None else [*given, container]
-    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-        return [node.value]
-    return [node.iter] if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)) else []
+    """The arguments of a call, and the variable whose elements are asked for."""
+    given = [*node.args, *(keyword.value for keyword in node.keywords)] if isinstance(node, ast.Call) else []
+    container = _container_of(node)
+    return [*given, container] if isinstance(container, ast.Name) else given
