@@ -86,13 +86,16 @@ def _kept_by(site: ast.AST) -> ast.expr | None:
 def _handed_on(statement: ast.stmt, home: ast.AST) -> Iterator[tuple[ast.AST | None, str]]:
     """The names and attributes that are arguments somewhere in a statement, and the names whose elements are taken.
 
-    Left out is what is only reported, and of what only the value is taken. Elements of attributes are given out by
-    getters that nobody may call, `avg(index)` of a meter.
+    Left out is what is only reported, and elements of which only the value is taken. Elements of attributes are given
+    out by getters that nobody may call, `avg(index)` of a meter.
     """
     pending: list[ast.AST] = [statement]
     while pending:
         node = pending.pop()
-        if (isinstance(node, ast.stmt) and is_report(node)) or _is_of_value(node):
+        if isinstance(node, ast.stmt) and is_report(node):
+            continue
+        if _is_of_value(node):  # but not what is given to a call in it, which may do whatever it likes
+            pending += (n.slice if isinstance(n, ast.Subscript) else n for n in ast.iter_child_nodes(node))
             continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _container_of(node.value) is not None:
             continue  # `kept.popleft()`: what it gives is dropped
