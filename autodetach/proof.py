@@ -269,5 +269,7 @@ def _count(nodes: Iterable[Node]) -> Reached:
 
 
 def _name(node: Node) -> tuple[str, str]:
+    """What a node does, which is the same in place or not, as a function or as a layer."""
     place = node.site.node
-    return node.op, place_text(place.func) if isinstance(place, ast.Call) else ""
+    called = f"{place_text(place.func)}(".replace("_(", "(") if isinstance(place, ast.Call) else ""
+    return node.op.lower().replace("_", ""), called

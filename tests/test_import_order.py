@@ -83,10 +83,10 @@ ORDER = (
     # What may repair them.
     "candidates",
     "candidates.detaching candidates.shared_calls",
-    "candidates.cover candidates.reads",
+    "candidates.cover candidates.reads candidates.made",
     "candidates.*",
     "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
-    "candidates.built_with_locals candidates.computed_behind",
+    "candidates.built_with_locals candidates.computed_behind candidates.new_tensors",
     "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
     # One file a rule.
     "rules.*",

@@ -29,10 +29,11 @@ A step is moved only if every step still consumes gradient of the same losses; u
 the gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step, if
 nothing reads it before; or it is differentiated, and its parameters stepped, before the first step; or it is computed
 once more, the first one from a detached value where both would train its makers; or the first step is dropped, if the
-same one runs behind the second loss and nothing is zeroed in between. `x += y` of what the function has computed
-itself becomes `x = x + y`, which is unsafe where something else holds `x`. Where the forward is run again behind the
-step, but under a name that nobody reads, it takes the name of the old result. Where one call has made all losses, each
-is differentiated for what its own step trains (`inputs=...`), and the steps follow.
+same one runs behind the second loss and nothing is zeroed in between. Where no step but the program changes a tensor
+in place, it makes a new one: `x += y` becomes `x = x + y`, `x.mul_(y)` becomes `x = x.mul(y)`, a layer gets
+`inplace=False`, and `x[k] = y` writes into a copy; this is unsafe where something else may hold `x`. Where the forward
+is run again behind the step, but under a name that nobody reads, it takes the name of the old result. Where one call
+has made all losses, each is differentiated for what its own step trains (`inputs=...`), and the steps follow.
 These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
@@ -48,15 +49,15 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
+from autodetach.candidates.copied import read_copy
 from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
-from autodetach.candidates.out_of_place import out_of_place
+from autodetach.candidates.new_tensors import new_tensors
 from autodetach.candidates.own_inputs import restricting, restricting_all
 from autodetach.candidates.under_its_name import under_its_name
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Site, diverge
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.program import (
     Program,
@@ -68,8 +69,6 @@ from autodetach.view.program import (
     stepped_between,
     text,
 )
-
-COPIED = "gradient through values of earlier passes may be what was meant"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -134,8 +133,8 @@ def _candidates(
     moved = list(step_moved_behind(program, run, by, changed))
     yield from moved
     if isinstance(event, StaleSaved):
-        yield from _copied(program, event)
-        yield from out_of_place(program, event)
+        yield from read_copy(program, event)
+        yield from new_tensors(program, run, event)
     behind = list(computed_behind_step(program, run, by))
     yield from behind[:-1]
     if isinstance(event, StaleSaved):
@@ -147,29 +146,6 @@ def _candidates(
     yield from stepped_once(program, run, by)
     for repair in moved:
         yield from restricting(program, run, by, repair)
-
-
-def _copied(program: Program, event: StaleSaved) -> Iterator[Candidate]:
-    """A buffer that is written behind its use: compute with a copy of it, and write values without their graph."""
-    from autodetach.codemods.append_method import AppendMethod
-
-    statement = program.statement(event.changed.node)
-    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Subscript):
-        return
-    written = spelled(statement.targets[0].value)
-    views = [e for e, value in event.node.site.operands if getattr(value, "storage", None) is event.storage]
-    buffers = (n for e in views for n in ast.walk(e) if isinstance(n, (ast.Name, ast.Attribute)))
-    read = next((n for n in buffers if spelled(n) == written), None)
-    if read is None:
-        return
-    copy = AppendMethod(read, "clone")
-    shown = f"compute with a copy of `{text(read)}`"
-    yield Candidate(shown, (copy,), COPIED)
-    yield Candidate(
-        f"{shown}, and detach `{text(statement.value)}` where it is written",
-        (copy, AppendMethod(statement.value, "detach")),
-        COPIED,
-    )
 
 
 RULE = rule(__doc__, "AD202", "step-between-backwards", find)

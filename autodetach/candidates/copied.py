@@ -1,0 +1,68 @@
+"""What is written into a part of a tensor that was saved as it was: the saved one is a copy."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.candidates.made import is_held, made_in_scope
+from autodetach.machine.events import StaleSaved
+from autodetach.machine.spelling import spelled
+from autodetach.suspect import Candidate
+from autodetach.view.program import Program, text
+
+COPIED = "gradient through values of earlier passes may be what was meant"
+
+
+def written_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
+    """`p = softmax(x)` -> `p = softmax(x).clone()`, where `p[k] = 0` follows and `softmax` has saved its result.
+
+    It serves all changes that follow, too.
+    """
+    from autodetach.codemods.append_method import AppendMethod
+
+    part = _written(event.changed.node)
+    made = None if part is None else made_in_scope(program, event.changed.node, spelled(part))
+    if made is None or not any(inner is event.node.site.node for inner in ast.walk(made.value)):
+        return
+    name = spelled(made.targets[0])
+    doubt = f"what else holds `{name}` keeps the value that it had" if is_held(program, made, name) else None
+    yield Candidate(f"write into a copy: `{text(made)}`", (AppendMethod(made.value, "clone"),), doubt)
+
+
+def _written(node: ast.AST) -> ast.expr | None:
+    """The tensor that is written: `p` of `p[k]` as a target, of `p[k] += 1` and of `p[k].mul_(2).add_(1)`."""
+    if isinstance(node, ast.AugAssign):
+        node = node.target
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node if isinstance(node, (ast.Name, ast.Attribute)) else None
+
+
+def read_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
+    """A buffer that is written behind its use: compute with a copy of it, and write values without their graph."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    statement = program.statement(event.changed.node)
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Subscript):
+        return
+    written = spelled(statement.targets[0].value)
+    views = [e for e, value in event.node.site.operands if getattr(value, "storage", None) is event.storage]
+    buffers = (n for e in views for n in ast.walk(e) if isinstance(n, (ast.Name, ast.Attribute)))
+    read: ast.expr | None = next((n for n in buffers if spelled(n) == written), None)
+    if read is None:
+        return
+    around = program.parents.get(read)
+    while isinstance(around, ast.Subscript) and around.value is read:
+        read, around = around, program.parents.get(around)  # of a part, only that is copied
+    copy = AppendMethod(read, "clone")
+    shown = f"compute with a copy of `{text(read)}`"
+    begins_anew = made_in_scope(program, statement, written) is not None
+    yield Candidate(shown, (copy,), None if begins_anew else COPIED)
+    yield Candidate(
+        f"{shown}, and detach `{text(statement.value)}` where it is written",
+        (copy, AppendMethod(statement.value, "detach")),
+        COPIED,
+    )

@@ -1,0 +1,58 @@
+"""Where a function has made what it changes, and who else may hold it."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine.spelling import spelled
+from autodetach.machine.torch_semantics import VIEWS
+from autodetach.view.program import Program, line
+
+TAKING = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update"})
+
+
+def made_in_scope(program: Program, changed: ast.AST, name: str) -> ast.Assign | None:
+    """The assignment that gives a variable or an attribute, by its text, what a call or an operator has computed.
+
+    It stands on every way to the statement in which a node stands.
+    """
+    before = [
+        s
+        for s in ast.walk(program.scope(changed))
+        if isinstance(s, ast.Assign) and line(s) < line(changed) and program.scope(s) is program.scope(changed)
+        and any(spelled(n) == name for t in s.targets for n in ast.walk(t) if isinstance(n, (ast.Name, ast.Attribute)))
+    ]  # fmt: skip
+    last = max(before, key=line, default=None)
+    if last is None or len(last.targets) > 1 or spelled(last.targets[0]) != name:
+        return None
+    around = [changed, *program.enclosing(changed)]
+    if not any(last in program.block(at) for at in around if isinstance(at, ast.stmt)):
+        return None
+    if isinstance(last.value, ast.Call):
+        called = last.value.func
+        is_view = isinstance(called, ast.Attribute) and (called.attr in VIEWS or called.attr in ("detach", "to"))
+        return None if is_view else last
+    return last if isinstance(last.value, ast.BinOp) else None
+
+
+def is_held(program: Program, made: ast.Assign, name: str) -> bool:
+    """Whether something else than a name may hold what it names, or a view of it."""
+    reads = (
+        node
+        for node in ast.walk(program.scope(made))
+        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and line(node) > line(made)
+    )
+    return any(spelled(node) == name and _is_kept(program, node) for node in reads)
+
+
+def _is_kept(program: Program, node: ast.expr) -> bool:
+    around = program.parents.get(node)
+    if isinstance(around, ast.Subscript) and around.value is node:
+        return isinstance(around.ctx, ast.Load) and _is_kept(program, around)
+    if isinstance(around, ast.Attribute):
+        call = program.parents.get(around)
+        is_view = around.attr in VIEWS or around.attr in ("data", "detach")
+        return is_view and _is_kept(program, call if isinstance(call, ast.Call) and call.func is around else around)
+    if isinstance(around, ast.Call):
+        return isinstance(around.func, ast.Attribute) and around.func.attr in TAKING
+    return isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Tuple, ast.List, ast.Dict, ast.Yield))

@@ -1,0 +1,47 @@
+"""What was saved as it was is changed in place: a new tensor takes the changed values, in one place or in several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, product
+
+from autodetach.candidates.copied import written_copy
+from autodetach.candidates.out_of_place import out_of_place
+from autodetach.candidates.without_in_place import without_in_place
+from autodetach.machine.events import StaleSaved
+from autodetach.machine.run import Run
+from autodetach.suspect import Candidate
+from autodetach.view.program import Program
+
+MOST = 8
+
+
+def new_tensors(program: Program, run: Run, event: StaleSaved) -> Iterator[Candidate]:
+    """Each way for the change that an event tells of, then those for all changes that its backward meets, together."""
+    own = list(_ways(program, event))
+    yield from own
+    others = [ways for other in _others(run, event) if (ways := list(_ways(program, other)))]
+    if not own or not others:
+        return
+    for group in islice(product(own, *others), MOST):
+        doubt = next((way.doubt for way in group if way.doubt is not None), None)
+        codemods = tuple(codemod for way in group for codemod in way.codemods)
+        yield Candidate("; ".join(way.message for way in group), codemods, doubt)
+
+
+def _ways(program: Program, event: StaleSaved) -> Iterator[Candidate]:
+    yield from out_of_place(program, event)
+    yield from without_in_place(program, event)
+    yield from written_copy(program, event)
+
+
+def _others(run: Run, event: StaleSaved) -> list[StaleSaved]:
+    """What else a backward walks that was changed since it was saved: PyTorch stops at the first."""
+    steps = {step.site.node for step in run.machine.steps}
+    found = {event.changed.node: event}
+    for node in event.by.walked:
+        for storage, version in node.saved:
+            changed = storage.changed
+            if storage.version != version and changed is not None and changed.node not in steps:
+                found.setdefault(changed.node, StaleSaved(node, storage, changed, event.by, ()))
+    return list(found.values())[1:]
