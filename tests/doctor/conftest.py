@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,15 @@ def python() -> Iterator[Warm]:
     """Runs `python ARGS` in a child that has imported PyTorch already."""
     with Warm() as warm:
         yield warm
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_of_other_tests_is_looked_through() -> Iterator[None]:
+    """What a worker holds of thousands of tests takes longer to walk than all that these make."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
