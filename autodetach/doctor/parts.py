@@ -46,8 +46,8 @@ OPAQUE = frozenset("builtins functools itertools _queue _collections collections
 """Modules whose objects are written in C, and keep what they hold to themselves."""
 _STRANGERS = frozenset(
     """
-    IPython _pytest _thread ast autodetach ipykernel logging numpy pandas pluggy re threading torch.fx torch.jit torch.utils
-    traitlets xdist
+    IPython _pytest _thread ast autodetach ipykernel logging numpy pandas pluggy re threading torch.fx torch.jit
+    torch.utils traitlets xdist
     """.split()
 )
 """Packages whose objects hold no tensors of a program, or too much that is not the program's."""
