@@ -25,10 +25,10 @@ class Candidate:
     """A repair to be tried. `doubt` says why it is unsafe whatever the proof says; None leaves that to the proof.
 
     `prefers` names the setting that would choose it ("item", "detach", "retain", "sum"), if there is one. `cuts`: it is
-    meant to cut off gradient, so that only losing all gradient of a parameter speaks against it. `starts`: it is meant
-    that only the first pass trains what a state begins with. `gathers`: it makes one parameter step of several.
-    `last_resort`: of use only where nothing before it passes. `keeps`: it may not even take gradient of earlier passes
-    away.
+    meant to cut off gradient, so that only losing all gradient of a parameter speaks against it. `adds`: it is meant to
+    give more. `starts`: it is meant that only the first pass trains what a state begins with. `gathers`: it makes one
+    parameter step of several. `last_resort`: of use only where nothing before it passes. `keeps`: it may not even take
+    gradient of earlier passes away.
     """
 
     message: str
@@ -36,6 +36,7 @@ class Candidate:
     doubt: str | None = None
     prefers: str = ""
     cuts: bool = False
+    adds: bool = False
     starts: bool = False
     gathers: bool = False
     last_resort: bool = False

@@ -28,7 +28,9 @@ Safe where one optimizer (or none) consumes the gradient, with no step in betwee
 before, and every loss reaches the same parameters. Unsafe where several optimizers share the gradient, or where one
 loss contains the other: then the author may have meant to detach. Where a log-probability is weighted with what the
 other loss trains (the advantage of a critic, in the loss of an actor), the weight is detached, which is unsafe too.
-So is giving the result of a second forward, which nobody reads, the name from which the second loss is computed.
+So is giving the result of a second forward, which nobody reads, the name from which the second loss is computed. Where
+a loss is computed from what `torch.autograd.grad` gave, it may be meant to be differentiated through that
+(`create_graph=True`) or not (`retain_graph=True`): both are unsafe.
 
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
@@ -54,6 +56,7 @@ from autodetach.candidates.shared_calls import (
     repeated_behind_step,
     shared_calls,
 )
+from autodetach.candidates.through_gradient import through_gradient
 from autodetach.candidates.under_its_name import under_its_name
 from autodetach.candidates.weighted import detached
 from autodetach.finding import Severity, StoryStep
@@ -136,6 +139,10 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     cut = detached(calls)
     if cut is not None:
         doubt = doubt or "it trains what a log-probability is weighted with, which may be meant to be detached"
+    through = through_gradient(run, event)
+    if through is not None:
+        doubt = doubt or through.doubt
+        yield through
     kept = _retained([*freeing_others(event), *calls], doubt)
     if cut is not None:
         yield cut
