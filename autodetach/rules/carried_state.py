@@ -31,7 +31,8 @@ that is made anew for each sample, or one backward after the loop, may be what y
 differentiated at all. The state is detached where it enters the next pass, never inside a cell, and never where it
 still feeds the loss of its own pass. Where what makes it would then learn nothing, the losses of a sequence are added
 up, and differentiated once behind it. A state that every epoch takes through the same sequence begins anew with it,
-and what another loop calls in each of its passes, as `reset(net)`, is called in this one too: unsafe.
+so does a sum that nothing ever sets back to its zero, and what another loop calls in each of its passes, as
+`reset(net)`, is called in this one too: unsafe.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it.
@@ -58,6 +59,7 @@ from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
 from autodetach.candidates.stores import at_store, stored_operands
+from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_of
@@ -261,6 +263,7 @@ def _candidates(
             yield from done_in_other_loops(program, again, moment(same), same_now.activation, there)
         held = cover(program, again, moment(same), now.activation, [operand for _, operand, _ in there])
         yield from begun_with_sequence(program, moment(same), same_now.activation, held)
+        yield from sums_begun_anew(program, again, moment(same), now.activation, held.values())
     for message, codemods in (*begun, *own, *detached, *emptied, *shortened, *again_leaves):
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
