@@ -202,7 +202,7 @@ def _candidates(
     program: Program, run: Run, event: SecondWalk | StaleSaved, cuts: list[tuple[Differentiation, ...]]
 ) -> Iterator[Candidate]:
     tried: list[Sequence[ast.expr]] = []
-    stepped = stepped_between(run, event.node.walked_by[0], _second(event))
+    stepped = isinstance(event, StaleSaved) or stepped_between(run, event.node.walked_by[0], _second(event))
     doubt = "a step stands in between: the second loss may be meant to be computed again behind it" if stepped else None
     for group, shared, inner in ((g, s, i) for i in (False, True) for g in cuts for s in (True, False)):
         edges = [edge for d in group for edge in unconsumed_edges(run, d, shared, inner=inner)]
