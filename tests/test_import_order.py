@@ -29,6 +29,7 @@ ORDER = (
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
     "machine.spelling machine.words machine.quiet machine.generators",
+    "machine.replacing",
     "machine.delays",
     "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.project",
     "machine.evidence",

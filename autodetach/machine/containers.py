@@ -396,8 +396,9 @@ def _text_slice(m: Core, this: str | bytes, index: Value) -> Value:
 def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr | None, site: Site) -> None:
     if isinstance(this, Mapping):
         known = is_known(index)
-        counted = None if known else _counted_key(m, site)
-        key = m.key(index) if counted is None else counted
+        key = m.key(index)
+        counted = None if known or key in this.items else _counted_key(m, site)
+        key = key if counted is None else counted
         if not known and m.truncated_since(this.born):
             this.exact = False
         fresh = key not in this.items

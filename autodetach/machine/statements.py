@@ -26,6 +26,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
 from autodetach.machine.records import annotated_fields, is_named_tuple
+from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import (
@@ -388,10 +389,11 @@ class Statements(Imports):
             limit = UNROLLED if self.loops else MAX_LISTED
         exact = items.length is not None and items.length <= limit
         activation = self.activate_over(items, node, frame, exact)
+        is_each = not exact and replaces_each(node)
         outer = self.loops
         try:
             for item in items.start(exact):
-                if not exact and (activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation)):
+                if not exact and is_enough(activation, items, is_each=is_each):
                     self.run_out(items)
                     break
                 self.enter_pass_with(item, activation, outer)
@@ -621,6 +623,13 @@ def _is_there(event: Stored, there: dict[int, frozenset[int]]) -> bool:
             return False
         at = at.inner
     return True
+
+
+def is_enough(activation: Activation, items: Iterable, *, is_each: bool) -> bool:
+    """Whether no more items are looked at, of which not all are known, or too many; see `replaces_each`."""
+    if is_each:
+        return activation.passes >= MOST
+    return activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation)
 
 
 def is_cut_short(activation: Activation) -> bool:
