@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Edits = dict[str, tuple[Edit, ...]]
 """By file."""
 
+NO_TENSOR = "it asks what is not in view for a method of tensors"
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
 """What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
@@ -179,7 +180,8 @@ class Repairs:
             return str(error)  # what Python parses and does not compile, as `nonlocal` at the top level
         if lost:
             return f"nothing binds {lost} any more"
-        return self._as_proven(suspect, candidate, edits, verdict)
+        proven = self._as_proven(suspect, candidate, edits, verdict)
+        return replace(proven, why_unsafe=NO_TENSOR) if proven.why_unsafe is None and trial.asks_more(home) else proven
 
     def _lost_names(self, edits: Edits) -> list[str]:
         """The names that are read in an edited file, and bound only in the one that it was."""

@@ -52,6 +52,11 @@ class Trial:
         """All of the paths."""
         return self._analysis([self.run(n) for n in range(len(self._before.runs))])
 
+    def asks_more(self, number: int) -> bool:
+        """Whether `item()` or `detach()` is called on what may be no tensor, where the first program does not."""
+        before, after = self._before.runs[number].machine, self.run(number).machine
+        return len(after.asked_of_unknown) > len(before.asked_of_unknown)
+
     def dissolve(self) -> None:
         """Clear away all runs: nothing may be asked any more."""
         dissolve(self._analysis(list(self._runs.values())))

@@ -346,6 +346,8 @@ class Objects(Core):
         if kind in CONTAINERS:
             self.spend()
             return containers.method(self, this, name, args, kwargs, site)
+        if name in ("item", "detach") and may_be_no_tensor(this):
+            self.asked_of_unknown.add(site.node)
         if kind is Opaque and name not in this.attrs:
             self.spend()
             self._want_of_number(this, name, site)
@@ -467,6 +469,13 @@ class Objects(Core):
         else:
             library_objects.initialise(self, this, args, kwargs, site)
         return this
+
+
+def may_be_no_tensor(value: Value) -> bool:
+    """Whether nothing tells that something unknown is a tensor."""
+    if isinstance(value, Opaque):
+        return (value.node is None or value.node.weak) and not value.scalar
+    return isinstance(value, Sym) and not value.kind
 
 
 def goes_inside(active: list[tuple[Frame, list[Value]]], args: list[Value]) -> bool:

@@ -24,6 +24,9 @@ from autodetach.machine.values import (
 
 NUMERIC = "sqrt exp log log10 log2 sin cos ceil floor pow isnan isfinite isinf".split()
 """The functions of `math` that are known to give numbers."""
+CLOCKS = "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time thread_time".split()
+DRAWING = "random uniform triangular gauss normalvariate expovariate betavariate randint randrange getrandbits".split()
+"""The functions of `random` that give numbers."""
 
 
 def _ordered_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -125,7 +128,12 @@ def _deep_copy(m: Core, value: Value, seen: dict[int, Value], depth: int, site: 
     return value
 
 
-def _math(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.fresh("number")
+
+
+def _random_number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    m.note_random(site)
     return m.fresh("number")
 
 
@@ -202,5 +210,7 @@ FUNCTIONS: dict[str, Handler] = {
     "torch.from_numpy": _from_numpy,
     **dict.fromkeys(("random.Random", "random.SystemRandom"), generator_of("random")),
     **dict.fromkeys(("numpy.random.RandomState", "numpy.random.default_rng"), generator_of("numpy.random")),
-    **dict.fromkeys((f"math.{name}" for name in NUMERIC), _math),
+    **dict.fromkeys((f"math.{name}" for name in NUMERIC), _number),
+    **dict.fromkeys((*(f"time.{name}" for name in CLOCKS), "timeit.default_timer"), _number),
+    **dict.fromkeys((f"random.{name}" for name in DRAWING), _random_number),
 }  # fmt: skip
