@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.spelling import spelled
-from autodetach.machine.torch_semantics import VIEWS
+from autodetach.machine.torch_semantics import lookup
 from autodetach.view.program import Program, line
 
 TAKING = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update"})
@@ -30,8 +30,8 @@ def made_in_scope(program: Program, changed: ast.AST, name: str) -> ast.Assign |
         return None
     if isinstance(last.value, ast.Call):
         called = last.value.func
-        is_view = isinstance(called, ast.Attribute) and (called.attr in VIEWS or called.attr in ("detach", "to"))
-        return None if is_view else last
+        may_share = isinstance(called, ast.Attribute) and lookup(called.attr).view
+        return None if may_share else last
     return last if isinstance(last.value, ast.BinOp) else None
 
 
@@ -51,8 +51,8 @@ def _is_kept(program: Program, node: ast.expr) -> bool:
         return isinstance(around.ctx, ast.Load) and _is_kept(program, around)
     if isinstance(around, ast.Attribute):
         call = program.parents.get(around)
-        is_view = around.attr in VIEWS or around.attr in ("data", "detach")
-        return is_view and _is_kept(program, call if isinstance(call, ast.Call) and call.func is around else around)
+        shared = call if isinstance(call, ast.Call) and call.func is around else around
+        return lookup(around.attr).view and _is_kept(program, shared)
     if isinstance(around, ast.Call):
         return isinstance(around.func, ast.Attribute) and around.func.attr in TAKING
     return isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Tuple, ast.List, ast.Dict, ast.Yield))
