@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autodetach.machine.arguments import constant, flatten
+from autodetach.machine.arguments import constant, flatten, is_certain_number
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad
@@ -19,6 +19,7 @@ from autodetach.machine.torch_semantics import (
     NUMBER_METHODS,
     OPERATORS,
     RANDOM,
+    TAKES_TWO_TENSORS,
     TENSOR_ATTRIBUTES,
     Op,
     Saved,
@@ -273,6 +274,8 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
         name = {"max": "maximum", "min": "minimum"}[name]
     if name == "where" and len(args) == 1:
         return m.opaque("indices")
+    if len(args) > 1 and name.rstrip("_") in TAKES_TWO_TENSORS and is_certain_number(args[1]):
+        m.refuse(site, f"`{name}` of a tensor and a number", "TypeError")
     op = of_arguments(name, tuple(constant(a) for a in args), {k: constant(v) for k, v in kwargs.items()})
     if op.inplace and args and isinstance(args[0], Tensor):
         return in_place(m, args[0], name, [*args[1:], *kwargs.values()], site)

@@ -78,6 +78,18 @@ ACCEPTS_NUMBERS: frozenset[str] = _names(
 )
 """torch functions that take a Python number (some only an int) as their first argument; all others raise."""
 
+TAKES_TWO_TENSORS: frozenset[str] = _names(
+    """
+    addbmm addcdiv addcmul addmm addmv addr arctan2 atan2 baddbmm binary_cross_entropy binary_cross_entropy_with_logits
+    bmm cdist cholesky_solve cosine_embedding_loss cosine_similarity cross cross_entropy dist dot fmax fmin gcd ger
+    heaviside hinge_embedding_loss huber_loss hypot igamma igammac inner isclose kl_div kron l1_loss lcm ldexp lerp
+    logaddexp logaddexp2 logical_and logical_or logical_xor margin_ranking_loss masked_scatter matmul maximum minimum mm
+    mse_loss mv nextafter outer pairwise_distance poisson_nll_loss polar smooth_l1_loss soft_margin_loss
+    take_along_dim triplet_margin_loss vdot
+    """
+)
+"""Functions and Tensor methods that raise where a Python number stands for the second tensor."""
+
 TENSOR_ATTRIBUTES: frozenset[str] = _names(
     """
     H T abs abs_ absolute absolute_ acos acos_ acosh acosh_ add add_ addbmm addbmm_ addcdiv addcdiv_ addcmul addcmul_

@@ -19,6 +19,7 @@ from autodetach.machine.torch_names import (
     NUMBER_METHODS,
     RANDOM,
     TAKES_REQUIRES_GRAD,
+    TAKES_TWO_TENSORS,
     TENSOR_ATTRIBUTES,
 )
 from autodetach.machine.torch_operations import (
@@ -47,6 +48,7 @@ __all__ = [
     "RANDOM",
     "REFLECTED",
     "TAKES_REQUIRES_GRAD",
+    "TAKES_TWO_TENSORS",
     "TENSOR_ATTRIBUTES",
     "VARIANTS",
     "VIEWS",

@@ -991,6 +991,17 @@ def test_numbers_in_place_of_the_first_tensor(name: str) -> None:
             call(*args, **kwargs)
 
 
+@pytest.mark.parametrize("number", [1, 0.5])
+@pytest.mark.parametrize("name", sorted(table.TAKES_TWO_TENSORS))
+def test_numbers_in_place_of_the_second_tensor(name: str, number: float) -> None:
+    call = getattr(torch, name, None) or getattr(torch.nn.functional, name)
+    _, args, kwargs = arguments(sample_of("torch", name))
+    call(*args, **kwargs)
+    args[1] = number
+    with pytest.raises((TypeError, AttributeError)):
+        call(*args, **kwargs)
+
+
 @pytest.mark.parametrize("name", ["stack", "cat", "hstack"])
 def test_numbers_in_a_list_of_tensors(name: str) -> None:
     with pytest.raises(TypeError):
