@@ -560,11 +560,8 @@ def _are_parts(values: list[Value]) -> bool:
 
 def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
     if op == "Add" and isinstance(left, Sequence) and isinstance(right, Sequence):
-        # A new list that holds what the old one held: it takes over the age, so that growth is seen.
-        result = Sequence(
-            left.kind, [*left.items, *right.items], min(left.born, right.born), left.exact and right.exact
-        )
-        _adopt(m, left, result)
+        result = Sequence(left.kind, [*left.items, *right.items], right.born, left.exact and right.exact)
+        adopt(m, left, result)
         if isinstance(site.node, (ast.BinOp, ast.AugAssign)):
             source = site.node.right if isinstance(site.node, ast.BinOp) else site.node.value
             _store_all(m, result, right, source, site)
@@ -593,8 +590,9 @@ def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
     return MISSING
 
 
-def _adopt(m: Core, old: Sequence, new: Sequence) -> None:
-    """`new` continues `old` (`xs = xs + [x]`): what was stored in the one is stored in the other."""
+def adopt(m: Core, old: Sequence | Mapping, new: Sequence | Mapping) -> None:
+    """`new` holds what `old` held (`xs = xs + [x]`): what was stored there is stored here, and it is as old."""
+    new.born = min(old.born, new.born)
     for event in m.stored:
         if event.container is old:
             event.container = new

@@ -270,12 +270,32 @@ class Expressions(Objects):
         return values, exact
 
     def _eval_List(self, node: ast.List, frame: Frame) -> Value:
-        values, exact = self._elements(node.elts, frame)
-        return Sequence("list", values, self.clock, exact)
+        return self._row("list", node, frame)
 
     def _eval_Tuple(self, node: ast.Tuple, frame: Frame) -> Value:
+        return self._row("tuple", node, frame)
+
+    def _row(self, kind: str, node: ast.List | ast.Tuple, frame: Frame) -> Sequence:
         values, exact = self._elements(node.elts, frame)
-        return Sequence("tuple", values, self.clock, exact)
+        made = Sequence(kind, values, self.clock, exact)
+        old = self._continued([e.value for e in node.elts if isinstance(e, ast.Starred)], frame)
+        if isinstance(old, Sequence):
+            containers.adopt(self, old, made)
+            at = 0
+            for element in node.elts:
+                if isinstance(element, ast.Starred):
+                    at += len(old.items)
+                elif at < len(values):
+                    self.store(made, values[at], element, self.site(node, frame), "append")
+                    at += 1
+        return made
+
+    def _continued(self, inner: list[ast.expr], frame: Frame) -> Value:
+        """What a display goes on with under its name: `logs` of `logs = [*logs, loss]`."""
+        statement = self.trail[-1][0] if len(inner) == 1 and self.trail else None
+        if not isinstance(statement, ast.Assign) or not isinstance(inner[0], (ast.Name, ast.Attribute)):
+            return None
+        return self.eval(inner[0], frame) if spelled(statement.targets[0]) == spelled(inner[0]) else None
 
     def _eval_Set(self, node: ast.Set, frame: Frame) -> Value:
         values, exact = self._elements(node.elts, frame)
@@ -283,6 +303,9 @@ class Expressions(Objects):
 
     def _eval_Dict(self, node: ast.Dict, frame: Frame) -> Value:
         mapping = Mapping(self.clock)
+        old = self._continued([v for k, v in zip(node.keys, node.values, strict=True) if k is None], frame)
+        if isinstance(old, Mapping):
+            containers.adopt(self, old, mapping)
         for key_node, value_node in zip(node.keys, node.values, strict=True):
             value = self.eval(value_node, frame)
             if key_node is None:
@@ -294,7 +317,10 @@ class Expressions(Objects):
                     mapping.exact = False
                 continue
             key = self.eval(key_node, frame)
-            mapping.items[self.key(key)] = (key, value)
+            hashed = self.key(key)
+            if isinstance(old, Mapping) and hashed not in old.items:
+                self.store(mapping, value, value_node, self.site(node, frame), "new key")
+            mapping.items[hashed] = (key, value)
         return mapping
 
     def _eval_Starred(self, node: ast.Starred, frame: Frame) -> Value:

@@ -183,6 +183,19 @@ def _sample(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
     return Sequence("list", list(population.items), m.clock, exact=False)
 
 
+def _pushed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`heapq.heappush(heap, item)`: a list that holds one more, in an order that is not known."""
+    heap = args[0] if len(args) > 1 else None
+    if isinstance(heap, Sequence):
+        heap.items.append(args[1])
+        m.store(heap, args[1], site.node.args[1] if isinstance(site.node, ast.Call) else None, site, "append")
+    return None
+
+
+def _popped(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.call_method(args[0], "pop", [], {}, site) if args else None
+
+
 def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     return m.opaque("suppress")
 
@@ -204,6 +217,7 @@ FUNCTIONS: dict[str, Handler] = {
     "collections.Counter": _counter, "collections.deque": _deque, "collections.namedtuple": _named_tuple,
     "dataclasses.field": _field, "dataclasses.dataclass": _dataclass, "dataclasses.replace": _dataclass_replace,
     NAMESPACE: _simple_namespace, "copy.copy": _copy, "copy.deepcopy": deepcopy,
+    "heapq.heappush": _pushed, "heapq.heappop": _popped,
     "contextlib.suppress": _suppress, "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
     "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,
     "numpy.std": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.random.choice": _drawn,
