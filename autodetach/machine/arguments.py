@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from autodetach.machine.values import Class, Instance, Iterable, Opaque, Sequence, Tensor, Value, is_constant, is_number
+from autodetach.machine.values import (
+    TRUTH,
+    Class,
+    Instance,
+    Iterable,
+    Opaque,
+    Sequence,
+    Sym,
+    Tensor,
+    Value,
+    is_constant,
+    is_number,
+)
 
 
 def flatten(values: list[Value], depth: int = 3) -> list[Value]:
@@ -33,4 +45,10 @@ def is_certain_number(value: Value) -> bool:
     """A Python number, or a list of nothing but these: what `torch.stack` and its like refuse."""
     if isinstance(value, Sequence):
         return bool(value.items) and all(is_certain_number(v) for v in value.items)
-    return is_number(value) and not (is_constant(value) and isinstance(value, bool))
+    is_truth = isinstance(value, Sym) and value.kind == TRUTH
+    return is_truth or (is_number(value) and not (is_constant(value) and isinstance(value, bool)))
+
+
+def has_certain_number(values: Value) -> bool:
+    """Whether a list of operands has a Python number among them."""
+    return isinstance(values, Sequence) and any(is_certain_number(v) for v in values.items)

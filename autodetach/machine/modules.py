@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.machine import tensors
-from autodetach.machine.arguments import constant, flatten
+from autodetach.machine.arguments import constant, flatten, is_certain_number
 from autodetach.machine.convolutions import convolve, is_convolution, set_sizes, signature
 from autodetach.machine.core import Core
 from autodetach.machine.folding import is_copied
@@ -192,6 +192,8 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     spec = MODULES.get(name)
     if spec is None or spec.result == "container":
         return _unknown_module(m, this, args, kwargs, site)
+    if args and is_certain_number(args[0]) and name != "Identity":
+        m.refuse(site, f"`{name}` of a number", "TypeError")
     if name.startswith("AdaptiveAvgPool"):
         size = {"output_size": constant(this.attrs.get("output_size"))}
         spec = replace(spec, saved=of_arguments(f"adaptive_avg_pool{name[-2]}d", (), size).saved)

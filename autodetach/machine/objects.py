@@ -26,6 +26,7 @@ from autodetach.machine.optimizers import give_parameters
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
     FROM_NUMBER,
+    TRUTH,
     Class,
     ClassMethod,
     External,
@@ -150,8 +151,9 @@ class Objects(Core):
         found = self.lookup(value, name, site)
         if found is not MISSING:
             return found
-        if value is None or is_number(value) or isinstance(value, (Sequence, Mapping, str, bytes)):
-            kind = "None" if value is None else "a number" if is_number(value) else f"a {type(value).__name__.lower()}"
+        is_plain = is_number(value) or (isinstance(value, Sym) and value.kind == TRUTH)
+        if value is None or is_plain or isinstance(value, (Sequence, Mapping, str, bytes)):
+            kind = "None" if value is None else "a number" if is_plain else f"a {type(value).__name__.lower()}"
             self.refuse(site, f"{kind} has no attribute `{name}`")
         if isinstance(value, Instance):
             if not value.open and name in NOT_OF_NUMBERS:
@@ -172,7 +174,7 @@ class Objects(Core):
 
     def _bound_unknown(self, value: Value, name: str) -> Value:
         if isinstance(value, Sym):
-            if value.kind == "number" and name in NOT_OF_NUMBERS:
+            if value.kind in ("number", TRUTH) and name in NOT_OF_NUMBERS:
                 return MISSING
             return self.sym((".", value.key, name))
         return Native(name, lambda args, kwargs, site: self.fresh("number" if is_number(value) else ""), value)

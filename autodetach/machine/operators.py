@@ -13,6 +13,7 @@ from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
     CONSTANT_TYPES,
     FROM_NUMBER,
+    TRUTH,
     Class,
     External,
     Instance,
@@ -223,9 +224,10 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
     if op in ("Eq", "NotEq"):
         return _equality(m, op, left, right)
     a, b = key_in_test(m, left), key_in_test(m, right)
+    kind = TRUTH if is_number(left) and is_number(right) else "bool"
     if op in ("Lt", "LtE"):
-        return m.sym((op, a, b), "bool")
-    return m.sym(({"Gt": "Lt", "GtE": "LtE"}[op], b, a), "bool")
+        return m.sym((op, a, b), kind)
+    return m.sym(({"Gt": "Lt", "GtE": "LtE"}[op], b, a), kind)
 
 
 def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
@@ -242,7 +244,8 @@ def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
     if is_constant(left):
         a, b = b, a
     key = ("==", a, b)
-    return m.sym(key if op == "Eq" else ("not", key), "bool")
+    kind = TRUTH if is_number(left) and is_number(right) else "bool"
+    return m.sym(key if op == "Eq" else ("not", key), kind)
 
 
 def _type_of(value: Value) -> object:

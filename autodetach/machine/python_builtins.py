@@ -200,6 +200,8 @@ def _extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
         return carrier if number is None or m.truth(m.fresh("bool"), site) else number
     if items and all(is_number(i) for i in items):
         return m.fresh("number")
+    if number is not None:
+        return m.fresh()
     return items[-1] if items else m.fresh()
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from autodetach.machine import frameworks, tensors, transforms
-from autodetach.machine.arguments import flatten, is_certain_number
+from autodetach.machine.arguments import flatten, has_certain_number, is_certain_number
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import HELD, Core
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
@@ -128,11 +128,17 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     return torch_function(m, part, name, args, kwargs, site)
 
 
+LISTS = frozenset("cat concat concatenate stack hstack vstack dstack row_stack column_stack".split())
+"""Functions of a list of tensors."""
+
+
 def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     prefixed = part if part in OPS else name
     first = args[0] if args else kwargs.get("input", kwargs.get("tensors"))
     if name not in ACCEPTS_NUMBERS and is_certain_number(first) and (name in OPS or name in TENSOR_ATTRIBUTES):
         m.refuse(site, f"`torch.{part}` of a number", "TypeError")
+    if (name in LISTS and has_certain_number(first)) or (name == "einsum" and any(map(is_certain_number, args[1:]))):
+        m.refuse(site, f"`torch.{part}` of a tensor and a number", "TypeError")
     if name in ("device", "dtype", "finfo", "iinfo", "Size", "Generator"):
         return m.opaque(name)
     if name in ("is_tensor", "is_floating_point", "is_grad_enabled", "allclose", "equal", "numel"):

@@ -462,6 +462,10 @@ def is_constant(value: Value) -> bool:
     return type(value) in CONSTANT_TYPES
 
 
+TRUTH = "truth"
+"""The kind of a symbol that is True or False for certain: what a comparison of numbers gives."""
+
+
 def is_number(value: Value) -> bool:
     """A Python number for certain (bool included)."""
     kind = type(value)
