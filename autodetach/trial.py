@@ -54,8 +54,7 @@ class Trial:
 
     def asks_more(self, number: int) -> bool:
         """Whether `item()` or `detach()` is called on what may be no tensor, where the first program does not."""
-        before, after = self._before.runs[number].machine, self.run(number).machine
-        return len(after.asked_of_unknown) > len(before.asked_of_unknown)
+        return len(self.run(number).unsure) > len(self._before.runs[number].unsure)
 
     def dissolve(self) -> None:
         """Clear away all runs: nothing may be asked any more."""

@@ -23,7 +23,8 @@ ENTERED = ("classes", "hidden", "contradictions")
 """What others look for in a machine: who adds to these is noticed."""
 LISTS = (
     "nodes", "differentiations", "second_walks", "stale", "crossings", "stored", "filled", "drawn", "steps",
-    "escapes", "type_faults", "facts", "random_nodes", "leaf_tensors", "functions", "activations", "_pins", *ENTERED,
+    "escapes", "type_faults", "facts", "random_nodes", "leaf_tensors", "functions", "activations", "asked", "_pins",
+    *ENTERED,
 )  # fmt: skip
 """What a run leaves behind, in order."""
 STATE = ("oracle", "tests", "_syms", "fuel", "clock", "_serial", "_loops_begun")

@@ -115,7 +115,7 @@ class Core:
         self.stored: list[Stored] = []
         self.filled: list[Stored] = []
         self.drawn: list[Drawn] = []
-        self.asked_of_unknown: set[ast.AST] = set()  # where `item()` or `detach()` is called on what may be no tensor
+        self.asked: list[tuple[ast.AST, Value]] = []  # where `item()` or `detach()` is called on what may be no tensor
         self.steps: list[Step] = []
         self.escapes: list[Escape] = []
         self.type_faults: list[TypeFault] = []

@@ -12,7 +12,7 @@ from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
-from autodetach.machine.objects import Objects
+from autodetach.machine.objects import Objects, has_names
 from autodetach.machine.operators import LONG, compare, key_in_test, negate
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import (
@@ -400,6 +400,8 @@ class Expressions(Objects):
                 return containers.subscript(self, this.attrs["#items"], index, site)
             return self.opaque("item")
         if isinstance(this, Opaque):
+            if isinstance(index, str):
+                has_names(this)
             key = ("[]", self.key(index)) if not isinstance(index, Slice) else ("[]", self.serial())
             if key not in this.attrs:
                 this.attrs[key] = self.part(this, "item", site, named=isinstance(index, str))

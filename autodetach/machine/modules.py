@@ -192,6 +192,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     spec = MODULES.get(name)
     if spec is None or spec.result == "container":
         return _unknown_module(m, this, args, kwargs, site)
+    tensors.are_tensors(args)
     if args and is_certain_number(args[0]) and name != "Identity":
         m.refuse(site, f"`{name}` of a number", "TypeError")
     if name.startswith("AdaptiveAvgPool"):

@@ -26,6 +26,8 @@ from autodetach.machine.optimizers import give_parameters
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
     FROM_NUMBER,
+    GIVEN,
+    RECORD,
     TRUTH,
     Class,
     ClassMethod,
@@ -246,6 +248,8 @@ class Objects(Core):
         return self.opaque(name)
 
     def _opaque_attribute(self, value: Opaque, name: str, site: Site) -> Value:
+        if name not in TENSOR_ATTRIBUTES:
+            has_names(value)
         self._want_of_number(value, name, site)
         if name in value.attrs:
             return value.attrs[name]
@@ -348,8 +352,10 @@ class Objects(Core):
         if kind in CONTAINERS:
             self.spend()
             return containers.method(self, this, name, args, kwargs, site)
+        if name in ("item", "detach") and isinstance(this, Opaque) and this.attrs.get(GIVEN) == RECORD:
+            self.refuse(site, f"a record has no attribute `{name}`")
         if name in ("item", "detach") and may_be_no_tensor(this):
-            self.asked_of_unknown.add(site.node)
+            self.asked.append((site.node, this))
         if kind is Opaque and name not in this.attrs:
             self.spend()
             self._want_of_number(this, name, site)
@@ -473,10 +479,16 @@ class Objects(Core):
         return this
 
 
+def has_names(value: Opaque) -> None:
+    """Note that something is asked for a part of it by name, as no tensor is: `out.loss`, `out["loss"]`."""
+    if GIVEN in value.attrs:
+        value.attrs[GIVEN] = RECORD
+
+
 def may_be_no_tensor(value: Value) -> bool:
     """Whether nothing tells that something unknown is a tensor."""
     if isinstance(value, Opaque):
-        return (value.node is None or value.node.weak) and not value.scalar
+        return (value.node is None or value.node.weak or GIVEN in value.attrs) and not value.scalar
     return isinstance(value, Sym) and not value.kind
 
 

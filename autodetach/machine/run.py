@@ -13,6 +13,7 @@ from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.entries import Calls, Entry, entries, functions_of, not_reached, number_of_entries
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.objects import may_be_no_tensor
 from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usual
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
@@ -75,6 +76,11 @@ class Run:
         ) or any(
             d.retain or any(len(n.walked_by) > 1 and not n.leaf for n in d.walked) for d in machine.differentiations
         )
+
+    @property
+    def unsure(self) -> set[ast.AST]:
+        """Where `item()` or `detach()` is called on what may be no tensor, whatever else is done with it."""
+        return {place for place, value in self.machine.asked if may_be_no_tensor(value)}
 
     @property
     def whole(self) -> bool:

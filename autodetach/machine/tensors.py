@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable as Values
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -27,6 +28,7 @@ from autodetach.machine.torch_semantics import (
     of_arguments,
 )
 from autodetach.machine.values import (
+    GIVEN,
     Iterable,
     Native,
     Opaque,
@@ -270,6 +272,7 @@ def unbound(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
 
 def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`torch.NAME(*args)`, `Tensor.NAME`, `F.NAME`: a function of tensors by the table of operations."""
+    are_tensors(args)
     if name in ("max", "min") and len(args) > 1 and isinstance(args[1], (Tensor, Opaque)):
         name = {"max": "maximum", "min": "minimum"}[name]
     if name == "where" and len(args) == 1:
@@ -388,10 +391,18 @@ def operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Value
     return m.derive(name, op, inputs, site, shape, is_float=is_float)
 
 
+def are_tensors(values: Values[Value]) -> None:
+    """Note that an operation on tensors takes these."""
+    for value in values:
+        if isinstance(value, Opaque):
+            value.attrs.pop(GIVEN, None)
+
+
 def opaque_operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Opaque:
     """As `operator`, for values that may be tensors."""
     result = m.opaque(name)
     sides = [v for v in (left, right) if isinstance(v, (Tensor, Opaque))]
+    are_tensors(sides)
     carriers = [v for v in sides if v.node is not None]
     if carriers and m.grad_enabled:
         saves = lookup(name).saved is not Saved.NOTHING

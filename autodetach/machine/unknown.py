@@ -18,6 +18,7 @@ from autodetach.machine.torch_semantics import (
     lookup,
 )
 from autodetach.machine.values import (
+    GIVEN,
     Function,
     GradMode,
     Instance,
@@ -43,6 +44,8 @@ PREPARES = frozenset(
     """.split()
 )
 """Methods of trainers that give back, wrapped, what they are given."""
+ONLY_OF_TENSORS = TENSOR_ATTRIBUTES - {"detach", "item", *dir(dict), *dir(list), *dir(str)}
+"""What is asked of a tensor and of no record; what a repair asks tells nothing."""
 DETACHED = "#detached"
 """Marks the result of `detach()`: without history, whatever else it is."""
 CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_norm".split())
@@ -50,6 +53,8 @@ CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_nor
 
 def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """A method of something unknown, by what its name and its arguments tell."""
+    if name in ONLY_OF_TENSORS:
+        this.attrs.pop(GIVEN, None)
     keyword = keywords.method(m, this, name, args, site)
     if keyword is not MISSING:
         return keyword
@@ -288,6 +293,7 @@ def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
 
 def call_opaque_module(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     result = m.opaque(this.name)
+    result.attrs[GIVEN] = True
     values = [*args, *kwargs.values()]
     weights = this.attrs["#weights"]
     carriers = [weights, *[t for v in values for t in graph_in(v)]]

@@ -462,6 +462,10 @@ def is_constant(value: Value) -> bool:
     return type(value) in CONSTANT_TYPES
 
 
+GIVEN = "#given"
+"""Marks what a module that is not in view has given, be it a tensor or a record of several: nothing has told yet."""
+RECORD = "record"
+"""What is said by that mark once a part was asked for by its name."""
 TRUTH = "truth"
 """The kind of a symbol that is True or False for certain: what a comparison of numbers gives."""
 
