@@ -231,6 +231,8 @@ class Core:
         return self.require_grad(Tensor(None, shape, True), site)
 
     def require_grad(self, tensor: Tensor, site: Site) -> Tensor:
+        if tensor.node is not None and tensor.node.weak:
+            tensor.node = None  # who asks for a gradient knows that nothing before has a history
         if tensor.node is None and tensor.leaf_node is not None:
             tensor.node = tensor.leaf_node  # it was frozen for a while
             tensor.node.frozen = False

@@ -139,7 +139,7 @@ def set_requires_grad(m: Core, t: Tensor, flag: Value, site: Site) -> None:
         if t.node is not None and t.node.leaf:
             t.node.frozen = True
             t.node = None
-    elif t.node is None and t.is_float is not False:
+    elif (t.node is None or t.node.weak) and t.is_float is not False:
         m.require_grad(t, site)
 
 
