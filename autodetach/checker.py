@@ -52,9 +52,9 @@ class CheckResult:
     `sources` are all files that were taken into account, by absolute path, the analysed one first. `used` says where
     the comments stand that silence something, see `suppress.sift`, and `known` what a record knows, see `Wanted`: each
     by file, the analysed one being the empty path. `evidence` is what was given, as it is to be asked about
-    programs that repairs make of this one. `cost` is what it took, in the units of `machine.run`. `walked` tells of
-    imported files, by absolute path, on which lines something is made that this program differentiates, or a graph is
-    retained that it walks again: bit n is set for line n.
+    programs that repairs make of this one. `cost` is what it took, in the units of `machine.run`. `walked` tells of all
+    files, by absolute path, the analysed one being the empty path, on which lines something is made that this program
+    differentiates, or a graph is retained that it walks again: bit n is set for line n.
     """
 
     findings: tuple[Finding, ...]
@@ -64,7 +64,7 @@ class CheckResult:
     known: frozenset[tuple[str, int, str]] = frozenset()
     evidence: Evidence | None = None
     cost: int = field(default=0, compare=False)
-    walked: Mapping[str, int] = field(default_factory=dict)
+    walked: Mapping[str, int] = field(default_factory=dict, compare=False)
 
 
 class Wanted(Protocol):
@@ -292,7 +292,8 @@ class _Session:
             text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
         cost = sum(run.cost for run in self.analysis.runs) + (search.cost if search is not None else 0)
-        walked = self._walked() if _again is None and len(self.files.modules) > 1 else {}
+        is_asked = bool(findings) or len(self.files.modules) > 1
+        walked = self._walked() if _again is None and is_asked else {}
         return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence, cost=cost, walked=walked)
 
     def dissolve(self) -> None:
@@ -304,7 +305,7 @@ class _Session:
         dissolve(self.analysis)
 
     def _walked(self) -> dict[str, int]:
-        """The lines of imported files on which something is made that is differentiated, or kept for another time."""
+        """The lines of all files on which something is made that is differentiated, or kept for another time."""
         from autodetach.machine.graph import is_walked_again
 
         places: set[ast.AST] = set()
@@ -314,8 +315,8 @@ class _Session:
         found: dict[str, int] = {}
         for number in {getattr(place, "lineno", 0) for place in places}:
             module = self.files.module_at(number)
-            if module.path != self.root:
-                found[module.path] = found.get(module.path, 0) | 1 << number - module.first
+            path = "" if module.path == self.root else module.path
+            found[path] = found.get(path, 0) | 1 << number - module.first
         return found
 
     def _contradictions(self) -> tuple[Problem, ...]:

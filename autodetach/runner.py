@@ -151,7 +151,8 @@ def run_one(task: Task) -> Outcome:
             if idle is not None:
                 return idle
             source = _read(raw, file)
-        outcome = _checked(task, source, mark) if task.unsafe is None else _fixed(task, source, unsafe=task.unsafe)
+        only_checked = task.unsafe is None or file.path in task.forbidden
+        outcome = _checked(task, source, mark) if only_checked else _fixed(task, source, unsafe=bool(task.unsafe))
         if outcome.problems:
             from autodetach.python2 import explained
 
@@ -254,6 +255,7 @@ def _as_twin(task: Task, source: Source, twin: Record, ground: Callable[[], Grou
         source if twin.findings or twin.has_comments else None,
         used=twin.used,
         ground=None if ground is None else ground(),
+        walked=twin.walked,
     )
 
 

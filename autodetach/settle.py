@@ -73,7 +73,7 @@ class _State:
     def _forbidden(self, outcome: Outcome) -> frozenset[str]:
         """Files that this outcome changes, and may not."""
         others = {change.path for change in outcome.elsewhere if change.path not in self._asked}
-        wrong = {finding.path for finding in outcome.applied if self._trained.elsewhere(finding, outcome)}
+        wrong = {f.path or outcome.file.path for f in outcome.applied if self._trained.elsewhere(f, outcome)}
         return frozenset(others | wrong)
 
     def take(self, task: int, outcome: Outcome) -> bool:
@@ -103,11 +103,12 @@ class Trained:
 
     def elsewhere(self, finding: Finding, outcome: Outcome) -> bool:
         """Whether a finding says that something is not done with a graph that another program does."""
-        if not finding.path or finding.code not in OF_WHAT_IS_NOT_DONE:
+        if finding.code not in OF_WHAT_IS_NOT_DONE:
             return False
+        path = finding.path or outcome.file.path
         own = outcome.walked.get(finding.path, 0)
         lines = sum({1 << step.line for step in finding.story if step.path == finding.path})
-        programs = self._by_file.get(finding.path, {})
+        programs = self._by_file.get(path, {})
         return any(walked & ~own & lines for path, walked in programs.items() if path != outcome.file.path)
 
 

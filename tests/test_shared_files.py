@@ -265,3 +265,47 @@ def test_a_property_of_another_file_is_unsafe_since_others_may_set_it(tmp_path: 
     assert finding["fix"]["applicability"] == "unsafe"
     assert autodetach(tmp_path, "fix", "--unsafe-fixes", ".").returncode == 0
     assert "@property\n    def scales(self):\n" in (tmp_path / "kernels.py").read_text()
+
+
+EXPERT = """\
+import torch
+
+
+class Expert:
+    def __init__(self):
+        self.encode = torch.nn.Linear(4, 4)
+        self.heads = [torch.nn.Linear(4, 1) for _ in range(2)]
+        parameters = [*self.encode.parameters(), *(p for head in self.heads for p in head.parameters())]
+        self.optimizer = torch.optim.SGD(parameters, lr=0.1)
+
+    def learn(self, codes: torch.Tensor, y: torch.Tensor):
+        self.optimizer.zero_grad()
+        loss = sum((head(codes) - y).pow(2).mean() for head in self.heads)
+        loss.backward(retain_graph=True)
+"""
+MIXTURE = """\
+import torch
+from expert import Expert
+
+experts = [Expert() for _ in range(3)]
+for step in range(4):
+    x, y, owner = torch.randn(12, 4), torch.randn(12, 1), torch.arange(12) % 3
+    codes = torch.zeros(12, 4)
+    for i, expert in enumerate(experts):
+        codes[owner == i] = expert.encode(x[owner == i])
+    for i, expert in enumerate(experts):
+        expert.learn(codes[owner == i], y[owner == i])
+    for expert in experts:
+        expert.optimizer.step()
+print("done")
+"""
+
+
+def test_a_file_that_others_import_is_judged_by_what_they_do(tmp_path: Path) -> None:
+    (tmp_path / "expert.py").write_text(EXPERT)
+    (tmp_path / "mixture.py").write_text(MIXTURE)
+    alone = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "expert.py").stdout)
+    assert [finding["code"] for finding in alone] == ["AD103"]
+    assert autodetach(tmp_path, "check", ".").returncode == 0
+    assert autodetach(tmp_path, "fix", "--unsafe-fixes", ".").returncode == 0
+    assert (tmp_path / "expert.py").read_text() == EXPERT
