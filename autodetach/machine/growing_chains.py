@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from autodetach.machine.events import Crossing
 from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
 from autodetach.machine.growth import LINEAR, PICKED, Element, Growth, freed_within, proven, trains
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, contents
@@ -18,7 +19,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
     done: set[tuple[Activation, ast.AST]] = set()
     for crossing in run.machine.crossings:
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
-        if activation.in_forward or child.weak or parent.leaf:
+        if activation.in_forward or child.weak or parent.leaf or _builds_a_network(activation):
             continue
         key = (activation, child.site.node)
         if key in done:
@@ -88,6 +89,14 @@ def linked_nodes(run: Run) -> Iterator[Node]:
 
 def _outermost(child: Node, activation: Activation) -> bool:
     return bool(child.loops) and child.loops[0].activation is activation and activation.node is not None
+
+
+def _builds_a_network(activation: Activation) -> bool:
+    """Whether a loop of a network's constructor runs an example through its layers, to learn their sizes."""
+    frame = activation.frame
+    if not isinstance(frame, Frame) or frame.function is None:
+        return False
+    return frame.function.name == "__init__" and is_module(frame.this)
 
 
 def _is_long(run: Run, activation: Activation) -> bool:
