@@ -114,6 +114,8 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             return child
         if name == "forward":
             return Native(name, lambda args, kwargs, s: call_builtin_module(m, this, args, kwargs, s), this)
+        if name == "__call__":
+            return Native(name, lambda args, kwargs, s: call_instance(m, this, args, kwargs, s), this)
         if "#items" in this.attrs and name in (
             "append",
             "insert",

@@ -368,6 +368,8 @@ class Objects(Core):
         if function.name == "__init__" and args and isinstance(args[0], Instance):
             library_objects.initialise(self, args[0], args[1:], kwargs, site)
             return None
+        if function.name == "__call__" and args and is_module(args[0]):
+            return library_objects.call_instance(self, args[0], args[1:], kwargs, site)
         known = standard_library.FUNCTIONS.get(function.path)
         if known is not None:
             return known(self, args, kwargs, site)

@@ -4224,6 +4224,63 @@ model.last.mean().backward()
 """,
     ),
     (
+        "module-with-a-call-of-its-own",
+        """\
+import torch
+from torch import nn
+
+
+class Counted(nn.Module):
+    calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return super().__call__(x)
+
+
+class Squared(Counted):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(2))
+        self.square = self.scale ** 2
+
+    def forward(self, x):
+        return x * self.square
+
+
+model = Squared()
+for _ in range(2):
+    loss = model(torch.randn(4, 2)).sum()
+    loss.backward()
+""",
+    ),
+    (
+        "module-called-by-the-name-of-its-base",
+        """\
+import torch
+from torch import nn
+
+
+class Shifted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.shift = nn.Parameter(torch.ones(2))
+        self.moved = self.shift.exp()
+
+    def __call__(self, *inputs):
+        return nn.Module.__call__(self, *inputs)
+
+    def forward(self, x):
+        return x + self.moved
+
+
+model = Shifted()
+for _ in range(2):
+    loss = model.__call__(torch.randn(4, 2)).sum()
+    loss.backward()
+""",
+    ),
+    (
         "two-losses-of-one-forward",
         """\
 import torch
