@@ -57,7 +57,7 @@ def _begun(
 
 def _times_asked(program: Program, makers: Iterable[Node], readers: Iterable[Node]) -> int:
     """How many calls in a pass read a value and ask a function for it that has it guarded."""
-    guarding = {program.scope(guard) for maker in makers for guard in guards(program, _places(program, maker))}
+    guarding = {program.scope(guard) for maker in makers for guard in guards(program, places_of(program, maker))}
     names = {function.name for function in guarding if isinstance(function, ast.FunctionDef)}
     frames = {frame: None for reader in readers for _, frame in trail_of(reader)}
     return sum(
@@ -72,7 +72,7 @@ def _computed_anew(program: Program, makers: Iterable[Node]) -> Iterator[Candida
     from autodetach.codemods.drop_decorator import DropDecorator
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-    places = [_places(program, maker) for maker in makers]
+    places = [places_of(program, maker) for maker in makers]
     if not places:
         return
     for decorator in _common([[d for p in around for d in _memo(p)] for around in places]):
@@ -100,7 +100,7 @@ def _begun_anew(program: Program, holders: Iterable[Holder], anchor: ast.stmt) -
     yield Candidate(f"begin anew: set {shown} to None behind the step", (InsertStatement(anchor, body),), RESET)
 
 
-def _places(program: Program, maker: Node) -> list[ast.AST]:
+def places_of(program: Program, maker: Node) -> list[ast.AST]:
     """All that stands around the expression which made a node, and around the calls that led to it; innermost first."""
     found: dict[ast.AST, None] = {}
     for place in (maker.site.node, *[site.node for site in calls_of(maker.chain)]):

@@ -1,4 +1,4 @@
-"""What a constructor builds with the help of local names: all the statements that another method would need for it."""
+"""What a method builds with the help of local names: all the statements that another one would need for it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """Statements that move, those that the constructor needs too, and names with the attributes that have their value.
+    """Statements that move, those that the method needs too, and names with the attributes that have their value.
 
     Of the `lacking` ones no attribute has the value: one of the same name would need it. `is_trained`: that of one is a
-    parameter made of it. What the constructor needs too calls nothing, so that it may be computed again.
+    parameter made of it. What the method needs too calls nothing, so that it may be computed again.
     """
 
     moved: tuple[ast.stmt, ...]
@@ -29,12 +29,15 @@ class Built:
     is_trained: bool
 
 
-def built_with_locals(program: Program, outer: list[Node], body: Block) -> Built | None:
-    """What makes the nodes in the constructor of the class in which the method with this body stands."""
+def built_with_locals(
+    program: Program, outer: list[Node], body: Block, home: ast.FunctionDef | None = None
+) -> Built | None:
+    """What makes the nodes in the constructor, or the method `home`, of the class of the method with this body."""
     goal = program.scope(first_statement(body))
     cls = program.parents.get(goal)
     functions = cls.body if isinstance(cls, ast.ClassDef) else []
-    home = next((f for f in functions if isinstance(f, ast.FunctionDef) and f.name == "__init__"), None)
+    methods = (f for f in functions if isinstance(f, ast.FunctionDef))
+    home = next((f for f in methods if f is home or (home is None and f.name == "__init__")), None)
     if home is None or home is goal or not isinstance(goal, ast.FunctionDef) or not _same_self(home, goal):
         return None
     built = built_by(program, outer, home)
@@ -46,7 +49,7 @@ def built_with_locals(program: Program, outer: list[Node], body: Block) -> Built
 
 
 def built_by(program: Program, outer: list[Node], home: ast.FunctionDef) -> Built | None:
-    """What makes the nodes in a constructor."""
+    """What makes the nodes in a constructor, or another method."""
     needed = _needed(program, outer, home)
     if needed is None:
         return None
@@ -74,7 +77,7 @@ def _same_self(home: ast.FunctionDef, goal: ast.FunctionDef) -> bool:
 
 
 def _needed(program: Program, outer: list[Node], home: ast.FunctionDef) -> Block | None:
-    """The statements of the constructor that make the nodes or pass them on by local names.
+    """The statements of the method that make the nodes or pass them on by local names.
 
     With them, all that have a part in the local names that these read.
     """

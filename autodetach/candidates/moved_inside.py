@@ -25,6 +25,7 @@ from autodetach.view.program import LOOPS, Program, calls_of, line, targets_of, 
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
 if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
@@ -42,13 +43,13 @@ def moved_inside(
         return moved
     building = {s: None for node in outer if (s := program.statement(node.site.node)) is not None}
     names = {spelled(t) for statement in building for t in targets_of(statement)}
-    bodies = {body[0]: body for reader in readers if (body := _function_body(program, reader, names))}
+    bodies = {body[0]: body for reader in readers if (body := body_of_reader(program, reader, names))}
     in_loop = list(called_in_loop(program, run, activation, outer, doubt))
     reading = next(iter(bodies.values())) if len(bodies) == 1 else []
     for body in (reading, _only_method(program, list(building), names)):
         called = called_inside(program, run, body, outer, doubt) if body else ()
         moved = [*_moved(program, run, body, "function", outer, doubt), *called]
-        moved = moved or list(_moved_with_locals(program, run, body, outer, doubt))
+        moved = moved or list(moved_with_locals(program, run, body, outer, doubt))
         if moved:
             return [*in_loop, *moved]
     return in_loop
@@ -131,24 +132,34 @@ def _makes_leaves(program: Program, run: Run, statements: list[ast.stmt], outer:
     return any(program.statement(place) in statements for place in places)
 
 
-def _moved_with_locals(
-    program: Program, run: Run, body: list[ast.stmt], outer: list[Node], doubt: str | None
+def moved_with_locals(
+    program: Program,
+    run: Run,
+    body: list[ast.stmt],
+    outer: list[Node],
+    doubt: str | None,
+    home: ast.FunctionDef | None = None,
 ) -> Iterator[Candidate]:
-    """`self.mixing = a - b` of a constructor, with what makes `a` and `b`."""
+    """`self.mixing = a - b` of a constructor, or of the method `home`, with what makes `a` and `b`."""
     from autodetach.codemods.copy_statements import CopyStatements
     from autodetach.codemods.move_statements import MoveStatements
     from autodetach.codemods.replace_expression import ReplaceExpression
+    from autodetach.codemods.replace_statement import ReplaceStatement
 
-    built = built_with_locals(program, outer, body) if body else None
+    built = built_with_locals(program, outer, body, home) if body else None
     if built is None or _read_by_others(program, list(built.moved), program.scope(first_statement(body))):
         return
     doubt = doubt or _doubt_of(program, run, [*built.copied, *built.moved])
     renamed = tuple(ReplaceExpression(name, kept) for name, kept in built.given)
     copy = CopyStatements(built.copied, first_statement(body), changes=_within(renamed, built.copied))
-    move = MoveStatements(built.moved, first_statement(body), changes=_within(renamed, built.moved))
+    changes = _within(renamed, built.moved)
+    move: tuple[Codemod, ...] = (MoveStatements(built.moved, first_statement(body), changes=changes),)
+    if set(built.moved) == set(program.block(built.moved[0])):
+        emptied = (ReplaceStatement(s, "" if n else "pass") for n, s in enumerate(built.moved))
+        move = (CopyStatements(built.moved, first_statement(body), changes=changes), *emptied)
     targets = [t for s in built.moved for t in targets_of(s) if isinstance(t, (ast.Name, ast.Attribute))]
     shown = ", ".join(dict.fromkeys(f"`{text(t)}`" for t in targets))
-    codemods = ((copy, move) if built.copied else (move,)) + without_retain(outer)
+    codemods = (*((copy,) if built.copied else ()), *move, *without_retain(outer))
     yield Candidate(f"compute {shown} inside the function", codemods, doubt)
 
 
@@ -188,7 +199,7 @@ def _is_sum(node: ast.AST) -> TypeGuard[ast.For]:
     return isinstance(node, ast.For) and all(isinstance(s, (*ASSIGNMENTS, *OF_SUMS)) for s in inner)
 
 
-def _function_body(program: Program, reader: Node, names: set[str]) -> list[ast.stmt]:
+def body_of_reader(program: Program, reader: Node, names: set[str]) -> list[ast.stmt]:
     """The body of the function in which a value from outside is read by one of its `names`, and handed on from there.
 
     If none mentions them, it is the function that computes with it.

@@ -49,6 +49,7 @@ from collections.abc import Iterator
 from autodetach.candidates.anew import made_anew
 from autodetach.candidates.begun_sum import begun_in_pass
 from autodetach.candidates.begun_with_sequence import begun_with_sequence
+from autodetach.candidates.built_once import computed_where_read
 from autodetach.candidates.cover import cover
 from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
@@ -276,6 +277,8 @@ def _candidates(
     for message, codemods in detached if is_drawn else ():
         yield Candidate(message, codemods, doubt or DRAWN, cuts=True)
     if doubt is None:
+        if not any(_is_made_again(run, maker, now) for _, _, maker in crossed):
+            yield from computed_where_read(program, run, crossed)
         yield from made_anew(program, again, moment(same), now.activation, crossed, there)
         is_near = all(h.frame is same_now.activation.frame for h in held.values())
         states = {h.text: h.value for h in held.values()} if is_near else {}

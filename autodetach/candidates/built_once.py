@@ -1,0 +1,41 @@
+"""What a method that is called once keeps for another one is computed there instead, where it is read."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.candidates.anew import KEPT, places_of
+from autodetach.candidates.cache_guards import guards
+from autodetach.candidates.moved_inside import body_of_reader, moved_with_locals
+from autodetach.machine.graph import Node, ancestors
+from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
+from autodetach.suspect import Candidate
+from autodetach.view.crossings import Crossed
+from autodetach.view.program import Program, targets_of
+
+
+def computed_where_read(program: Program, run: Run, crossed: list[Crossed]) -> Iterator[Candidate]:
+    """`self.places` of `build()`, which a base class calls with the first input, is computed in `forward()`."""
+    outer = sorted({n for n in ancestors(maker for _, _, maker in crossed) if not n.leaf}, key=lambda n: n.number)
+    home = _home(program, outer)
+    cls = program.parents.get(home) if home is not None else None
+    if home is None or not isinstance(cls, ast.ClassDef) or _asks_itself(program, outer, cls):
+        return
+    names = {spelled(t) for s in home.body for t in targets_of(s)}
+    bodies = {body[0]: body for reader, _, _ in crossed if (body := body_of_reader(program, reader, names))}
+    if len(bodies) == 1:
+        yield from moved_with_locals(program, run, next(iter(bodies.values())), outer, KEPT, home)
+
+
+def _home(program: Program, outer: list[Node]) -> ast.FunctionDef | None:
+    """The one function in which all of the nodes are made."""
+    homes = {program.scope(node.site.node) for node in outer}
+    home = homes.pop() if len(homes) == 1 else None
+    return home if isinstance(home, ast.FunctionDef) else None
+
+
+def _asks_itself(program: Program, outer: list[Node], cls: ast.ClassDef) -> bool:
+    """Whether a class itself tells if the value is kept already: then it is better computed without that test."""
+    return any(cls in program.enclosing(guard) for node in outer for guard in guards(program, places_of(program, node)))
