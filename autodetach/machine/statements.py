@@ -649,13 +649,12 @@ def has_module(item: Value) -> bool:
 
 
 def is_batch(item: Value) -> bool:
-    """Inputs and targets: a tuple of tensors without history."""
-    return (
-        isinstance(item, Sequence)
-        and item.kind == "tuple"
-        and len(item.items) > 1
-        and all(isinstance(part, Tensor) and part.node is None for part in item.items)
-    )
+    """Inputs and targets: a tuple of tensors without history, or a dict of them."""
+    if isinstance(item, Mapping):
+        parts = contents(item)
+    else:
+        parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else []
+    return len(parts) > 1 and all(isinstance(part, Tensor) and part.node is None for part in parts)
 
 
 def repackages(node: ast.Assign) -> bool:
