@@ -139,6 +139,9 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value) -> Value:
     if op == "Add" and number:
         a, b = lower_bound(left), lower_bound(right)
         lo = None if a is None or b is None else a + b
+    elif op == "Sub" and number and isinstance(right, int):
+        a = lower_bound(left)
+        lo = None if a is None else a - right
     text = isinstance(left, str) and op in ("Mod", "Add")
     kind = "number" if number else "str" if text else ""
     return m.sym((op, m.key(left), m.key(right)), kind, lo, NO_TAGS if text else tags)
