@@ -49,6 +49,7 @@ from autodetach.machine.values import (
     Tensor,
     Value,
     contents,
+    is_number,
 )
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
@@ -649,9 +650,9 @@ def has_module(item: Value) -> bool:
 
 
 def is_batch(item: Value) -> bool:
-    """Inputs and targets: a tuple of tensors without history, or a dict of them."""
+    """Inputs and targets: a tuple of tensors without history, or a dict of them, and of names and numbers."""
     if isinstance(item, Mapping):
-        parts = contents(item)
+        parts = [part for part in contents(item) if not (isinstance(part, str) or is_number(part))]
     else:
         parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else []
     return len(parts) > 1 and all(isinstance(part, Tensor) and part.node is None for part in parts)

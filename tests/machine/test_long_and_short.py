@@ -118,6 +118,18 @@ class Model(Base):
             self.manual_backward(loss, retain_graph=not last)
         self.log("losses", len(losses))
 """,
+    "settings-of-a-few-layers": """\
+import torch
+from torch import nn
+
+weight = nn.Parameter(torch.randn(4, 4))
+gains = [{"name": "first", "gain": torch.ones(4)}, {"name": "second", "gain": torch.ones(4)}]
+for factor in (0.1, 0.2, 0.3):
+    total = 0.0
+    for one in gains:
+        total = total + (weight * one["gain"]).pow(2).sum()
+    print(float(factor * total))
+""",
     "metric-of-a-library": """\
 from torch import tensor
 from torchmetrics import Metric
@@ -323,6 +335,22 @@ def evaluate(dataset):
     for x in DataLoader(dataset):
         outputs.append(model(x))
     print(len(outputs))
+""",
+    ),
+    "named-samples": (
+        "AD101",
+        """\
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+samples = [{"name": str(i), "x": torch.randn(8, 4), "y": torch.randn(8, 1)} for i in range(5)]
+for epoch in range(3):
+    total = 0.0
+    for sample in samples:
+        total += (model(sample["x"]) - sample["y"]).abs().mean()
+        print(sample["name"])
+    print(float(total))
 """,
     ),
     "list-of-all-training-steps": (
