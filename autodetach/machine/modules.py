@@ -26,9 +26,11 @@ from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Modul
 from autodetach.machine.values import (
     Class,
     External,
+    Function,
     Instance,
     Iterable,
     Mapping,
+    Method,
     Native,
     Opaque,
     Sequence,
@@ -357,11 +359,14 @@ def run_hooks(m: Core, this: Instance, args: list[Value], result: Value, site: S
 
 def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if name in ("train", "eval"):
-        mode = (args[0] if args else True) if name == "train" else False
-        for module in modules_of(this):
-            module.attrs["training"] = mode
+        mode = (args[0] if args else kwargs.get("mode", True)) if name == "train" else False
         weights = {p.node for p in parameters_of(this) if p.node is not None}
         m.evaluated = m.evaluated - weights if mode is not False else m.evaluated | weights
+        own = _own_train(m, this, site) if name == "eval" else None
+        if own is not None:
+            m.call(own, [mode], {}, site)
+        else:
+            _set_mode(m, this, mode, site, set())
         return this
     if name == "zero_grad":
         m.zero(parameters_of(this), site)
@@ -406,6 +411,29 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
         found: list[tuple[str, Value]] = [*named_tensors(this), *named_modules(this)]
         return next((v for key, v in found if key == args[0]), None) or m.opaque(name)
     return m.opaque(name) if name == "extra_repr" else this
+
+
+def _set_mode(m: Core, this: Instance, mode: Value, site: Site, seen: set[int]) -> None:
+    """Set the mode of a module and of all below it, of which each may do more in a `train` of its own."""
+    seen.add(id(this))
+    this.attrs["training"] = mode
+    for _, child in children_of(this):
+        if id(child) in seen:
+            continue
+        own = _own_train(m, child, site)
+        if own is not None:
+            m.call(own, [mode], {}, site)
+        else:
+            _set_mode(m, child, mode, site, seen)
+
+
+def _own_train(m: Core, this: Instance, site: Site) -> Method | None:
+    """The `train(mode)` of a class in view; a method of this name that needs more is none, and nothing calls it so."""
+    found = m.lookup(this, "train", site) if isinstance(this.cls, Class) else None
+    if not isinstance(found, Method) or not isinstance(found.function, Function):
+        return None
+    needed = len(found.function.node.args.args) - len(found.function.defaults)
+    return found if needed <= 2 else None
 
 
 def _handle(m: Core, hooks: Sequence, hook: Value) -> Instance:

@@ -368,14 +368,23 @@ class Objects(Core):
         if function.name == "__init__" and args and isinstance(args[0], Instance):
             library_objects.initialise(self, args[0], args[1:], kwargs, site)
             return None
-        if function.name == "__call__" and args and is_module(args[0]):
-            return library_objects.call_instance(self, args[0], args[1:], kwargs, site)
+        method = self._method_of_base(function, args, site)
+        if method is not None:
+            return method.call(args[1:], kwargs, site)
         known = standard_library.FUNCTIONS.get(function.path)
         if known is not None:
             return known(self, args, kwargs, site)
         if function.path in functional.FUNCTIONS:
             return functional.call(self, function.path, args, kwargs, site)
         return torch_library.call(self, function.path, args, kwargs, site)
+
+    def _method_of_base(self, function: External, args: list[Value], site: Site) -> Native | None:
+        """What `nn.Module.train(self, mode)` calls: a method by the name of a class that is not in view."""
+        owner, _, name = function.path.rpartition(".")
+        if not args or not is_module(args[0]) or not owner.rpartition(".")[2][:1].isupper():
+            return None
+        found = library_objects.instance_attribute(self, args[0], owner, name, site)
+        return found if isinstance(found, Native) else None
 
     def call_opaque(self, function: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if "#weights" in function.attrs:
