@@ -46,7 +46,7 @@ When nothing is stepped in between (rows of a Jacobian, a loop over losses), and
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -199,7 +199,7 @@ def _candidates(
     steps = [s for s in run.machine.steps if s.what != "grad" and pass_of(s.loops, activation) is not None]
     stepped = {leaf for s in steps for leaf, _ in s.consumed}
     outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
-    if _computed_again(run, d, activation, outer):
+    if _computed_again(run, d, activation, outer, trained):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
         if all(any(n.op == "grad" for n in ancestors([maker])) for _, _, maker in entries):
             # Who has asked for the graph of a derivative means to train through it.
@@ -247,19 +247,25 @@ def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator
             yield Candidate(message, codemods, doubt)
 
 
-def _computed_again(run: Run, d: Differentiation, activation: Activation, outer: list[Node]) -> bool:
+def _computed_again(
+    run: Run, d: Differentiation, activation: Activation, outer: list[Node], trained: set[Node]
+) -> bool:
     """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy.
 
     Two classes may each have a `self.head`: what has the same name has the same weights too, where these are known.
+    Of two encoders that share an embedding, the other one is not the same: no trained weight may be left out.
     """
     before = [n for n in outer if _is_of_module(n)]
-    names = {_callee(n) for n in before}
-    weights = {leaf for n in before for leaf in n.parents if leaf.leaf}
-    return any(
-        _callee(n) in names and (not weights or not weights.isdisjoint(n.parents))
-        for n in d.walked
-        if _is_of_module(n) and pass_of(n.loops, activation) is not None
-    )
+    names, weights = {_callee(n) for n in before}, _weights(before)
+    within = {n for n in run.machine.nodes if _is_of_module(n) and pass_of(n.loops, activation) is not None}
+    again = [n for n in d.walked if n in within and _callee(n) in names]
+    if weights & trained - _weights(within):
+        return False
+    return any(not weights or not weights.isdisjoint(n.parents) for n in again)
+
+
+def _weights(nodes: Iterable[Node]) -> set[Node]:
+    return {leaf for n in nodes for leaf in n.parents if leaf.leaf}
 
 
 def _is_of_module(node: Node) -> bool:
