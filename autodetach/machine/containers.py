@@ -26,6 +26,7 @@ from autodetach.machine.values import (
     is_number,
     key_of,
 )
+from autodetach.machine.windows import of_this_window
 
 LONG_TEXT = 10_000
 LIST_METHODS = frozenset(
@@ -319,7 +320,7 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
             raise Raised("KeyError")
         return guess
     if isinstance(index, Slice):
-        return _sliced(m, this, index)
+        return _sliced(m, this, index, site)
     if isinstance(index, (int, bool)):
         if -len(this.items) <= index < len(this.items):
             return this.items[index]
@@ -369,17 +370,18 @@ def counter_of(loop: ast.For) -> str:
     return target.id if callee in ("range", "enumerate") and isinstance(target, ast.Name) else ""
 
 
-def _sliced(m: Core, this: Sequence, index: Slice) -> Value:
+def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
     parts = (index.lower, index.upper, index.step)
     if all(p is None or isinstance(p, int) for p in parts) and (this.exact or index.lower is None or index.lower < 0):
         try:
             items = this.items[slice(*parts)]
         except ValueError:
             items = list(this.items)
-        return Sequence(this.kind, items, m.clock, this.exact)
+        window = of_this_window(m, items, site)
+        return Sequence(this.kind, window, m.clock, this.exact and len(window) == len(items))
     # Of those that are known, the later ones stand for what is behind the first few.
     behind = this.items[index.lower :] if isinstance(index.lower, int) and parts[1:] == (None, None) else []
-    return Sequence(this.kind, behind or list(this.items), m.clock, False)
+    return Sequence(this.kind, of_this_window(m, behind or list(this.items), site), m.clock, False)
 
 
 def _text_slice(m: Core, this: str | bytes, index: Value) -> Value:
