@@ -62,6 +62,7 @@ from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
 from autodetach.candidates.stores import at_store, stored_operands
 from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated
+from autodetach.candidates.whole_tables import whole_tables
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_of
 from autodetach.machine.operands import expression_of
@@ -255,6 +256,7 @@ def _candidates(
     own = list(own_cuts(program, again, moment(same), now.activation, there))
     shortened = list(truncated(program, again, moment(same), now.activation, there))
     again_leaves = list(leaves_again(program, again, moment(same), now.activation, there))
+    whole = list(whole_tables(program, again, moment(same), now.activation, there))
     if is_spent_when_read(run, crossed):
         for message, codemods in at_read(program, there):
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
@@ -265,7 +267,7 @@ def _candidates(
         held = cover(program, again, moment(same), now.activation, [operand for _, operand, _ in there])
         yield from begun_with_sequence(program, moment(same), same_now.activation, held)
         yield from sums_begun_anew(program, again, moment(same), now.activation, held.values())
-    for message, codemods in (*begun, *own, *detached, *emptied, *shortened, *again_leaves):
+    for message, codemods in (*begun, *own, *whole, *detached, *emptied, *shortened, *again_leaves):
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
             continue
