@@ -1157,7 +1157,64 @@ def test_objects_that_stay_here_and_graphs_that_are_freed_are_of_no_use_to_other
     assert finding.code == "AD101"
 
 
+KEEPS_OUTPUTS = """\
+import torch
+from library import build
+
+model = build()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+history = []
+for x in torch.randn(1000, 8, 4):
+    optimizer.zero_grad()
+    out = model(x)
+    {learns}
+    optimizer.step()
+    history.append(out)
+print(len(history))
+"""
+
+
+@pytest.mark.parametrize(
+    ("learns", "fix"),
+    [
+        ("out.loss.backward()", None),
+        ("out['loss'].backward()", None),
+        ("sum(out).backward()", Applicability.UNSAFE),
+        ("(out - x).pow(2).mean().backward()", Applicability.SAFE),
+        ("out.pow(2).mean().backward()", Applicability.SAFE),
+        ("torch.nn.functional.mse_loss(out, x).backward()", Applicability.SAFE),
+    ],
+)
+def test_what_a_module_out_of_view_gives_may_be_a_record(learns: str, fix: Applicability | None) -> None:
+    source = Source.from_bytes(KEEPS_OUTPUTS.format(learns=learns).encode(), "program.py")
+    (finding,) = check(source, CheckOptions()).findings
+    assert finding.code == "AD102"
+    assert (None if finding.fix is None else finding.fix.applicability) is fix
+
+
 QUIET_PROGRAMS = {
+    "a setting of a library that is not in view, times ones, which becomes a leaf": """
+import torch
+from settings import load
+
+
+class Temperature:
+    def __init__(self, init):
+        self.log_alpha = (torch.ones(1) * init).requires_grad_(True)
+        self.optimizer = torch.optim.Adam([self.log_alpha], lr=0.01)
+
+    def update(self, log_prob):
+        loss = -(self.log_alpha * (log_prob + 1.0)).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+
+
+settings = load("settings.yaml")
+temperature = Temperature(settings.agent.init)
+for step in range(100):
+    temperature.update(torch.randn(8))
+""",
     "what a call differentiates of which the number is taken, where no path leads": """
 import sys
 

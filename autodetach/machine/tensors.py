@@ -374,6 +374,7 @@ def operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Value
     if not unary and (left is None or right is None):
         m.refuse(site, "computes with None", "TypeError")
     inputs = [left] if unary else [left, right]
+    are_tensors(inputs)
     if isinstance(right, (str, bytes)) or isinstance(left, (str, bytes)):
         return m.fresh("str")
     op = lookup(name)
