@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.made import is_held, made_in_scope
+from autodetach.candidates.made import doubt_of_holders, made_in_scope
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
@@ -25,8 +25,7 @@ def written_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     made = None if part is None else made_in_scope(program, event.changed.node, spelled(part))
     if made is None or not any(inner is event.node.site.node for inner in ast.walk(made.value)):
         return
-    name = spelled(made.targets[0])
-    doubt = f"what else holds `{name}` keeps the value that it had" if is_held(program, made, name) else None
+    doubt = doubt_of_holders(program, spelled(made.targets[0]), made)
     yield Candidate(f"write into a copy: `{text(made)}`", (AppendMethod(made.value, "clone"),), doubt)
 
 

@@ -35,6 +35,12 @@ def made_in_scope(program: Program, changed: ast.AST, name: str) -> ast.Assign |
     return last if isinstance(last.value, ast.BinOp) else None
 
 
+def doubt_of_holders(program: Program, name: str, made: ast.Assign | None) -> str | None:
+    """Why a new tensor under a name may not be meant: others may hold the old one, or nobody knows who made it."""
+    is_shared = made is None or is_held(program, made, name)
+    return f"what else holds `{name}` keeps the value that it had" if is_shared else None
+
+
 def is_held(program: Program, made: ast.Assign, name: str) -> bool:
     """Whether something else than a name may hold what it names, or a view of it."""
     reads = (

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from autodetach.candidates.made import is_held, made_in_scope
+from autodetach.candidates.made import doubt_of_holders, made_in_scope
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import OPS, RANDOM
@@ -51,7 +51,7 @@ def _augmented(program: Program, changed: ast.AugAssign, name: str, made: ast.As
         and type(s.op) in SIGNS and program.scope(s) is program.scope(changed)
     ]  # fmt: skip
     later.sort(key=line)
-    doubt = _doubt(program, name, made)
+    doubt = doubt_of_holders(program, name, made)
     # Several may follow each other, of which the event has the last.
     tries = [tuple(group) for group in ([changed], later[:1], later) if group]
     for statements in dict.fromkeys(tries):
@@ -82,7 +82,7 @@ def _called(program: Program, changed: ast.Call, target: ast.expr, made: ast.Ass
     elif isinstance(statement, ast.Assign) and [spelled(t) for t in statement.targets] != [spelled(target)]:
         return
     shown = f"compute a new tensor in place of changing it: `{text(statement)}`"
-    yield Candidate(shown, tuple(codemods), _doubt(program, spelled(target), made))
+    yield Candidate(shown, tuple(codemods), doubt_of_holders(program, spelled(target), made))
 
 
 def _chain(program: Program, changed: ast.Call, target: ast.expr) -> list[ast.Call]:
@@ -105,11 +105,6 @@ def _chain(program: Program, changed: ast.Call, target: ast.expr) -> list[ast.Ca
 def _is_in_place(name: str) -> bool:
     """Whether an operation has a form without the underscore, which gives a new tensor of the same values."""
     return name.endswith("_") and name[:-1] in OPS and name not in RANDOM and name[:-1] not in REPLACING
-
-
-def _doubt(program: Program, name: str, made: ast.Assign | None) -> str | None:
-    is_shared = made is None or is_held(program, made, name)
-    return f"what else holds `{name}` keeps the value that it had" if is_shared else None
 
 
 def _term(statement: ast.AugAssign) -> str:

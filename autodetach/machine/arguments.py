@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from autodetach.machine.values import (
-    TRUTH,
     Class,
     Instance,
     Iterable,
     Opaque,
     Sequence,
-    Sym,
     Tensor,
     Value,
     is_constant,
     is_number,
+    is_truth,
 )
 
 
@@ -45,8 +44,7 @@ def is_certain_number(value: Value) -> bool:
     """A Python number, or a list of nothing but these: what `torch.stack` and its like refuse."""
     if isinstance(value, Sequence):
         return bool(value.items) and all(is_certain_number(v) for v in value.items)
-    is_truth = isinstance(value, Sym) and value.kind == TRUTH
-    return is_truth or (is_number(value) and not (is_constant(value) and isinstance(value, bool)))
+    return is_truth(value) or (is_number(value) and not (is_constant(value) and isinstance(value, bool)))
 
 
 def has_certain_number(values: Value) -> bool:

@@ -281,13 +281,11 @@ class Expressions(Objects):
         old = self._continued([e.value for e in node.elts if isinstance(e, ast.Starred)], frame)
         if isinstance(old, Sequence):
             containers.adopt(self, old, made)
-            at = 0
-            for element in node.elts:
-                if isinstance(element, ast.Starred):
-                    at += len(old.items)
-                elif at < len(values):
-                    self.store(made, values[at], element, self.site(node, frame), "append")
-                    at += 1
+            star = next(i for i, element in enumerate(node.elts) if isinstance(element, ast.Starred))
+            for i, element in enumerate(node.elts):
+                if i != star:
+                    value = values[i if i < star else i - len(node.elts)]
+                    self.store(made, value, element, self.site(node, frame), "append")
         return made
 
     def _continued(self, inner: list[ast.expr], frame: Frame) -> Value:

@@ -28,7 +28,6 @@ from autodetach.machine.values import (
     FROM_NUMBER,
     GIVEN,
     RECORD,
-    TRUTH,
     Class,
     ClassMethod,
     External,
@@ -52,6 +51,7 @@ from autodetach.machine.values import (
     contents,
     is_constant,
     is_number,
+    is_truth,
 )
 
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
@@ -153,7 +153,7 @@ class Objects(Core):
         found = self.lookup(value, name, site)
         if found is not MISSING:
             return found
-        is_plain = is_number(value) or (isinstance(value, Sym) and value.kind == TRUTH)
+        is_plain = is_number(value) or is_truth(value)
         if value is None or is_plain or isinstance(value, (Sequence, Mapping, str, bytes)):
             kind = "None" if value is None else "a number" if is_plain else f"a {type(value).__name__.lower()}"
             self.refuse(site, f"{kind} has no attribute `{name}`")
@@ -176,7 +176,7 @@ class Objects(Core):
 
     def _bound_unknown(self, value: Value, name: str) -> Value:
         if isinstance(value, Sym):
-            if value.kind in ("number", TRUTH) and name in NOT_OF_NUMBERS:
+            if (is_number(value) or is_truth(value)) and name in NOT_OF_NUMBERS:
                 return MISSING
             return self.sym((".", value.key, name))
         return Native(name, lambda args, kwargs, site: self.fresh("number" if is_number(value) else ""), value)

@@ -227,10 +227,15 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
     if op in ("Eq", "NotEq"):
         return _equality(m, op, left, right)
     a, b = key_in_test(m, left), key_in_test(m, right)
-    kind = TRUTH if is_number(left) and is_number(right) else "bool"
+    kind = _kind_of_truth(left, right)
     if op in ("Lt", "LtE"):
         return m.sym((op, a, b), kind)
     return m.sym(({"Gt": "Lt", "GtE": "LtE"}[op], b, a), kind)
+
+
+def _kind_of_truth(left: Value, right: Value) -> str:
+    """Of anything but numbers, nobody knows whether it is compared as a whole: arrays are not."""
+    return TRUTH if is_number(left) and is_number(right) else "bool"
 
 
 def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
@@ -247,7 +252,7 @@ def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
     if is_constant(left):
         a, b = b, a
     key = ("==", a, b)
-    kind = TRUTH if is_number(left) and is_number(right) else "bool"
+    kind = _kind_of_truth(left, right)
     return m.sym(key if op == "Eq" else ("not", key), kind)
 
 

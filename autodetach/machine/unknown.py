@@ -54,7 +54,7 @@ CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_nor
 def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """A method of something unknown, by what its name and its arguments tell."""
     if name in ONLY_OF_TENSORS:
-        this.attrs.pop(GIVEN, None)
+        tensors.are_tensors([this])
     keyword = keywords.method(m, this, name, args, site)
     if keyword is not MISSING:
         return keyword

@@ -470,6 +470,11 @@ TRUTH = "truth"
 """The kind of a symbol that is True or False for certain: what a comparison of numbers gives."""
 
 
+def is_truth(value: Value) -> bool:
+    """What a comparison of numbers gives: True or False, nobody knows which."""
+    return type(value) is Sym and value.kind == TRUTH
+
+
 def is_number(value: Value) -> bool:
     """A Python number for certain (bool included)."""
     kind = type(value)
