@@ -106,20 +106,19 @@ def _rooted(d: Moment, holder: Holder) -> Holder:
 
 
 def _inside(d: Moment, holder: Holder, loop: ast.AST | None) -> Holder:
-    """A binding of a module as the innermost function that runs _inside of `loop` can write it."""
-    if holder.frame.outer is not None:
-        return holder
+    """A binding of an outer scope as the innermost function that runs _inside of `loop` can write it."""
     begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), len(d.trail))
     for _, frame in reversed(d.trail[begun:]):
-        if isinstance(frame, Frame) and frame.top is holder.frame and not _is_shadowed(frame, holder.name):
+        if isinstance(frame, Frame) and _is_seen_in(frame, holder):
             return replace(holder, frame=frame)
     return holder
 
 
-def _is_shadowed(frame: Frame, name: str) -> bool:
+def _is_seen_in(frame: Frame, holder: Holder) -> bool:
+    """Whether a function means the binding of an outer scope by its name."""
     at: Frame | None = frame
-    while at is not None and at is not frame.top:
-        if name in at.names:
-            return True
+    while at is not None and at is not holder.frame:
+        if holder.name in at.names:
+            return False
         at = at.outer
-    return False
+    return at is holder.frame and at is not frame

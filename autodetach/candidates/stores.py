@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
-from autodetach.candidates.detaching import leaves_of_display
+from autodetach.candidates.detaching import leaves_of_display, structural
 from autodetach.candidates.reads import Repair
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node, ancestors
@@ -14,6 +15,9 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.view.crossings import Crossed
 from autodetach.view.program import Program, handed, text
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
 
 
 def at_store(expressions: Iterable[ast.expr]) -> Iterator[Repair]:
@@ -36,6 +40,23 @@ def stored_operands(run: Run, crossed: list[Crossed]) -> Iterator[tuple[Stored, 
         found = [e for e, value in leaves if value is event.tensor and not isinstance(e, ast.Starred)]
         for element in found or islice(handed(event.chain, event.tensor), 1):
             yield event, element
+
+
+def at_key(run: Run, crossed: list[Crossed], tried: Iterable[ast.expr]) -> Iterator[Repair]:
+    """Detach all of what `states[user] = state` keeps, where that is put under its key, if not `tried` so."""
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    makers = {maker for _, _, maker in crossed}
+    edits: dict[ast.expr, Codemod] = {}
+    for event in run.machine.stored:
+        element = event.element
+        if event.how in ("key", "new key") and event.node in makers and isinstance(element, (ast.Name, ast.Attribute)):
+            new = structural("{}", event.value)
+            if new is None:
+                return
+            edits[element] = ReplaceExpression(element, new)
+    if edits and set(edits) != set(tried):
+        yield f"detach {', '.join(f'`{text(e)}`' for e in edits)} where it is stored", tuple(edits.values())
 
 
 def stored_last(run: Run, nodes: Iterable[Node]) -> list[ast.expr]:

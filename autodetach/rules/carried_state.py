@@ -59,7 +59,7 @@ from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
-from autodetach.candidates.stores import at_store, stored_operands
+from autodetach.candidates.stores import at_key, at_store, stored_operands
 from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.candidates.whole_tables import whole_tables
@@ -245,7 +245,8 @@ def _candidates(
     ]
     removals = tuple({f.call: f for f in flags}.values())
     stored = list(stored_operands(run, crossed))
-    detached = list(at_store(element for _, element in stored))
+    elements = [element for _, element in stored]
+    detached = [*at_store(elements), *at_key(run, crossed, elements)]
     appended = [e for e, _ in stored if e.how == "append"]
     draws = [draw for draw in run.machine.drawn if not draw.in_order]
     is_drawn = any(maker in draw.taken for draw in draws for _, _, maker in crossed)

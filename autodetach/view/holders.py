@@ -89,10 +89,22 @@ def _note(machine: Machine, current: Pass, holders: dict[int, list[Holder]], kep
             first = function.node.args.args[0].arg if function.node.args.args else "self"
             frame.names[first] = this
             frames[id(frame)] = frame
+    for frame in list(frames.values()):
+        for scope in _closed_over(frame):
+            frames[id(scope)] = scope
     for frame in frames.values():
         for holder in _walk(frame):
             kept.append(holder[0])
             holders.setdefault(id(holder[0]), []).append(holder[1])
+
+
+def _closed_over(frame: Frame) -> Iterator[Frame]:
+    """The frames of calls that have returned, and whose names the functions that a frame holds still read."""
+    for value in list(frame.names.values()):
+        scope = value.frame if isinstance(value, Function) else None
+        while scope is not None and scope.outer is not None:
+            yield scope
+            scope = scope.outer
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -154,8 +166,8 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
                 yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
             elif isinstance(key, str) and way.whole is None and '"' not in key and key.isprintable():
                 yield item, way.to(f'["{key}"]', 1)
-            elif type(key) is int and way.whole is None:
-                yield item, way.to(f"[{key}]", 3)
+            elif type(key) is int:  # most keys are computed: no one of them stands for all
+                yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
     elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
         for key, item in list(value.attrs.items()):
             if not key.startswith("#"):  # a record is replaced as a whole
