@@ -201,15 +201,19 @@ def _candidates(
     outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
     if _computed_again(run, d, activation, outer, trained):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
+        readers = [reader for reader, _, _ in entries if reader is not None]
+        moved = moved_inside(program, run, activation, readers, outer, meant)
         if all(any(n.op == "grad" for n in ancestors([maker])) for _, _, maker in entries):
             # Who has asked for the graph of a derivative means to train through it.
-            readers = [reader for reader, _, _ in entries if reader is not None]
-            yield from moved_inside(program, run, activation, readers, outer, meant)
+            yield from moved
+            moved = []
         places = (*stored_last(run, outer), *copied_in(program, outer))
         stored = (Candidate(*repair, meant) for repair in at_store(places))
-        for candidate in (*stored, *_detached(program, entries, meant), *_read(program, entries, meant)):
+        detached = _detached(program, entries, meant, because="")
+        for candidate in (*stored, *detached, *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
         yield from built_without_graph(program, activation, outer, meant)
+        yield from moved
         return
     if any(n.leaf and n in trained for n in ancestors(outer)):
         readers = [reader for reader, _, _ in entries if reader is not None]
@@ -222,7 +226,8 @@ def _candidates(
         doubt = doubt or ELSEWHERE
         readers = [reader for reader, _, _ in entries if reader is not None]
         yield from moved_inside(program, run, activation, readers, outer, doubt)
-    yield from _detached(program, entries, doubt)
+    untrained = "" if doubt == ELSEWHERE else ": nothing in its graph is trained"
+    yield from _detached(program, entries, doubt, because=untrained)
     yield from _read(program, entries, doubt)
 
 
@@ -277,8 +282,8 @@ def _callee(node: Node) -> str:
     return spelled(node.site.node.func)
 
 
-def _detached(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:
-    """Detach what is built outside, at the place where it is built: nothing there is trained."""
+def _detached(program: Program, entries: list[Entry], doubt: str | None, *, because: str) -> Iterator[Candidate]:
+    """Detach what is built outside, at the place where it is built; the message says `because` of what."""
     from autodetach.codemods.append_method import AppendMethod
 
     levels: list[dict[ast.expr, None]] = []
@@ -292,9 +297,8 @@ def _detached(program: Program, entries: list[Entry], doubt: str | None) -> Iter
     begins = {place: None for _, _, parent in entries for place in _where_graph_begins(parent)}
     for level in (*filter(None, levels), *([begins] if begins and begins not in levels else [])):
         shown = ", ".join(f"`{text(e)}`" for e in level)
-        why = "" if doubt == ELSEWHERE else ": nothing in its graph is trained"
         codemods = tuple(AppendMethod(e, "detach") for e in level)
-        yield Candidate(f"detach {shown}{why}", codemods, doubt, last_resort=level is begins)
+        yield Candidate(f"detach {shown}{because}", codemods, doubt, last_resort=level is begins)
 
 
 def _where_graph_begins(made: Node) -> Iterator[ast.expr]:
