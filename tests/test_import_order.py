@@ -75,7 +75,7 @@ ORDER = (
     "codemods.tree",
     "codemods.*",
     "codemods.copy_statements codemods.drop_guard codemods.inline_element codemods.under_no_grad",
-    "codemods.inline_name codemods.make_property codemods.update_in_place",
+    "codemods.inline_name codemods.keep_part codemods.make_property codemods.update_in_place",
     # What the machine's events mean.
     "suspect",
     "view",
@@ -89,7 +89,7 @@ ORDER = (
     "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
     "candidates.built_with_locals candidates.computed_behind candidates.new_tensors",
     "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
-    "candidates.built_once candidates.sums_anew",
+    "candidates.built_once candidates.sums_anew candidates.kept_parameter",
     # One file a rule.
     "rules.*",
     "rules",

@@ -52,7 +52,7 @@ def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: s
         doubt = doubt or TRAINED
     if program.is_imported(home):
         doubt = doubt or SET_ELSEWHERE
-    if any(len({program.scope(n) for n in _mentions(program, cls, name)} - {home}) > 1 for name in names):
+    if any(len({program.scope(n) for n in mentions(program, cls, name)} - {home}) > 1 for name in names):
         doubt = doubt or EVERYWHERE
     changes = tuple(ReplaceExpression(name, kept) for name, kept in built.given)
     given = (built.lacking, *[()] * len(groups))
@@ -98,10 +98,10 @@ def _sets_attribute(statement: ast.stmt, this: str) -> bool:
 
 def _may_be_property(program: Program, cls: ast.ClassDef, name: str) -> bool:
     """Whether an attribute is only read but for the one place that sets it, and its value is not changed in place."""
-    mentions = list(_mentions(program, cls, name))
-    if sum(not isinstance(n.ctx, ast.Load) for n in mentions) != 1 or _is_named_otherwise(program, cls, name):
+    found = list(mentions(program, cls, name))
+    if sum(not isinstance(n.ctx, ast.Load) for n in found) != 1 or _is_named_otherwise(program, cls, name):
         return False
-    return not any(_is_changed(program, n) for n in mentions)
+    return not any(is_changed(program, n) for n in found)
 
 
 def _is_free(program: Program, cls: ast.ClassDef, name: str) -> bool:
@@ -110,10 +110,10 @@ def _is_free(program: Program, cls: ast.ClassDef, name: str) -> bool:
     bases = {last_word(base) for base in cls.bases}
     if name in OWN_OF_MODULES or not bases <= {*known, "Module", "object"}:
         return False
-    return not any(_mentions(program, cls, name)) and not _is_named_otherwise(program, cls, name)
+    return not any(mentions(program, cls, name)) and not _is_named_otherwise(program, cls, name)
 
 
-def _mentions(program: Program, cls: ast.ClassDef, name: str) -> Iterator[ast.Attribute]:
+def mentions(program: Program, cls: ast.ClassDef, name: str) -> Iterator[ast.Attribute]:
     """Where an attribute of this name is mentioned, which may be that of the class."""
     own = program.file_of(cls)
     for tree in program.analysis.trees:
@@ -133,7 +133,7 @@ def _is_named_otherwise(program: Program, cls: ast.ClassDef, name: str) -> bool:
     return any(name in program.names_bound(s) for s in cls.body if not isinstance(s, ast.FunctionDef))
 
 
-def _is_changed(program: Program, mention: ast.Attribute) -> bool:
+def is_changed(program: Program, mention: ast.Attribute) -> bool:
     """`self.x[0] = 1`, `self.x.add_(1)`, `self.x.data`, `self.x.append(1)` for itself."""
     around = program.parents.get(mention)
     if not isinstance(around, (ast.Attribute, ast.Subscript)) or around.value is not mention:

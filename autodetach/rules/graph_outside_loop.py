@@ -52,6 +52,7 @@ from functools import partial
 
 from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.detaching import has_graph
+from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
 from autodetach.candidates.moved_inside import moved_inside
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
@@ -226,6 +227,9 @@ def _candidates(
         doubt = doubt or ELSEWHERE
         readers = [reader for reader, _, _ in entries if reader is not None]
         yield from moved_inside(program, run, activation, readers, outer, doubt)
+    else:
+        yield from kept_parameter(program, outer)
+        doubt = doubt or (UNTRAINED if makes_parameter(program, outer) else None)
     untrained = "" if doubt == ELSEWHERE else ": nothing in its graph is trained"
     yield from _detached(program, entries, doubt, because=untrained)
     yield from _read(program, entries, doubt)

@@ -16,6 +16,7 @@ from autodetach.codemods.drop_guard import DropGuard
 from autodetach.codemods.inline_element import InlineElement
 from autodetach.codemods.inline_name import InlineName
 from autodetach.codemods.insert_statement import InsertStatement
+from autodetach.codemods.keep_part import KeepPart
 from autodetach.codemods.make_property import MakeProperty
 from autodetach.codemods.move_statements import MoveStatements
 from autodetach.codemods.rename_keyword import RenameKeyword
@@ -127,6 +128,15 @@ def replaced(text: str, template: str) -> Make:
 def rewritten(text: str, new: str, *parts: str) -> Make:
     def make(tree: ast.Module) -> Codemod:
         return ReplaceStatement(statement(tree, text), new, tuple(expression(tree, part) for part in parts))
+
+    return make
+
+
+def kept(whole: str = "P(x).exp()", part: str = "P(x)", *reads: str) -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        found = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n) in (reads or ("self.s",))]
+        reading = tuple(n for n in found if isinstance(n.ctx, ast.Load))
+        return KeepPart(expression(tree, whole), expression(tree, part), reading)
 
     return make
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layout_rows import Row
 from layouts_of_blocks import REWRITTEN, UNDECORATED, UNGUARDED
-from layouts_of_expressions import APPENDED, INLINED, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
+from layouts_of_expressions import APPENDED, INLINED, KEPT, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED
 from layouts_of_properties import PROPERTIES
 from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED, UNDER_NO_GRAD
@@ -22,6 +22,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "drop_guard": UNGUARDED,
     "inline_element": INLINED,
     "inline_name": NAMED,
+    "keep_part": KEPT,
     "replace_expression": REPLACED,
     "replace_statement": REWRITTEN,
     "replace_tail": TAILS,

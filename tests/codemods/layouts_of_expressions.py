@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, KOREAN, LATIN, Row, inlined, item, keyword, named, renamed, replaced, tail
+from layout_rows import BOM, KOREAN, LATIN, Row, inlined, item, kept, keyword, named, renamed, replaced, tail
 
 APPENDED: dict[str, Row] = {
     "plain": (item(), "total += loss\n", "total += loss.item()\n"),
@@ -255,6 +255,29 @@ RENAMED: dict[str, Row] = {
     ),
 }
 
+KEPT: dict[str, Row] = {
+    "call": (kept(), "self.s = P(x).exp()\ny = self.s * a\n", "self.s = P(x)\ny = self.s.exp() * a\n"),
+    "product": (
+        kept("P(x) * 0.1"),
+        "self.s = P(x) * 0.1\ny = a ** self.s\n",
+        "self.s = P(x)\ny = a ** (self.s * 0.1)\n",
+    ),
+    "argument": (kept("f(P(x), 2)"), "self.s = f(P(x), 2)\ny = self.s[0]\n", "self.s = P(x)\ny = f(self.s, 2)[0]\n"),
+    "read twice": (
+        kept(),
+        "self.s = P(x).exp()\ny = self.s + self.s  # größe\n",
+        "self.s = P(x)\ny = self.s.exp() + self.s.exp()  # größe\n",
+    ),
+    "blanks": (kept(), "self.s = P( x ) . exp()\ny = self.s\n", "self.s = P( x )\ny = self.s . exp()\n"),
+    "parentheses": (kept(), "self.s = (P(x)).exp()\ny = self.s\n", "self.s = P(x)\ny = (self.s).exp()\n"),
+    "part over lines": (
+        kept(),
+        "self.s = P(\n    x,  # why\n).exp()\ny = self.s\n",
+        "self.s = P(\n    x,  # why\n)\ny = self.s.exp()\n",
+    ),
+    "rest over lines": (kept(), "self.s = (P(x)\n          .exp())\ny = self.s\n", None),
+    "f-string": (kept(), 'self.s = P(x).exp()\nf"{self.s:.3f}"\n', 'self.s = P(x)\nf"{self.s.exp():.3f}"\n'),
+}
 NAMED: dict[str, Row] = {
     "call": (named("g(a)"), "t = g(a)\nf = lambda x: 2 * t\n", "t = g(a)\nf = lambda x: 2 * g(a)\n"),
     "sum": (named("w + k"), "t = w + k\nf = lambda x: -t\n", "t = w + k\nf = lambda x: -(w + k)\n"),
