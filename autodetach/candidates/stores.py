@@ -42,7 +42,7 @@ def stored_operands(run: Run, crossed: list[Crossed]) -> Iterator[tuple[Stored, 
             yield event, element
 
 
-def at_key(run: Run, crossed: list[Crossed], tried: Iterable[ast.expr]) -> Iterator[Repair]:
+def at_key(program: Program, run: Run, crossed: list[Crossed], tried: Iterable[ast.expr]) -> Iterator[Repair]:
     """Detach all of what `states[user] = state` keeps, where that is put under its key, if not `tried` so."""
     from autodetach.codemods.replace_expression import ReplaceExpression
 
@@ -50,13 +50,21 @@ def at_key(run: Run, crossed: list[Crossed], tried: Iterable[ast.expr]) -> Itera
     edits: dict[ast.expr, Codemod] = {}
     for event in run.machine.stored:
         element = event.element
-        if event.how in ("key", "new key") and event.node in makers and isinstance(element, (ast.Name, ast.Attribute)):
-            new = structural("{}", event.value)
-            if new is None:
-                return
-            edits[element] = ReplaceExpression(element, new)
+        if event.how not in ("key", "new key") or event.node not in makers or not _is_under_key(program, element):
+            continue
+        new = structural("{}", event.value)
+        if element is None or new is None:
+            return
+        edits[element] = ReplaceExpression(element, new)
     if edits and set(edits) != set(tried):
         yield f"detach {', '.join(f'`{text(e)}`' for e in edits)} where it is stored", tuple(edits.values())
+
+
+def _is_under_key(program: Program, element: ast.expr | None) -> bool:
+    """Whether a value that has a name is put under a key that is computed."""
+    statement = program.parents.get(element) if isinstance(element, (ast.Name, ast.Attribute)) else None
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Constant) for t in targets)
 
 
 def stored_last(run: Run, nodes: Iterable[Node]) -> list[ast.expr]:

@@ -140,7 +140,8 @@ def _chain_from(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
 def _count(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     start = args[0] if args else 0
-    return Iterable(as_range(m, start, 1 << 40).make if isinstance(start, int) else lambda e: iter([]), None, "endless")
+    make = as_range(m, start, 1 << 40).make if isinstance(start, int) else lambda e: iter([])
+    return Iterable(make, None, "endless", once=True)
 
 
 def _cycle(m: Core, args: Args, kwargs: Named, site: Site) -> Value:

@@ -132,7 +132,7 @@ def _endless(loop: ast.While) -> bool:
 
 def _carried(crossing: Crossing) -> ast.expr | None:
     """What carries the state, at the outermost call that is given it; None where it has no expression."""
-    operand = next((o for o in crossing.child.operands if getattr(o, "node", None) is crossing.parent), None)
+    operand = next((o for o in crossing.child.operands if _origin(crossing.child, o) is crossing.parent), None)
     found = expression_of(crossing.child, operand) if operand is not None else None
     chain = crossing.child.chain
     while chain is not None:

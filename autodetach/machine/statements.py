@@ -51,6 +51,7 @@ from autodetach.machine.values import (
     contents,
     is_number,
 )
+from autodetach.machine.words import names_loader
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
 LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
@@ -418,6 +419,9 @@ class Statements(Imports):
         activation = self.activate(node, frame, exact)
         activation.length = items.length
         activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
+        if activation.bounded and isinstance(node, ast.For) and names_loader(node.iter):
+            activation.bounded = activation.short = False  # a few in an example stand for the many of a loader
+            return activation
         unrolled = items.name == "range" and frame.outer is not None and (items.length or 0) <= UNROLLED
         activation.short = activation.bounded or items.short or unrolled
         activation.inner = self.in_module and activation.short
@@ -427,8 +431,8 @@ class Statements(Imports):
         if has_module(item):  # the layers of a network, one after the other
             activation.bounded = activation.short = activation.over_modules = True
             activation.inner = self.in_module
-        elif is_batch(item):
-            activation.bounded = activation.short = False  # a few in an example stand for the many of a loader
+        elif is_batch(item):  # as above
+            activation.bounded = activation.short = False
         self.enter_pass(activation, outer)
 
     def finish(self, activation: Activation) -> None:

@@ -28,3 +28,8 @@ def words_in(node: ast.AST) -> Iterator[str]:
             yield inner.attr
         elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
             yield inner.value
+
+
+def names_loader(node: ast.AST) -> bool:
+    """Whether an expression says that it goes through a loader: `enumerate(self.val_loader)`."""
+    return any(word.lower().endswith("loader") for word in words_in(node))

@@ -59,7 +59,7 @@ from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
-from autodetach.candidates.stores import at_key, at_store, stored_operands
+from autodetach.candidates.stores import at_key, at_store, copied_in, stored_operands
 from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.candidates.whole_tables import whole_tables
@@ -246,7 +246,8 @@ def _candidates(
     removals = tuple({f.call: f for f in flags}.values())
     stored = list(stored_operands(run, crossed))
     elements = [element for _, element in stored]
-    detached = [*at_store(elements), *at_key(run, crossed, elements)]
+    detached = [*at_store(elements), *at_key(program, run, crossed, elements)]
+    written = list(at_store(copied_in(program, (maker for _, _, maker in crossed))))
     appended = [e for e, _ in stored if e.how == "append"]
     draws = [draw for draw in run.machine.drawn if not draw.in_order]
     is_drawn = any(maker in draw.taken for draw in draws for _, _, maker in crossed)
@@ -268,7 +269,7 @@ def _candidates(
         held = cover(program, again, moment(same), now.activation, [operand for _, operand, _ in there])
         yield from begun_with_sequence(program, moment(same), same_now.activation, held)
         yield from sums_begun_anew(program, again, moment(same), now.activation, held.values())
-    for message, codemods in (*begun, *own, *whole, *detached, *emptied, *shortened, *again_leaves):
+    for message, codemods in (*begun, *own, *whole, *detached, *written, *emptied, *shortened, *again_leaves):
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
             continue

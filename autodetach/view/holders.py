@@ -166,8 +166,10 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
                 yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
             elif isinstance(key, str) and way.whole is None and '"' not in key and key.isprintable():
                 yield item, way.to(f'["{key}"]', 1)
-            elif type(key) is int:  # most keys are computed: no one of them stands for all
-                yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
+            elif type(key) is int and way.whole is None:
+                # Most keys are computed: no one of them stands for all, unless what it has is changed in its own parts.
+                is_bare = isinstance(item, (Tensor, Opaque)) or _is_sequence_of_tensors(item)
+                yield item, replace(way, whole=value, depth=way.depth + 1) if is_bare else way.to(f"[{key}]", 3)
     elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
         for key, item in list(value.attrs.items()):
             if not key.startswith("#"):  # a record is replaced as a whole
