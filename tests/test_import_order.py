@@ -46,7 +46,7 @@ ORDER = (
     "machine.core",
     "machine.differentiation machine.in_place machine.counters machine.windows",
     "machine.tensors machine.containers machine.options machine.keywords machine.records machine.module_tree",
-    "machine.convolutions",
+    "machine.convolutions machine.backward_hooks",
     "machine.modules",
     "machine.python_builtins",
     "machine.standard_library machine.functional",

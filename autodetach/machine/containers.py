@@ -532,10 +532,15 @@ def items(m: Core, this: Value) -> Iterable:
         )
 
     def walk(exact: bool) -> Iterator[Value]:
-        i = 0
-        while i < len(this.items):  # the list may grow while it is walked
-            yield this.items[i]
-            i += 1
+        i, since = 0, m.clock
+        try:
+            while i < len(this.items):  # the list may grow while it is walked
+                yield this.items[i]
+                i += 1
+        except GeneratorExit:  # a loop is cut short after some of them, which stand for all
+            if not exact:
+                m.note_drawn(this.items[: i + 1], this.items[i + 1 :], in_order=True, since=since)
+            raise
         if not exact and not this.exact:
             while this.items and i < MOST_PASSES:
                 yield m.draw(this.items[-1], this.items, in_order=True)

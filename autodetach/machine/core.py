@@ -117,6 +117,7 @@ class Core:
         self.drawn: list[Drawn] = []
         self.asked: list[tuple[ast.AST, Value]] = []  # where `item()` or `detach()` is called on what may be no tensor
         self.steps: list[Step] = []
+        self.hooks: list[Instance] = []  # handles of what is called at each differentiation
         self.escapes: list[Escape] = []
         self.type_faults: list[TypeFault] = []
         self.facts: list[object] = []
@@ -439,18 +440,25 @@ class Core:
         return taken
 
     def note_drawn(
-        self, taken: list[Value], others: list[Value], *, in_order: bool = False, more: bool = False
+        self,
+        taken: list[Value],
+        others: list[Value],
+        *,
+        in_order: bool = False,
+        more: bool = False,
+        since: int | None = None,
     ) -> None:
         """Some elements of a container are read, and nobody knows which: for what is taken, others may be meant.
 
-        With `more`, the container may hold others than these.
+        With `more`, the container may hold others than these. They were taken after the clock was `since`, or now.
         """
         own, rest = (
             {t.node: None for v in values for t in graph_in(v, 3) if t.node is not None and not t.node.leaf}
             for values in (taken, others)
         )
         if own and (rest or more):
-            self.drawn.append(Drawn(tuple(own), frozenset(rest), self.clock, in_order))
+            clock = self.clock if since is None else since
+            self.drawn.append(Drawn(tuple(own), frozenset(rest), clock, in_order))
 
     # ---- what the layers above provide
 
@@ -470,6 +478,9 @@ class Core:
         self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site
     ) -> Opaque:
         return self.call_unknown(name, [this, *args], kwargs, site)
+
+    def run_hooks(self, d: Differentiation, site: Site) -> None:
+        raise NotImplementedError
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         raise NotImplementedError

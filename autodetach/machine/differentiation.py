@@ -103,6 +103,8 @@ def differentiate(
     _walk(m, d, inputs)
     if d.raised and m.expecting and m.expecting[-1]:
         raise Raised("RuntimeError")
+    if m.hooks:
+        m.run_hooks(d, site)
     return d
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine import (
+    backward_hooks,
     containers,
     functional,
     library_objects,
@@ -19,7 +20,7 @@ from autodetach.machine import (
 from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.classes import decorate, library_bases, linear_order
 from autodetach.machine.core import HELD, MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core
-from autodetach.machine.graph import Site
+from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.keywords import OUT_OF_VIEW
 from autodetach.machine.module_tree import is_module, named_child, set_child
 from autodetach.machine.optimizers import give_parameters
@@ -345,6 +346,8 @@ class Objects(Core):
         return self.call_unknown("", args, kwargs, site)
 
     def call_method(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        if name in backward_hooks.NAMES and args and backward_hooks.takes_hook(this, name):
+            return backward_hooks.register(self, this, name, args[0])
         kind = type(this)
         if kind is Tensor:
             self.spend()
@@ -398,6 +401,9 @@ class Objects(Core):
         result = self.unknown_result(name, values, site)
         give_parameters(self, result, values, site)
         return result
+
+    def run_hooks(self, d: Differentiation, site: Site) -> None:
+        backward_hooks.run(self, d, site)
 
     def call_instance(self, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         raw = self.class_attribute(this.cls, "__call__")
