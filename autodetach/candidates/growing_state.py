@@ -10,7 +10,7 @@ from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import pass_of
+from autodetach.machine.graph import ancestors, pass_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.operands import expression_of
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect
@@ -18,6 +18,8 @@ from autodetach.view.crossings import Crossed, crossed_operands
 from autodetach.view.holders import replay, twin_activation
 from autodetach.view.moments import moment
 from autodetach.view.program import Program, line, observed_of, text
+
+UNREACHED = "an optimizer steps what it is computed with, though no gradient comes there: that may be the fault"
 
 
 def growing_state(program: Program, growth: Growth) -> Suspect:
@@ -60,8 +62,9 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     if same.at is not None and same.at[1] is not twin_activation(again.machine, now).frame:
         # What a cell returns is not to be cut where it is written.
         found = iter([*at_read(program, crossed), *found])
+    unreached = UNREACHED if _is_to_be_trained(growth) else None
     for message, codemods in found:
-        yield Candidate(message, codemods, keeps=True)
+        yield Candidate(message, codemods, unreached, keeps=True)
     asked = [
         d
         for d in growth.run.machine.differentiations
@@ -73,6 +76,13 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from _leaf_again(program, crossed, doubt)
         for message, codemods in leaves_again(program, again, moment(same), growth.activation, crossed):
             yield Candidate(message, codemods, doubt, keeps=True)
+
+
+def _is_to_be_trained(growth: Growth) -> bool:
+    """Whether an optimizer has parameters with which a state is computed, and never any gradient for them."""
+    steps = [s for s in growth.run.machine.steps if s.what == "step"]
+    idle = {leaf for step in steps for leaf in step.idle} - {leaf for step in steps for leaf, _ in step.consumed}
+    return not idle.isdisjoint(ancestors([growth.node]))
 
 
 def _leaf_again(program: Program, crossed: list[Crossed], doubt: str | None) -> Iterator[Candidate]:

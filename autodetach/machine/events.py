@@ -117,7 +117,8 @@ class Crossing:
 class Step:
     """Which leaf consumes gradient of which differentiations.
 
-    `what` is "step" (of an optimizer), "update" (the program changes a leaf itself) or "grad" (it reads `.grad`).
+    `what` is "step" (of an optimizer), "update" (the program changes a leaf itself) or "grad" (it reads `.grad`). For
+    `idle` leaves there was no gradient.
     """
 
     site: Site
@@ -126,6 +127,7 @@ class Step:
     consumed: tuple[tuple[Node, tuple[Differentiation, ...]], ...]
     what: str
     trail: tuple[tuple[ast.stmt, object], ...] = ()
+    idle: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -195,10 +195,14 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from (replace(candidate, last_resort=True) for candidate in _handed_over(stored))
         yield from (candidate for candidate in found if candidate.last_resort)
     elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+        is_mixed = _is_mixed(stored.value)
+        if is_mixed:
+            yield from _handed_over(stored)
         yield from _whole(program, stored.element, stored.value)
         yield from _attributes(program, stored.element, stored.value)
         yield from _built(program, stored, number=growth.activation.node is not None)
-        yield from _handed_over(stored)
+        if not is_mixed:
+            yield from _handed_over(stored)
     elif isinstance(stored.element, (ast.Tuple, ast.List)) and isinstance(stored.value, Sequence):
         parts = [
             (e, v) for e, v in zip(stored.element.elts, stored.value.items, strict=False) if next(graph_in(v), None)
@@ -235,16 +239,24 @@ def _whole(program: Program, element: ast.expr, value: Value) -> Iterator[Candid
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     new = structural("{}", value)
-    if isinstance(value, Mapping) and _is_mixed(value) and program.imports_torch(element):
+    if _is_mixed(value) and program.imports_torch(element):
         new = "{k: v.detach() if torch.is_tensor(v) else v for k, v in {}.items()}"
+        if isinstance(value, Sequence):
+            each = "v.detach() if torch.is_tensor(v) else v for v in {}"
+            new = f"tuple({each})" if value.kind == "tuple" else f"[{each}]"
     if new is not None and (new.count("{}") == 1 or not isinstance(element, ast.Call)):
         yield Candidate(f"store a detached copy of `{text(element)}`", (ReplaceExpression(element, new),))
 
 
-def _is_mixed(value: Mapping) -> bool:
-    """Whether a dict has tensors in it, and other values that have no graph in them, or may have none."""
-    others = [v for _, v in value.items.values() if not isinstance(v, (Tensor, Opaque))]
-    return (not value.items or bool(others)) and not any(any(graph_in(v)) for v in others)
+def _is_mixed(value: Value) -> bool:
+    """Whether a dict, tuple or list has tensors in it, and other values without graph, or may have such."""
+    if isinstance(value, Mapping):
+        others = [v for _, v in value.items.values() if not isinstance(v, (Tensor, Opaque))]
+        return (not value.items or bool(others)) and not any(any(graph_in(v)) for v in others)
+    if not isinstance(value, Sequence) or value.kind not in ("tuple", "list"):
+        return False
+    others = [v for v in value.items if not (isinstance(v, Tensor) or any(graph_in(v, 1)))]
+    return bool(others) and not any(any(graph_in(v)) for v in others)
 
 
 def _attributes(program: Program, element: ast.expr, value: Value) -> Iterator[Candidate]:

@@ -14,6 +14,7 @@ from autodetach.machine.growing import growths
 from autodetach.machine.growth import Growth
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Sequence
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -342,9 +343,14 @@ def without_retain(nodes: Iterable[Node]) -> tuple[Codemod, ...]:
 
 
 def handed(chain: Chain, value: object) -> Iterator[ast.expr]:
-    """The expressions by which open calls are given a value, the innermost first."""
+    """The expressions by which open calls are given a value, alone or in a tuple or list, the innermost first."""
     for site in calls_of(chain):
-        yield from (expression for expression, given in site.operands if given is value)
+        for expression, given in site.operands:
+            if given is value:
+                yield expression
+            elif isinstance(expression, (ast.Tuple, ast.List)) and isinstance(given, Sequence):
+                pairs = zip(expression.elts, given.items, strict=False)
+                yield from (element for element, item in pairs if item is value)
 
 
 def walkers(event: SecondWalk | StaleSaved) -> list[Differentiation]:
