@@ -1332,6 +1332,38 @@ class Controller(Module):
             slopes.append(slope - torch.stack(bend, dim=-1).sum(-1))
         return torch.stack(slopes, dim=0)
 """,
+    "layers of a network that is not in view, all of them frozen": """
+import torch
+from models import resnet18
+from torch import nn
+
+resnet = resnet18(pretrained=True)
+net = nn.Sequential(*list(resnet.children())[:3])
+for param in net.parameters():
+    param.requires_grad = False
+
+image = torch.rand(1, 3, 32, 32, requires_grad=True)
+target = net(torch.rand(1, 3, 32, 32))
+optimizer = torch.optim.Adam([image])
+for step in range(10):
+    loss = (net(image) - target).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    "gradients that a hook in a network not in view has kept": """
+import torch
+from models import resnet18
+
+model = resnet18()
+gradients = []
+model.layer4.register_full_backward_hook(lambda module, grad_input, grad_output: gradients.append(grad_output[0]))
+scores = model(torch.randn(2, 3, 32, 32))
+for label in range(10):
+    model.zero_grad()
+    scores[0, label].backward(retain_graph=True)
+    print(gradients[label].sum().item())
+""",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine.core import Core
+from autodetach.machine.core import WEIGHTS, Core
 from autodetach.machine.values import Class, External, Instance, Mapping, Opaque, Sequence, Tensor, Value, key_of
 
 
@@ -111,7 +111,7 @@ def parameters_of(this: Instance) -> list[Tensor]:
         if isinstance(value, Tensor):
             if value.parameter:
                 found[id(value)] = value
-        elif isinstance(value, Instance):
+        elif isinstance(value, (Instance, Opaque)):
             break
     else:
         if "#items" not in this.attrs:
@@ -125,9 +125,15 @@ def parameters_of(this: Instance) -> list[Tensor]:
         elif isinstance(items, Mapping):
             own += [v for _, v in items.items.values()]
         for value in own:
-            if isinstance(value, Tensor) and value.parameter:
-                found[id(value)] = value
+            tensor = _of_unknown(value)
+            if isinstance(tensor, Tensor) and tensor.parameter:
+                found[id(tensor)] = tensor
     return list(found.values())
+
+
+def _of_unknown(value: Value) -> Value:
+    """What stands for the parameters of a module that is not in view; any other value itself."""
+    return value.attrs.get(WEIGHTS, value) if isinstance(value, Opaque) else value
 
 
 def set_buffer(m: Core, this: Instance, name: str, value: Value) -> None:
@@ -167,6 +173,7 @@ def _own_tensors(module: Instance) -> Iterator[tuple[str, Tensor]]:
     elif isinstance(items, Mapping):
         held += [(str(k), v) for k, v in items.items.values()]
     buffers = module.attrs["#buffers"].items if "#buffers" in module.attrs else []
-    for name, value in held:
+    for name, held_value in held:
+        value = _of_unknown(held_value)
         if isinstance(value, Tensor) and (value.parameter or name in buffers):
             yield name, value
