@@ -47,8 +47,11 @@ def _begun(
     chosen = cover(program, again, d, activation, [operand for _, operand, _ in there])
     if not chosen:
         return
-    for message, codemods in begun_with_leaf(program, activation, {h.text for h in chosen.values()}):
-        yield Candidate(message, codemods, ANEW)
+    for names in dict.fromkeys(
+        (frozenset(h.text for h in chosen.values()), frozenset(h.name for h in chosen.values()))
+    ):
+        for message, codemods in begun_with_leaf(program, activation, names):
+            yield Candidate(message, codemods, ANEW)
     frame = innermost(d, chosen.values())
     statement = placed(program, d, frame, activation.node)
     if statement is not None:

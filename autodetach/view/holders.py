@@ -162,7 +162,8 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
         states = all(not isinstance(k, str) and _is_sequence_of_tensors(v) for k, v in items)  # one for each layer
         for key, item in items:
             is_part = isinstance(item, (Tensor, Opaque)) and ((alike and len(items) > 1) or way.whole is not None)
-            if is_part or (states and len(items) > 1):
+            is_inside = way.whole is not None and isinstance(item, (Sequence, Mapping))
+            if is_part or is_inside or (states and len(items) > 1):
                 yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
             elif isinstance(key, str) and way.whole is None and '"' not in key and key.isprintable():
                 yield item, way.to(f'["{key}"]', 1)
