@@ -38,7 +38,8 @@ def step_moved_behind(program: Program, run: Run, by: Differentiation, changed: 
     if not steps:
         return
     over = block[block.index(steps[0]) + 1 : block.index(anchor) + 1]
-    if any(_holds(program, s, changed) and _is_read(program, s, over) for s in steps):
+    written = [s for s in steps if _holds(program, s, changed)]
+    if any(_is_read(program, s, over) for s in written) or (written and _is_used(run, changed, by, over)):
         return  # what is computed from the changed tensor would be computed from the unchanged one
     doubt = doubt_of(run, calls)
     if doubt is None and _steps_are_read(run, steps, over, by):
@@ -209,6 +210,20 @@ def _is_read(program: Program, change: ast.stmt, over: list[ast.stmt]) -> bool:
         for s in over
         if s is not change
         for n in ast.walk(s)
+    )
+
+
+def _is_used(run: Run, changed: Site, by: Differentiation, over: list[ast.stmt]) -> bool:
+    """Whether one of the statements computes with the memory that was changed in place, by whatever name."""
+    if any(s.site is changed for s in run.machine.steps):
+        return False  # a parameter step, for which see `_steps_are_read`
+    stale = [event.node for event in run.machine.stale if event.changed is changed and event.by is by]
+    memory = {storage for n in stale for storage, version in n.saved if storage.version != version}
+    return any(
+        not memory.isdisjoint((*(getattr(o, "storage", None) for o in n.operands), *(s for s, _ in n.saved)))
+        and n.site is not changed
+        and any(s in over for s, _ in trail_of(n))
+        for n in run.machine.nodes
     )
 
 
