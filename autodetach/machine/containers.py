@@ -377,6 +377,8 @@ def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
             items = this.items[slice(*parts)]
         except ValueError:
             items = list(this.items)
+        if not items and not this.exact and isinstance(index.upper, int) and index.upper < 0:
+            items = list(this.items)  # those that are known may all be among the first of many
         window = of_this_window(m, items, site)
         return Sequence(this.kind, window, m.clock, this.exact and len(window) == len(items))
     # Of those that are known, the later ones stand for what is behind the first few.
