@@ -40,7 +40,7 @@ ORDER = (
     "machine.likeness",
     "machine.values",
     "machine.folding",
-    "machine.classes machine.attribute_view machine.nested",
+    "machine.classes machine.class_families machine.attribute_view machine.nested",
     "machine.events machine.operands machine.arguments machine.exceptions",
     "machine.shapes",
     "machine.core",

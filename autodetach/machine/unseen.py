@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from autodetach.machine.class_families import Families
 from autodetach.machine.quiet import is_report
 from autodetach.machine.run import Run
 
@@ -17,20 +18,24 @@ ELEMENTS = frozenset({"values", "items", "get", "pop", "popleft", "popitem"})
 WITHOUT_GRAPH = frozenset({"item", "tolist", "detach", "data", "shape", "size"})
 OF_NUMBERS = frozenset({"len", "float", "str", "print", "type", "isinstance"})
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+ANY = ""
+"""Stands for all classes."""
 
 
 class Unseen:
     """What the statements that no run executed hand on: names by their function, attributes wherever they stand.
 
     Functions that none has called are left out, but for the attributes in those of imported files: other programs call
-    these, on the same objects.
+    these, on the same objects. What a method reads of `self` is an attribute of its class, and of those that are kin.
     """
 
     def __init__(self, trees: Sequence[ast.Module], runs: Sequence[Run]) -> None:
         self._trees = trees
         self._executed = [run.machine.executed for run in runs]
         self._homes: dict[int, ast.AST] = {}
-        self._names: dict[tuple[ast.AST | None, str], list[ast.stmt]] = {}
+        self._names: dict[tuple[ast.AST, str], list[ast.stmt]] = {}
+        self._attributes: dict[str, set[str]] = {}
+        self._classes: dict[ast.AST, str] = {}
         self._is_built = False
 
     def uses(self, site: ast.AST, loop: ast.AST | None = None) -> bool:
@@ -40,29 +45,42 @@ class Unseen:
         """
         if not self._is_built:
             self._is_built = True
+            families = Families(self._trees)
             for tree in self._trees:
-                self._walk(tree)
-        kept = _kept_by(site)
+                self._walk(tree, families)
+        kept, home = _kept_by(site), self._homes.get(id(site))
         if isinstance(kept, ast.Attribute):
-            return (None, kept.attr) in self._names
-        if not isinstance(kept, ast.Name):
+            own, users = self._class_of(kept, home), self._attributes.get(kept.attr, set())
+            return bool(users) if own == ANY else not users.isdisjoint({own, ANY})
+        if not isinstance(kept, ast.Name) or home is None:
             return False
-        statements = self._names.get((self._homes.get(id(site)), kept.id), [])
+        statements = self._names.get((home, kept.id), [])
         return bool(statements) and (loop is None or any(s in statements for s in ast.walk(loop)))
 
-    def _walk(self, tree: ast.Module) -> None:
+    def _class_of(self, attribute: ast.Attribute, home: ast.AST | None) -> str:
+        """The family of classes of which something is an attribute, where it is one of `self`."""
+        is_own = isinstance(attribute.value, ast.Name) and attribute.value.id == "self"
+        return self._classes.get(home, ANY) if is_own and home is not None else ANY
+
+    def _walk(self, tree: ast.Module, families: Families) -> None:
         pending: list[tuple[ast.AST, ast.AST]] = [(child, tree) for child in tree.body]
         while pending:
             node, home = pending.pop()
             self._homes[id(node)] = home
             if isinstance(node, ast.stmt) and not self._is_executed(node):
-                for name in _handed_on(node, home):
-                    self._names.setdefault(name, []).append(node)
+                for given in _handed_on(node):
+                    if isinstance(given, ast.Attribute):
+                        self._attributes.setdefault(given.attr, set()).add(self._class_of(given, home))
+                    else:
+                        self._names.setdefault((home, given.id), []).append(node)
             elif isinstance(node, FUNCTIONS):
                 if self._is_executed(node.body[0]) or tree is not self._trees[0]:
                     pending += ((child, node) for child in ast.iter_child_nodes(node))
             else:
                 pending += ((child, home) for child in ast.iter_child_nodes(node))
+                if isinstance(node, ast.ClassDef):
+                    methods = (method for method in node.body if isinstance(method, FUNCTIONS))
+                    self._classes.update((method, families.of(node.name)) for method in methods)
 
     def _is_executed(self, statement: ast.stmt) -> bool:
         return any(statement in executed for executed in self._executed)
@@ -83,7 +101,7 @@ def _kept_by(site: ast.AST) -> ast.expr | None:
     return found
 
 
-def _handed_on(statement: ast.stmt, home: ast.AST) -> Iterator[tuple[ast.AST | None, str]]:
+def _handed_on(statement: ast.stmt) -> Iterator[ast.Name | ast.Attribute]:
     """The names and attributes that are arguments somewhere in a statement, and the names whose elements are taken.
 
     Left out is what is only reported, and elements of which only the value is taken. Elements of attributes are given
@@ -99,11 +117,7 @@ def _handed_on(statement: ast.stmt, home: ast.AST) -> Iterator[tuple[ast.AST | N
             continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _container_of(node.value) is not None:
             continue  # `kept.popleft()`: what it gives is dropped
-        for given in _given_in(node):
-            if isinstance(given, ast.Name):
-                yield home, given.id
-            elif isinstance(given, ast.Attribute):
-                yield None, given.attr
+        yield from (given for given in _given_in(node) if isinstance(given, (ast.Name, ast.Attribute)))
         pending += ast.iter_child_nodes(node)
 
 

@@ -1,0 +1,28 @@
+"""Which classes may be those of one object: bases of each other, or of a third one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from autodetach.machine.spelling import last_word
+
+
+class Families:
+    """The classes of some files, by name. Those of the same name, or with a base in common, are one family."""
+
+    def __init__(self, trees: Iterable[ast.Module]) -> None:
+        self._above: dict[str, str] = {}
+        classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        names = {cls.name for cls in classes}
+        for cls in classes:
+            for base in cls.bases:
+                # Of a base that is not in view, as `nn.Module`, each class makes objects of its own.
+                if last_word(base) in names:
+                    self._above[self.of(cls.name)] = self.of(last_word(base))
+
+    def of(self, name: str) -> str:
+        """The name that stands for all of the family of a class."""
+        while self._above.get(name, name) != name:
+            name = self._above[name]
+        return name
