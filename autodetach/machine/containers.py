@@ -382,7 +382,9 @@ def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
         window = of_this_window(m, items, site)
         return Sequence(this.kind, window, m.clock, this.exact and len(window) == len(items))
     # Of those that are known, the later ones stand for what is behind the first few.
-    behind = this.items[index.lower :] if isinstance(index.lower, int) and parts[1:] == (None, None) else []
+    step = index.step if isinstance(index.step, int) and index.step > 0 else None
+    is_open = isinstance(index.lower, int) and index.upper is None and index.step is step
+    behind = this.items[index.lower :: step] if is_open else []
     return Sequence(this.kind, of_this_window(m, behind or list(this.items), site), m.clock, False)
 
 

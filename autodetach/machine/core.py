@@ -422,9 +422,11 @@ class Core:
         note_holder(container, value)
         for t in graph_in(value, 3):
             if t.node is not None and not t.node.leaf:
+                version = t.storage.version if isinstance(t, Tensor) else 0
                 event = Stored(
-                    container, t, t.node, site, element, value, self.loops, self.tick(), how, chain=self.chain
-                )
+                    container, t, t.node, site, element, value, self.loops, self.tick(), how,
+                    chain=self.chain, version=version,
+                )  # fmt: skip
                 self.stored.append(event)
                 self._fill(event)
 

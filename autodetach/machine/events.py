@@ -84,6 +84,7 @@ class Stored:
     observed: str = ""
     chain: Chain = None
     inner: Stored | None = None
+    version: int = 0
 
 
 @dataclass(frozen=True, eq=False, slots=True)

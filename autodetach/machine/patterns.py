@@ -80,12 +80,17 @@ def _sequence(m: Expressions, pattern: ast.MatchSequence, subject: Value, frame:
         subject = subject.attrs["#items"]
     if is_constant(subject) or isinstance(subject, (Tensor, Mapping, Instance)):
         return False
-    if not isinstance(subject, Sequence) or not subject.exact:
+    if not isinstance(subject, Sequence):
         return _unknown(m, pattern, frame)
     if subject.kind == "set":
         return False
     items, parts = subject.items, pattern.patterns
     star = next((i for i, p in enumerate(parts) if isinstance(p, ast.MatchStar)), None)
+    if not subject.exact:
+        if len(items) < len(parts):
+            return _unknown(m, pattern, frame)
+        known = Sequence("list", items if star is not None else items[: len(parts)], m.clock)
+        return m.fresh("bool") if _sequence(m, pattern, known, frame, site) is True else _unknown(m, pattern, frame)
     if star is None:
         if len(items) != len(parts):
             return False

@@ -190,7 +190,8 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     elif targets:
         # What an object keeps between calls from elsewhere may be read elsewhere, as a tensor.
         in_view = growth.activation.node is not None
-        found = list(element_candidates(program, targets, number=in_view, what="store"))
+        number = in_view and not _is_changed_since(stored)
+        found = list(element_candidates(program, targets, number=number, what="store"))
         yield from (candidate for candidate in found if not candidate.last_resort)
         yield from (replace(candidate, last_resort=True) for candidate in _handed_over(stored))
         yield from (candidate for candidate in found if candidate.last_resort)
@@ -218,6 +219,11 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         # What is put together here is used elsewhere, with its graph: only the copy that is kept goes without.
         yield from _whole(program, keeper.element, keeper.value)
     yield from computed_without_graph(program, growth)
+
+
+def _is_changed_since(stored: Stored) -> bool:
+    """Whether a tensor was changed in place after it was stored: what is stored shows that, and a number would not."""
+    return isinstance(stored.tensor, Tensor) and stored.tensor.storage.version > stored.version
 
 
 def _extending(element: ast.expr) -> Iterator[Candidate]:
