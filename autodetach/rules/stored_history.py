@@ -261,7 +261,7 @@ def _is_mixed(value: Value) -> bool:
         return (not value.items or bool(others)) and not any(any(graph_in(v)) for v in others)
     if not isinstance(value, Sequence) or value.kind not in ("tuple", "list"):
         return False
-    others = [v for v in value.items if not (isinstance(v, Tensor) or any(graph_in(v, 1)))]
+    others = [v for v in value.items if not (isinstance(v, Tensor) or (isinstance(v, Opaque) and v.node is not None))]
     return bool(others) and not any(any(graph_in(v)) for v in others)
 
 
