@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.module_tree import is_module
@@ -15,15 +17,17 @@ NAMES = OF_MODULES | OF_TENSORS
 
 def register(m: Core, this: Value, name: str, hook: Value) -> Value:
     """The handle by which a hook can be removed. A function that is not in view changes nothing in view."""
-    handle = Instance(External("torch.utils.hooks.RemovableHandle"), m.serial(), m.clock)
+    handle = removable(m, lambda: handle.attrs.update({"#hook": None}))
     handle.attrs.update({"#of": this, "#name": name, "#hook": hook})
-
-    def remove(args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
-        handle.attrs["#hook"] = None
-
-    handle.attrs["remove"] = Native("remove", remove)
     if _is_in_view(hook):
         m.hooks.append(handle)
+    return handle
+
+
+def removable(m: Core, remove: Callable[[], None]) -> Instance:
+    """What every kind of hook is registered by: an object that takes it away again."""
+    handle = Instance(External("torch.utils.hooks.RemovableHandle"), m.serial(), m.clock)
+    handle.attrs["remove"] = Native("remove", lambda args, kwargs, site: remove())
     return handle
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from autodetach.machine import tensors
 from autodetach.machine.arguments import constant, flatten, is_certain_number
+from autodetach.machine.backward_hooks import removable
 from autodetach.machine.convolutions import convolve, is_convolution, set_sizes, signature
 from autodetach.machine.core import Core
 from autodetach.machine.folding import is_copied
@@ -31,7 +32,6 @@ from autodetach.machine.values import (
     Iterable,
     Mapping,
     Method,
-    Native,
     Opaque,
     Sequence,
     Slice,
@@ -438,14 +438,12 @@ def _own_train(m: Core, this: Instance, site: Site) -> Method | None:
 
 def _handle(m: Core, hooks: Sequence, hook: Value) -> Instance:
     """What `register_forward_hook` returns."""
-    handle = Instance(External("torch.utils.hooks.RemovableHandle"), m.serial(), m.clock)
 
-    def remove(args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
+    def remove() -> None:
         if hook in hooks.items:
             hooks.items.remove(hook)
 
-    handle.attrs["remove"] = Native("remove", remove)
-    return handle
+    return removable(m, remove)
 
 
 def state_dict(m: Core, this: Instance) -> Mapping:

@@ -431,7 +431,7 @@ class Statements(Imports):
         if has_module(item):  # the layers of a network, one after the other
             activation.bounded = activation.short = activation.over_modules = True
             activation.inner = self.in_module
-        elif is_batch(item):  # as above
+        elif is_batch(item):  # of a loader, too
             activation.bounded = activation.short = False
         self.enter_pass(activation, outer)
 

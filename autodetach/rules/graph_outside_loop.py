@@ -200,24 +200,23 @@ def _candidates(
     steps = [s for s in run.machine.steps if s.what != "grad" and pass_of(s.loops, activation) is not None]
     stepped = {leaf for s in steps for leaf, _ in s.consumed}
     outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
+    readers = [reader for reader, _, _ in entries if reader is not None]
     if _computed_again(run, d, activation, outer, trained):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
-        readers = [reader for reader, _, _ in entries if reader is not None]
-        moved = moved_inside(program, run, activation, readers, outer, meant)
-        if all(any(n.op == "grad" for n in ancestors([maker])) for _, _, maker in entries):
-            # Who has asked for the graph of a derivative means to train through it.
-            yield from moved
-            moved = []
+        # Who has asked for the graph of a derivative means to train through it.
+        is_derivative = all(any(n.op == "grad" for n in ancestors([maker])) for _, _, maker in entries)
+        if is_derivative:
+            yield from moved_inside(program, run, activation, readers, outer, meant)
         places = (*stored_last(run, outer), *copied_in(program, outer))
         stored = (Candidate(*repair, meant) for repair in at_store(places))
         detached = _detached(program, entries, meant, because="")
         for candidate in (*stored, *detached, *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
         yield from built_without_graph(program, activation, outer, meant)
-        yield from moved
+        if not is_derivative:
+            yield from moved_inside(program, run, activation, readers, outer, meant)
         return
     if any(n.leaf and n in trained for n in ancestors(outer)):
-        readers = [reader for reader, _, _ in entries if reader is not None]
         if doubt is None and _trains_by_turns(run, here, activation):
             doubt = "each pass trains parameters of its own: one backward over the sum of losses may be meant"
         moved = moved_inside(program, run, activation, readers, outer, doubt)
@@ -225,7 +224,6 @@ def _candidates(
         yield from computed_as_property(program, run, outer, doubt)
     elif any(n.leaf and n in stepped for n in ancestors(outer)):
         doubt = doubt or ELSEWHERE
-        readers = [reader for reader, _, _ in entries if reader is not None]
         yield from moved_inside(program, run, activation, readers, outer, doubt)
     else:
         yield from kept_parameter(program, outer)
