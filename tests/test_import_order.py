@@ -47,6 +47,7 @@ ORDER = (
     "machine.differentiation machine.in_place machine.counters machine.windows",
     "machine.tensors machine.containers machine.options machine.keywords machine.records machine.module_tree",
     "machine.convolutions machine.backward_hooks",
+    "machine.forward_hooks",
     "machine.modules",
     "machine.python_builtins",
     "machine.standard_library machine.functional",

@@ -1351,6 +1351,39 @@ for step in range(10):
     loss.backward()
     optimizer.step()
 """,
+    "a network that is frozen, as a whole, where it is made": """
+import torch
+from models import vgg16
+from torch import nn
+
+net = vgg16().eval()
+net = net.requires_grad_(False)
+image = torch.rand(1, 3, 8, 8).requires_grad_(True)
+optimizer = torch.optim.Adam([image])
+target = net(torch.rand(1, 3, 8, 8))
+for step in range(10):
+    loss = nn.functional.mse_loss(net(image), target)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+""",
+    "a network that its caller may have frozen": """
+import torch
+from torch import nn
+
+
+def stylize(net, image, style):
+    net.eval()
+    image = image.clone().requires_grad_(True)
+    optimizer = torch.optim.Adam([image])
+    target = net(style)
+    for step in range(10):
+        loss = nn.functional.mse_loss(net(image), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return image.detach()
+""",
     "gradients that a hook in a network not in view has kept": """
 import torch
 from models import resnet18

@@ -19,7 +19,7 @@ def register(m: Core, this: Value, name: str, hook: Value) -> Value:
     """The handle by which a hook can be removed. A function that is not in view changes nothing in view."""
     handle = removable(m, lambda: handle.attrs.update({"#hook": None}))
     handle.attrs.update({"#of": this, "#name": name, "#hook": hook})
-    if _is_in_view(hook):
+    if is_in_view(hook):
         m.hooks.append(handle)
     return handle
 
@@ -66,5 +66,6 @@ def takes_hook(this: Value, name: str) -> bool:
     return name in (OF_MODULES if is_module(this) else OF_TENSORS)
 
 
-def _is_in_view(hook: Value) -> bool:
+def is_in_view(hook: Value) -> bool:
+    """Whether a hook is a function of a file that is known."""
     return isinstance(hook, Function) or (isinstance(hook, Method) and isinstance(hook.function, Function))

@@ -190,7 +190,9 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
             if name == "pop":
                 del this.items[key]
             return value
-        guess = _unknown_key(m, this, args[0], site)
+        guess = _under_its_name(m, this, args[0])
+        if guess is MISSING:
+            guess = _unknown_key(m, this, args[0], site)
         if guess is not MISSING:
             return guess
         if name == "setdefault":
@@ -268,6 +270,14 @@ def _unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
     return MISSING
 
 
+def _under_its_name(m: Core, this: Mapping, key: Value) -> Value:
+    """What stands under a key of a dict's own, as in `for k in kept: kept[k]`, that a loop has counted; or MISSING."""
+    if is_known(key):
+        return MISSING
+    name = m.key(key)
+    return next((value for other, value in this.items.values() if m.key(other) == name), MISSING)
+
+
 def _any_of(m: Core, this: Mapping, key: Value) -> Value:
     """What stands under a key of which nothing is known, in a table of tensors by such keys; or MISSING.
 
@@ -308,6 +318,9 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         key = m.key(index)
         if key in this.items:
             return this.items[key][1]
+        found = _under_its_name(m, this, index)
+        if found is not MISSING:
+            return found
         found = _any_of(m, this, index)
         if found is not MISSING:
             return found

@@ -8,7 +8,7 @@ from autodetach.machine.core import MISSING, Raised
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
 from autodetach.machine.torch_library import grad_mode_of
-from autodetach.machine.values import External, GradMode, Instance, Iterable, Opaque, Value
+from autodetach.machine.values import External, GradMode, Instance, Iterable, Native, Opaque, Value
 
 Leave = Callable[[Raised | None], bool]
 """Leaves a context, with what was raised in it, and says whether it swallows that."""
@@ -22,7 +22,7 @@ def enter(m: Expressions, context: Value, site: Site) -> tuple[Value, Leave]:
     if isinstance(context, GradMode):
         return context, _switched(m, context, site)
     if isinstance(context, Opaque) and context.name == "ExitStack":
-        return context, _switched_back(m, m.grad_enabled)  # what it enters later may switch
+        return context, _stacked(m, context)
     if isinstance(context, Iterable) and context.once:
         return _generated(context)
     if isinstance(context, Instance):
@@ -48,6 +48,37 @@ def _switched_back(m: Expressions, before: bool) -> Leave:
         m.grad_enabled = before
         return False
 
+    return leave
+
+
+def _stacked(m: Expressions, stack: Opaque) -> Leave:
+    """`ExitStack`: what is entered or called back by it is left in reverse where the stack is."""
+    before = m.grad_enabled
+    leaves: list[Leave] = []
+
+    def enter_context(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        entered, leave = enter(m, args[0] if args else None, site)
+        leaves.append(leave)
+        return entered
+
+    def callback(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        def leave(error: Raised | None) -> bool:
+            m.call(function, args[1:], kwargs, site)
+            return False
+
+        function = args[0] if args else None
+        leaves.append(leave)
+        return function
+
+    def leave(error: Raised | None) -> bool:
+        swallows = False
+        while leaves:
+            swallows = leaves.pop()(error) or swallows
+        m.grad_enabled = before  # what it has entered otherwise may have switched
+        return swallows
+
+    for method in (enter_context, callback):
+        stack.attrs[method.__name__] = Native(method.__name__, method, stack)
     return leave
 
 

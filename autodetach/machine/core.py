@@ -528,6 +528,7 @@ class Core:
         """
         child = self.opaque(name)
         child.born = value.born
+        child.owner = value
         child.origin = value.origin
         if name in OF_MODULES and WEIGHTS in value.attrs:
             child.attrs[WEIGHTS] = value.attrs[WEIGHTS]

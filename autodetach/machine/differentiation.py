@@ -174,7 +174,7 @@ def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None
         path.append(above)
         above = came[above]
     path.reverse()
-    if any(n.weak for n in path) or take_turns(node, d):
+    if any(n.weak for n in path) or take_turns(node, d) or _is_presumed(node):
         return
     d.raised = True
     if expected:
@@ -183,6 +183,12 @@ def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None
         m.second_walks.append(SecondWalk(node, node.freed_by, d, tuple(path)))
     elif stale is not None:
         m.stale.append(StaleSaved(node, stale[0], stale[0].changed or d.site, d, tuple(path)))
+
+
+def _is_presumed(node: Node) -> bool:
+    """Whether a node has history only if a network is trained of which nobody knows whether it is."""
+    leaves = [n for n in ancestors([node]) if n.leaf]
+    return bool(leaves) and all(n.presumed for n in leaves)
 
 
 # ---- what a differentiation shows of the graph

@@ -125,7 +125,8 @@ class Node:
 
     `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have
     history only if an unknown callable hands on that of its arguments; `called` ones are what it gave back. `observed`
-    says what a run has shown of it. `let_go`: in which passes `detach()` was last asked of it.
+    says what a run has shown of it. `let_go`: in which passes `detach()` was last asked of it. `presumed`: of a leaf,
+    that it is known to be the weight of a network, but not to be trained.
     """
 
     __slots__ = (
@@ -143,6 +144,7 @@ class Node:
         "op",
         "operands",
         "parents",
+        "presumed",
         "saved",
         "saves",
         "site",
@@ -181,6 +183,7 @@ class Node:
         self.called = False
         self.let_go: Loops | None = None
         self.frozen = False
+        self.presumed = False
         self.observed = ""
 
     @property

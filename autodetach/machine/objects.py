@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from autodetach.machine import (
     backward_hooks,
     containers,
+    forward_hooks,
     functional,
     library_objects,
     options,
@@ -390,9 +391,12 @@ class Objects(Core):
         return found if isinstance(found, Native) else None
 
     def call_opaque(self, function: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-        if "#weights" in function.attrs:
-            return unknown.call_opaque_module(self, function, args, kwargs, site)
-        return self.call_unknown(function.name, args, kwargs, site)
+        def call(args: list[Value]) -> Opaque:
+            if "#weights" in function.attrs:
+                return unknown.call_opaque_module(self, function, args, kwargs, site)
+            return self.call_unknown(function.name, args, kwargs, site)
+
+        return call(forward_hooks.run(self, function, args, site, call))
 
     def call_unknown(self, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Opaque:
         """A callable that is not in view. Functions of the file that it is given may be called by it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import keywords, options, tensors
+from autodetach.machine import forward_hooks, keywords, options, tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import HELD, MISSING, WEIGHTS, Core
 from autodetach.machine.differentiation import differentiate_call
@@ -48,6 +48,10 @@ ONLY_OF_TENSORS = TENSOR_ATTRIBUTES - {"detach", "item", *dir(dict), *dir(list),
 """What is asked of a tensor and of no record; what a repair asks tells nothing."""
 DETACHED = "#detached"
 """Marks the result of `detach()`: without history, whatever else it is."""
+FROZEN = "#frozen"
+"""Marks what was told, before anybody knew that it is a network, not to require grad."""
+TRAINED = frozenset({"parameters", "named_parameters", "train"})
+"""Of what only modules are asked for, what is asked in order to train them."""
 CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_norm".split())
 
 
@@ -75,6 +79,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return m.fresh("number" if name == "item" else "", tags=frozenset({site.node}))
     if DETACHED in this.attrs and this.node is None and name in TENSOR_ATTRIBUTES and name != "detach":
         return tensors.method(m, tensors.plain(() if this.scalar else None), name, args, kwargs, site)
+    if name == "requires_grad_" and ("#weights" in this.attrs or (args and args[0] is False)):
+        return _switched(m, this, args[0] if args else kwargs.get("requires_grad", True), site)
     if name == "requires_grad_" and _is_copy(this) and (args or [kwargs.get("requires_grad", True)])[0] is not False:
         this.node = m.leaf(site).node
         return this
@@ -124,6 +130,10 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return parsed
     if name in REPORTS:
         return m.opaque(name) if name in TENSOR_ATTRIBUTES else m.quiet(name)
+    if name == "get_submodule":
+        return m.part(this, name, site)
+    if name == "register_forward_hook" and args:
+        return forward_hooks.register(m, this, args[0])
     if name in ("map", "submit", "imap", "apply", "starmap", "apply_async", "run_in_executor") and values:
         called = _run_callbacks(m, name, args, site)
         if called is not None:
@@ -277,7 +287,13 @@ def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
         leaf.parameter = True
         this.attrs["#weights"] = leaf
         this.attrs.pop("#optimizer", None)
+        if leaf.node is not None:
+            leaf.node.presumed = True
+        if FROZEN in this.attrs:
+            tensors.set_requires_grad(m, leaf, False, site)
     leaf = this.attrs["#weights"]
+    if name in TRAINED and leaf.node is not None:
+        leaf.node.presumed = False
     if name == "parameters":
         return Iterable(lambda exact: iter([leaf]), None, name)
     if name == "named_parameters":
@@ -291,7 +307,17 @@ def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
     return m.opaque(name) if name != "load_state_dict" else None
 
 
-def call_opaque_module(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+def _switched(m: Core, this: Opaque, flag: Value, site: Site) -> Opaque:
+    """`net.requires_grad_(False)`, of a network if it is known to be one."""
+    if "#weights" in this.attrs:
+        tensors.set_requires_grad(m, this.attrs["#weights"], flag, site)
+    elif this.node is None or this.node.weak:
+        this.attrs[FROZEN] = True
+        this.node = None
+    return this
+
+
+def call_opaque_module(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Opaque:
     result = m.opaque(this.name)
     result.attrs[GIVEN] = True
     values = [*args, *kwargs.values()]
