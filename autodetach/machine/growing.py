@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TypeAlias
 
+from autodetach.machine.events import Stored
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, growing_store, is_differentiated_later, origin_of, stored_alike
@@ -34,9 +36,8 @@ def growths(analysis: Analysis) -> list[Growth]:
         read = [event for events, is_later in zip(groups, later, strict=True) if is_later for event in events]
         legitimate.update(("store", origin_of(run, event).element, None) for event in read)
         elements = {event.element for event in read if event.element is not None}
-        for events, is_later in zip(groups, later, strict=True):
-            if not is_later and (store := growing_store(run, events, walks, elements)) is not None:
-                growing.append(store)
+        left = [events for events, is_later in zip(groups, later, strict=True) if not is_later]
+        growing += _stores(run, left, walks, elements)
         for growth in growing:
             key = _key(growth)
             if not (run.whole or growth.dead):
@@ -48,8 +49,22 @@ def growths(analysis: Analysis) -> list[Growth]:
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
-    left = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
-    return [g for g in left if g.dead or not (_trains_elsewhere(analysis, g) or _is_handed_back(analysis, g))]
+    kept = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
+    return [g for g in kept if g.dead or not (_trains_elsewhere(analysis, g) or _is_handed_back(analysis, g))]
+
+
+def _stores(run: Run, groups: list[list[Stored]], walks: Walks, read: set[ast.expr]) -> Iterator[Growth]:
+    """What grows by what is stored; `read` are the expressions whose values are differentiated from there.
+
+    What a function gathers for its callers, and one of these stores, is told where that one stores it.
+    """
+    growing = [(events, growing_store(run, events, walks, read)) for events in groups]
+    used = {g.stored.element for _, g in growing if g is not None and g.used and g.stored is not None}
+    for events, growth in growing:
+        if growth is not None and not growth.used and growth.stored is not None and growth.stored.element in used:
+            growth = growing_store(run, events, walks, read.union(e for e in used if e is not None))
+        if growth is not None:
+            yield growth
 
 
 def _key(growth: Growth) -> Place:

@@ -481,7 +481,7 @@ class Objects(Core):
             mapping = Mapping(self.clock, exact=others is None)
             mapping.items = {self.key(name): (name, value) for name, value in rest.items()}
             bound[spec.kwarg.arg] = mapping if rest or not isinstance(others, Opaque) else others
-        if names and names[0] in bound:
+        if names and names[0] in bound and function.owner is not None:
             frame.this = bound[names[0]]
 
     def instantiate(self, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

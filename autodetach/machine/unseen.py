@@ -115,6 +115,8 @@ def _handed_on(statement: ast.stmt) -> Iterator[ast.Name | ast.Attribute]:
         if _is_of_value(node):  # but not what is given to a call in it, which may do whatever it likes
             pending += (n.slice if isinstance(n, ast.Subscript) else n for n in ast.iter_child_nodes(node))
             continue
+        if _takes_values(node):
+            continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _container_of(node.value) is not None:
             continue  # `kept.popleft()`: what it gives is dropped
         yield from (given for given in _given_in(node) if isinstance(given, (ast.Name, ast.Attribute)))
@@ -126,6 +128,23 @@ def _is_of_value(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr in WITHOUT_GRAPH
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in OF_NUMBERS
+
+
+def _takes_values(node: ast.AST) -> bool:
+    """`[loss.item() for loss in losses]`: of each element only the value is taken."""
+    if not isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)) or len(node.generators) > 1:
+        return False
+    (generator,) = node.generators
+    if not isinstance(generator.target, ast.Name) or not isinstance(generator.iter, ast.Name):
+        return False
+    pending: list[ast.AST] = [node.elt, *generator.ifs]
+    while pending:
+        at = pending.pop()
+        if isinstance(at, ast.Name) and at.id == generator.target.id:
+            return False
+        if not _is_of_value(at):
+            pending += ast.iter_child_nodes(at)
+    return True
 
 
 def _container_of(node: ast.AST) -> ast.expr | None:
