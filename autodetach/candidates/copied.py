@@ -60,8 +60,18 @@ def read_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     shown = f"compute with a copy of `{text(read)}`"
     begins_anew = made_in_scope(program, statement, written) is not None
     yield Candidate(shown, (copy,), None if begins_anew else COPIED)
-    yield Candidate(
-        f"{shown}, and detach `{text(statement.value)}` where it is written",
-        (copy, AppendMethod(statement.value, "detach")),
-        COPIED,
-    )
+    values = [s.value for s in ast.walk(program.scope(statement)) if isinstance(s, ast.Assign) and _writes(s, written)]
+    for chosen in ([statement.value], values) if len(values) > 1 else ([statement.value],):
+        parts = ", ".join(f"`{text(value)}`" for value in chosen)
+        codemods = (copy, *(AppendMethod(value, "detach") for value in chosen))
+        # What an object keeps from step to step, like a memory of features, is rarely meant to be trained through.
+        yield Candidate(f"{shown}, and detach {parts} where it is written", codemods, COPIED, cuts="." in written)
+
+
+def _writes(statement: ast.Assign, written: str) -> bool:
+    """Whether it sets an element of what is written, `self.rows[k] = x`, and be it of a part of that."""
+    target = statement.targets[0]
+    is_part = isinstance(target, ast.Subscript)
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return is_part and len(statement.targets) == 1 and spelled(target) == written

@@ -14,6 +14,7 @@ from autodetach.candidates.called_inside import (
     is_of_another_class,
     of_the_same_object,
 )
+from autodetach.candidates.holding import with_holders
 from autodetach.candidates.in_closure import computed_in_closure
 from autodetach.candidates.in_lambda import computed_in_lambda
 from autodetach.candidates.one_element import where_read
@@ -36,7 +37,7 @@ def moved_inside(
     program: Program, run: Run, activation: Activation, readers: list[Node], outer: list[Node], doubt: str | None
 ) -> list[Candidate]:
     """Move the statements that make the nodes of `outer` into the loop, else into the one function of the readers."""
-    moved = _moved(program, run, _body(activation), "loop", outer, doubt)
+    moved = _moved(program, run, _body(activation), "loop", outer, doubt, activation.frame)
     moved = moved or list(computed_in_lambda(program, run, outer, doubt))
     moved = moved or _in_closure(program, run, activation, outer, doubt)
     if moved:
@@ -56,12 +57,23 @@ def moved_inside(
 
 
 def _moved(
-    program: Program, run: Run, body: list[ast.stmt], where: str, outer: list[Node], doubt: str | None
+    program: Program,
+    run: Run,
+    body: list[ast.stmt],
+    where: str,
+    outer: list[Node],
+    doubt: str | None,
+    frame: object = None,
 ) -> list[Candidate]:
+    """Move them to the begin of `body`, with what holds their values in the `frame` of a loop."""
     from autodetach.codemods.move_statements import MoveStatements
 
     ordered = _to_move(program, run, body, outer)
-    if not ordered or not _movable(program, ordered, anchor := first_statement(body)):
+    if not ordered:
+        return []
+    anchor = first_statement(body)
+    ordered = with_holders(program, ordered, anchor, frame)
+    if not _movable(program, ordered, anchor):
         return []
     doubt = doubt or _doubt_of(program, run, ordered)
     names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in _bound_by(s)))
@@ -280,18 +292,18 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
 
 def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
     """Whether what the statements read may be something else by then: `x` of `out = net(x)`, in a loop over `x`."""
-    read = {name for s in statements for name in program.names_read(s)}
-    read -= {name for s in statements for name in program.names_bound(s)}
-    home, after = program.scope(statements[0]), min(line(s) for s in statements)
+    bound = {name for s in statements for name in program.names_bound(s)}
+    read = {name: line(s) for s in reversed(statements) for name in program.names_read(s) - bound}
+    home = program.scope(statements[0])
     if home is not goal and isinstance(goal, (ast.FunctionDef, ast.AsyncFunctionDef)):
         this = goal.args.args[:1] if isinstance(program.parents.get(goal), ast.ClassDef) else []
-        if read & {a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg) and a not in this}:
+        if read.keys() & {a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg) and a not in this}:
             return True
     return any(
         n.id in read and not isinstance(n.ctx, ast.Load) and not _is_updated(program, n)
         for scope in {home, goal}
         for n in ast.walk(scope)
-        if isinstance(n, ast.Name) and program.scope(n) is scope and (scope is not home or n.lineno > after)
+        if isinstance(n, ast.Name) and program.scope(n) is scope and (scope is not home or n.lineno > read.get(n.id, 0))
     )
 
 

@@ -25,6 +25,8 @@ from autodetach.machine.statements import UNROLLED
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.machine.values import Frame, Mapping, Sequence
 
+FEW = 3
+"""So many items, all of them known, are no data: a task or two for one step."""
 BY_INDEX = frozenset({"index", "index_select"})
 """What saves nothing but where it picked."""
 
@@ -118,7 +120,8 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
         held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
         if len(indices) < 2 or len(held) < 2 or _is_window(last.container, activation, indices, held):
             continue
-        if activation.exact and activation.bounded and _renewed(last, activation):
+        is_few = activation.bounded or (activation.length is not None and activation.length <= FEW)
+        if activation.exact and is_few and _renewed(last, activation):
             continue
         event, within_pass = _latest(growing, activation)
         if not proven(event.node):

@@ -46,6 +46,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.acted import acted_without_graph
 from autodetach.candidates.anew import made_anew
 from autodetach.candidates.begun_sum import begun_in_pass
 from autodetach.candidates.begun_with_sequence import begun_with_sequence
@@ -269,7 +270,11 @@ def _candidates(
         held = cover(program, again, moment(same), now.activation, [operand for _, operand, _ in there])
         yield from begun_with_sequence(program, moment(same), same_now.activation, held)
         yield from sums_begun_anew(program, again, moment(same), now.activation, held.values())
+    acted = list(acted_without_graph(program, run, [maker for _, _, maker in crossed])) if doubt is None else []
+    cut_where_read = {message for message, _ in at_read(program, there)}
     for message, codemods in (*begun, *own, *whole, *detached, *written, *emptied, *shortened, *again_leaves):
+        if message in cut_where_read:
+            yield from acted  # a cut where a network reads its state would be in its training, too
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
             continue
@@ -293,6 +298,7 @@ def _candidates(
             yield Candidate(message, codemods, BEGINNING, starts=True, last_resort=True)
     for message, codemods in at_read(program, _crossed_before(d, now)):
         yield Candidate(message, codemods, doubt)
+    yield from acted
 
 
 def _is_made_again(run: Run, maker: Node, now: Pass) -> bool:

@@ -50,6 +50,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from autodetach.candidates.acted import acted_without_graph
 from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.detaching import has_graph
 from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
@@ -210,7 +211,8 @@ def _candidates(
         places = (*stored_last(run, outer), *copied_in(program, outer))
         stored = (Candidate(*repair, meant) for repair in at_store(places))
         detached = _detached(program, entries, meant, because="")
-        for candidate in (*stored, *detached, *_read(program, entries, meant)):
+        acted = acted_without_graph(program, run, [maker for _, _, maker in entries])
+        for candidate in (*stored, *detached, *acted, *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
         yield from built_without_graph(program, activation, outer, meant)
         if not is_derivative:
@@ -259,13 +261,14 @@ def _computed_again(
 ) -> bool:
     """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy.
 
-    Two classes may each have a `self.head`: what has the same name has the same weights too, where these are known.
+    Two classes may each have a `self.head`, and one may call it `self.model.head`: where they are known, the weights
+    tell, and the name only where they are not.
     Of two encoders that share an embedding, the other one is not the same: no trained weight may be left out.
     """
     before = [n for n in outer if _is_of_module(n)]
     names, weights = {_callee(n) for n in before}, _weights(before)
     within = {n for n in run.machine.nodes if _is_of_module(n) and pass_of(n.loops, activation) is not None}
-    again = [n for n in d.walked if n in within and _callee(n) in names]
+    again = [n for n in d.walked if n in within and (weights or _callee(n) in names)]
     if weights & trained - _weights(within):
         return False
     return any(not weights or not weights.isdisjoint(n.parents) for n in again)

@@ -52,8 +52,8 @@ from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node, ancestors, diverge
 from autodetach.machine.growing_chains import linked_nodes
 from autodetach.machine.growth import Growth
-from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in
+from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in
 from autodetach.suspect import FREED, Candidate, Suspect, rule
 from autodetach.view.program import Program, handed, line, observed_of, stable, text
 
@@ -290,13 +290,24 @@ def _attributes(program: Program, element: ast.expr, value: Value) -> Iterator[C
 
 def _built(program: Program, stored: Stored, *, number: bool) -> Iterator[Candidate]:
     """A record that is made elsewhere, `add(Record(step, loss))`, is made of the values."""
-    for expression in (stored.element, *handed(stored.chain, stored.value)):
-        call = _only_value(program, expression) if isinstance(expression, ast.Name) else expression
-        if isinstance(call, ast.Call) and isinstance(stored.value, Instance):
-            targets = leaves_of_display(call, stored.value)
-            if targets:
-                yield from element_candidates(program, targets, number=number, what="store")
-                return
+    value = stored.value
+    if not isinstance(value, Instance):
+        return
+    expressions = (stored.element, *handed(stored.chain, value))
+    given = [_only_value(program, e) if isinstance(e, ast.Name) else e for e in expressions]
+    calls = [call for call in given if isinstance(call, ast.Call)]
+    makers = [call for call in calls if last_word(call.func) == value.cls.name]
+    for call in dict.fromkeys((*makers, *_only_construction(program, value), *calls)):
+        targets = leaves_of_display(call, value)
+        yield from element_candidates(program, targets, number=number, what="store") if targets else ()
+
+
+def _only_construction(program: Program, value: Instance) -> Iterator[ast.Call]:
+    """The call that makes objects of a class in view, if there is but one: `Record(loss)`, by whatever way it came."""
+    if isinstance(value.cls, Class):
+        nodes = (n for tree in program.analysis.trees for n in ast.walk(tree) if isinstance(n, ast.Call))
+        calls = [call for call in nodes if last_word(call.func) == value.cls.name]
+        yield from calls if len(calls) == 1 else ()
 
 
 def _only_value(program: Program, name: ast.Name) -> ast.expr | None:
