@@ -208,3 +208,50 @@ def test_what_needs_local_names_moves_only_where_they_mean_the_same(old: str, ne
     assert IN_FORWARD in repaired(WITH_LOCALS)
     assert old in WITH_LOCALS
     assert IN_FORWARD not in repaired(WITH_LOCALS.replace(old, new))
+
+
+READ_ELSEWHERE = """\
+import sys
+
+import torch
+import torch.nn as nn
+
+
+def fit(model, prior, x, n, optimizer):
+    guess = torch.tanh(prior(x))
+    if n > 1:
+        for _ in range(n):
+            optimizer.zero_grad()
+            loss = (model(x) * guess).pow(2).mean()
+            loss.backward()
+            optimizer.step()
+    else:
+        print(len(x))
+    return n
+
+
+model, prior = nn.Linear(3, 2), nn.Linear(3, 2)
+optimizer = torch.optim.SGD([*model.parameters(), *prior.parameters()], 0.1)
+fit(model, prior, torch.randn(4, 3), len(sys.argv) + 2, optimizer)
+"""
+MOVED = "for _ in range(n):\n            guess = torch.tanh(prior(x))\n"
+
+
+def test_what_only_a_loop_reads_moves_into_it() -> None:
+    assert MOVED in repaired(READ_ELSEWHERE)
+
+
+@pytest.mark.parametrize("reader", [("len(x)", "guess.mean()"), ("return n", "return guess")])
+def test_nothing_moves_away_from_what_another_branch_leads_to(reader: tuple[str, str]) -> None:
+    assert MOVED not in repaired(READ_ELSEWHERE.replace(*reader))
+
+
+@pytest.mark.parametrize(("passes", "applicability"), [("n", "unsafe"), ("3", "safe")])
+def test_what_is_read_behind_a_loop_moves_safely_if_that_makes_a_pass(passes: str, applicability: str) -> None:
+    lines = READ_ELSEWHERE.replace("range(n)", f"range({passes})").replace("return n", "return guess").splitlines()
+    plain = [line for line in lines if line.strip() not in ("if n > 1:", "else:", "print(len(x))")]
+    program = "\n".join(line[4:] if line.startswith(" " * 8) else line for line in plain) + "\n"
+    (finding,) = check(Source.from_bytes(program.encode(), "program.py"), CheckOptions()).findings
+    assert finding.fix is not None
+    assert finding.fix.applicability.value == applicability
+    assert "guess = torch.tanh(prior(x))" in repaired(program).partition("for _")[2]

@@ -1384,6 +1384,42 @@ def stylize(net, image, style):
         optimizer.step()
     return image.detach()
 """,
+    "clones of the parameters that a method returns": """
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Model(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        sizes = config.get_layer_sizes()
+        self.layers = nn.ModuleList(nn.LayerNorm(size) for size in sizes)
+
+    def forward(self, x, params):
+        layers = {}
+        for name, param in params.items():
+            index = int(name.split(".")[1])
+            if index not in layers:
+                layers[index] = {}
+            layers[index][name.split(".")[-1]] = param
+        for index in sorted(layers.keys()):
+            weight, bias = layers[index]["weight"], layers[index]["bias"]
+            x = F.layer_norm(x, weight.shape, weight, bias)
+        return x
+
+    def clone_parameters(self):
+        params = {}
+        for name, param in self.named_parameters():
+            if "_mu" not in name:
+                params[name] = param.clone()
+        return params
+
+    def adapt(self, task):
+        adapted = self.clone_parameters()
+        loss = F.mse_loss(self.forward(task["x"], adapted), task["y"])
+        return adapted
+""",
     "gradients that a hook in a network not in view has kept": """
 import torch
 from models import resnet18
@@ -1404,3 +1440,33 @@ for label in range(10):
 def test_silent_about(name: str) -> None:
     source = Source.from_bytes(QUIET_PROGRAMS[name].encode(), "program.py")
     assert check(source, CheckOptions()).findings == ()
+
+
+PARTS_OF_A_LOSS = """\
+import torch.nn.functional as F
+
+
+def train(model, optimizer, loader):
+    total = 0.0
+    for x, y, z in loader:
+        optimizer.zero_grad()
+        out = model(x)
+        first, second = F.cross_entropy(out, y), F.mse_loss(out, z)
+        loss = first + 0.5 * second
+        loss.backward()
+        optimizer.step()
+        total += first
+    return total.item() / len(loader)
+"""
+
+
+@pytest.mark.parametrize("part", ["first", "second"])
+def test_parts_of_a_loss_have_history_if_all_come_from_one_value(part: str) -> None:
+    text = PARTS_OF_A_LOSS.replace("total += first", f"total += {part}")
+    result = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions())
+    assert [finding.code for finding in result.findings] == ["AD101"]
+
+
+def test_parts_that_come_from_two_values_need_not_have_history() -> None:
+    text = PARTS_OF_A_LOSS.replace("F.mse_loss(out, z)", "model.penalty(z)").replace("+= first", "+= second")
+    assert check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings == ()

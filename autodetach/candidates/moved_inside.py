@@ -18,6 +18,7 @@ from autodetach.candidates.holding import with_holders
 from autodetach.candidates.in_closure import computed_in_closure
 from autodetach.candidates.in_lambda import computed_in_lambda
 from autodetach.candidates.one_element import where_read
+from autodetach.candidates.reached import is_out_of_reach, read_behind
 from autodetach.machine.graph import Activation, Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -37,7 +38,7 @@ def moved_inside(
     program: Program, run: Run, activation: Activation, readers: list[Node], outer: list[Node], doubt: str | None
 ) -> list[Candidate]:
     """Move the statements that make the nodes of `outer` into the loop, else into the one function of the readers."""
-    moved = _moved(program, run, _body(activation), "loop", outer, doubt, activation.frame)
+    moved = _moved(program, run, _body(activation), "loop", outer, doubt, activation)
     moved = moved or list(computed_in_lambda(program, run, outer, doubt))
     moved = moved or _in_closure(program, run, activation, outer, doubt)
     if moved:
@@ -63,19 +64,22 @@ def _moved(
     where: str,
     outer: list[Node],
     doubt: str | None,
-    frame: object = None,
+    loop: Activation | None = None,
 ) -> list[Candidate]:
-    """Move them to the begin of `body`, with what holds their values in the `frame` of a loop."""
+    """Move them to the begin of `body`; into a loop, with what holds their values before it."""
     from autodetach.codemods.move_statements import MoveStatements
 
     ordered = _to_move(program, run, body, outer)
     if not ordered:
         return []
     anchor = first_statement(body)
-    ordered = with_holders(program, ordered, anchor, frame)
+    if loop is not None:
+        ordered = with_holders(program, ordered, anchor, loop.frame)
     if not _movable(program, ordered, anchor):
         return []
     doubt = doubt or _doubt_of(program, run, ordered)
+    if loop is not None and not loop.length and read_behind(program, ordered, loop.node):
+        doubt = doubt or "behind the loop, it is not there if no pass is made"
     names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in _bound_by(s)))
     alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
     move, message = MoveStatements(tuple(ordered), anchor), f"compute {names} inside the {where}"
@@ -282,6 +286,8 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
             continue
         if home is goal:
             if program.scope(node) is home and first < node.lineno < line(anchor):
+                return False
+            if is_out_of_reach(program, node, anchor):
                 return False
         elif goal not in around and (program.scope(node) is home or not _binds(program.scope(node), node.id)):
             return False  # it becomes a local name of the function

@@ -204,7 +204,7 @@ def strengthen(node: Node) -> list[Node]:
 
     An unknown callable may have put it there by itself, whatever it was given (`critic(batch)`), unless that is a part
     of what has history for certain (`rnn(x, h)`). And of two values of which nothing is known, the first is more likely
-    to have brought it: `cross_entropy(logits, labels)`.
+    to have brought it: `cross_entropy(logits, labels)`. The parts of a sum have it if all were made of one value.
     """
     at = node
     learned: list[Node] = []
@@ -214,11 +214,35 @@ def strengthen(node: Node) -> list[Node]:
         at.weak = False
         learned.append(at)
         if len(at.parents) != 1:
+            learned += _of_one_source(at)
             break
         below = at.parents[0]
         if not _is_of_history(below) if at.called else _comes_second(at, below):
             break
         at = below
+    return learned
+
+
+def _of_one_source(node: Node) -> list[Node]:
+    """Of what has history for certain, all that nobody knew to have it, if it can have come from one value only."""
+    pending, found, sources = [node], set[Node](), set[Node]()
+    while pending:
+        at = pending.pop()
+        if any(_comes_second(at, parent) for parent in at.parents):
+            return []
+        for parent in at.parents:
+            if not parent.weak:
+                return []
+            if parent.called or parent.op == "part" or not parent.parents:
+                sources.add(parent)
+            elif parent not in found:
+                found.add(parent)
+                pending.append(parent)
+    if len(sources) != 1:
+        return []
+    learned = [*found, *sources]
+    for at in learned:
+        at.weak = False
     return learned
 
 

@@ -34,7 +34,8 @@ loop too is built once more inside of it: unsafe. Into the closure of an optimiz
 the loss is read behind the step, it is what `step` returns, and other values are computed once more, under `no_grad`.
 What a constructor keeps of trained parameters, and no one method reads alone, becomes a property: unsafe where several
 functions read it.
-So is a roll-out in lists whose values the loop computes anew: unsafe.
+So is a roll-out in lists whose values the loop computes anew: unsafe. Moving is unsafe, too, where the value is read
+behind a loop that may make no pass.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
