@@ -91,6 +91,7 @@ ORDER = (
     "candidates.built_with_locals candidates.computed_behind candidates.new_tensors",
     "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
     "candidates.built_once candidates.sums_anew candidates.kept_parameter",
+    "candidates.local_sums",
     # One file a rule.
     "rules.*",
     "rules",

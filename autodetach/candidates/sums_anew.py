@@ -44,21 +44,21 @@ def _begin(program: Program, holder: Holder) -> str | None:
     if not isinstance(owner, Instance) or not isinstance(owner.cls, Class) or not name.isidentifier():
         return None
     begin: str | None = None
-    adds = False
+    is_added = False
     inside = {cls.node for cls in linear_order(owner.cls) if isinstance(cls, Class)}
     for tree in program.analysis.trees:
         for node in ast.walk(tree):
             if not _writes(node, name):
                 continue
             if _is_constructor(program.scope(node)) and inside.intersection(program.enclosing(node)):
-                begin = _zero(node, holder.text)
+                begin = zero(_value(node), holder.text)
                 if begin is None:
                     return None
-            elif _adds(node, name):
-                adds = True
+            elif adds(node):
+                is_added = True
             else:
                 return None
-    return begin if adds else None
+    return begin if is_added else None
 
 
 def _writes(node: ast.AST, name: str) -> bool:
@@ -78,9 +78,15 @@ def _is_constructor(scope: ast.AST) -> bool:
     return isinstance(scope, ast.FunctionDef) and scope.name == "__init__"
 
 
-def _zero(node: ast.AST, written: str) -> str | None:
-    """What writes a zero of the same kind as the constructor's."""
-    value = node.args[1] if isinstance(node, ast.Call) and len(node.args) > 1 else getattr(node, "value", None)
+def _value(node: ast.AST) -> ast.expr | None:
+    """What a statement assigns, or a call registers."""
+    if isinstance(node, ast.Call):
+        return node.args[1] if len(node.args) > 1 else None
+    return getattr(node, "value", None)
+
+
+def zero(value: ast.expr | None, written: str) -> str | None:
+    """What writes a zero of the same kind as this one, or None if it is none."""
     if isinstance(value, ast.Constant):
         return spelled(value) if value.value in (0, 0.0) and value.value is not False else None
     if not isinstance(value, ast.Call):
@@ -91,7 +97,7 @@ def _zero(node: ast.AST, written: str) -> str | None:
     return f"torch.zeros_like({written})" if is_tensor else None
 
 
-def _adds(node: ast.AST, name: str) -> bool:
+def adds(node: ast.AST) -> bool:
     """`self.total += cost`, `self.total = self.total + cost`."""
     if isinstance(node, ast.AugAssign):
         return isinstance(node.op, ast.Add)

@@ -57,6 +57,8 @@ from autodetach.machine.values import (
 )
 
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
+CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {"builtins.dict": Mapping, "builtins.list": Sequence}
+OF_ITEMS = frozenset({"__getitem__", "__setitem__", "__contains__"})
 OF_PYTHON = frozenset(
     f"builtins.{name}" for name in "dict list tuple set frozenset str bytes int float complex".split()
 )
@@ -209,7 +211,7 @@ class Objects(Core):
             if found is not MISSING:
                 return found
         getter = self.class_attribute(this.cls, "__getattr__")
-        if getter is not MISSING:
+        if getter is not MISSING and not name.startswith("__"):
             return self.call(getter, [this, name], {}, site)
         return MISSING
 
@@ -368,6 +370,8 @@ class Objects(Core):
 
     def call_external(self, function: External, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if function.path.startswith("builtins."):
+            if _is_of_container(function, args):
+                return self.call_method(args[0], function.name, args[1:], kwargs, site)
             return python_builtins.call_builtin(self, function.name, args, kwargs, site)
         if function.name == "__init__" and args and isinstance(args[0], Instance):
             library_objects.initialise(self, args[0], args[1:], kwargs, site)
@@ -498,6 +502,15 @@ class Objects(Core):
         else:
             library_objects.initialise(self, this, args, kwargs, site)
         return this
+
+
+def _is_of_container(function: External, args: list[Value]) -> bool:
+    """`dict.__getitem__(record, name)`: whether a method is called by its class, on such a container."""
+    kind = CLASSES_OF_CONTAINERS.get(function.path.rpartition(".")[0])
+    held = args[0].attrs.get("#items") if args and isinstance(args[0], Instance) else args[0] if args else None
+    if kind is None or not isinstance(held, kind) or function.name == "fromkeys":
+        return False
+    return function.name in OF_ITEMS or containers.has_method(held, function.name)
 
 
 def has_names(value: Opaque) -> None:

@@ -48,6 +48,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.acted import acted_without_graph
 from autodetach.candidates.anew import made_anew
+from autodetach.candidates.averages import AVERAGED, averages_parameter
 from autodetach.candidates.begun_sum import begun_in_pass
 from autodetach.candidates.begun_with_sequence import begun_with_sequence
 from autodetach.candidates.built_once import computed_where_read
@@ -55,6 +56,7 @@ from autodetach.candidates.cover import cover
 from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.growing_state import growing_state
+from autodetach.candidates.local_sums import local_sum_begun_anew
 from autodetach.candidates.one_backward import differentiated_behind
 from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
@@ -270,6 +272,9 @@ def _candidates(
         held = cover(program, again, moment(same), now.activation, [operand for _, operand, _ in there])
         yield from begun_with_sequence(program, moment(same), same_now.activation, held)
         yield from sums_begun_anew(program, again, moment(same), now.activation, held.values())
+        yield from local_sum_begun_anew(program, again, moment(same), now.activation, held.values())
+    if doubt is None and all(averages_parameter(maker) for _, _, maker in crossed):
+        yield from (Candidate(message, codemods, AVERAGED, cuts=True) for message, codemods in detached)
     acted = list(acted_without_graph(program, run, [maker for _, _, maker in crossed])) if doubt is None else []
     cut_where_read = {message for message, _ in at_read(program, there)}
     for message, codemods in (*begun, *own, *whole, *detached, *written, *emptied, *shortened, *again_leaves):

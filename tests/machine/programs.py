@@ -7059,6 +7059,37 @@ loss.backward()
 """,
     ),
     (
+        "attributes-that-are-items-of-the-dict",
+        """\
+import torch
+
+
+class Batch(dict):
+    __getattr__ = dict.__getitem__
+    __setattr__ = dict.__setitem__
+
+
+w = torch.randn(2, requires_grad=True)
+batch = Batch(x=torch.ones(2))
+batch.loss = (w.exp() * batch.x).sum()
+batch.loss.backward()
+batch["loss"].backward()
+""",
+    ),
+    (
+        "methods-of-containers-by-their-class",
+        """\
+import torch
+
+w = torch.randn(2, requires_grad=True)
+losses, table = [], {}
+list.append(losses, w.exp().sum())
+dict.__setitem__(table, "loss", losses[0])
+dict.get(table, "loss").backward(retain_graph=True)
+losses[0].backward()
+""",
+    ),
+    (
         "exit-stack-enters-no-grad",
         """\
 from contextlib import ExitStack

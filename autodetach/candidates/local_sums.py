@@ -1,0 +1,78 @@
+"""A sum that is differentiated in a loop, and was begun before it, begins anew where its step is done."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+from autodetach.candidates.cover import innermost
+from autodetach.candidates.sums_anew import adds, zero
+from autodetach.machine.graph import Activation
+from autodetach.suspect import Candidate
+from autodetach.view.holders import Holder, Replay
+from autodetach.view.moments import Moment, behind_step, last_mention, placed
+from autodetach.view.program import Program, targets_of
+
+ANEW = "each step is then made of the losses since the last one, which only its author knows to be meant"
+
+
+def local_sum_begun_anew(
+    program: Program, again: Replay, d: Moment, activation: Activation, holders: Collection[Holder]
+) -> Iterator[Candidate]:
+    """`loss = 0` behind the step, if each few passes differentiate what they have added up, and nothing else reads it.
+
+    A sum that every pass differentiates may be meant to go on.
+    """
+    from autodetach.codemods.insert_statement import InsertStatement
+
+    names = {h.text for h in holders}
+    loop = activation.node
+    if len(names) != 1 or not isinstance(loop, (ast.For, ast.AsyncFor, ast.While)):
+        return
+    (name,) = names
+    frame = innermost(d, holders)
+    statement = placed(program, d, frame, loop)
+    begin = _begin(program, loop, name)
+    if statement is None or begin is None or not isinstance(program.parents.get(statement), ast.If):
+        return
+    if "torch" in begin and not program.imports_torch(statement):
+        return
+    anchor = last_mention(program, behind_step(program, again.machine, d, statement, frame), [name])
+    if any(line > (anchor.end_lineno or 0) for line in _mentions(loop, name)):
+        return
+    yield Candidate(
+        f"begin anew: `{name} = {begin}` behind the step", (InsertStatement(anchor, f"{name} = {begin}"),), ANEW
+    )
+
+
+def _begin(program: Program, loop: ast.stmt, name: str) -> str | None:
+    """The zero that a variable begins with before a loop which alone reads it, and only adds to it."""
+    scope = program.scope(loop)
+    begins: list[str | None] = []
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Name) and node.id == name and loop not in program.enclosing(node):
+            value = _value_of(node, program.statement(node))
+            if value is None:
+                return None
+            begins.append(zero(value, name))
+        elif _binds(node, name) and loop in program.enclosing(node) and not adds(node):
+            return None
+    return begins[0] if len(begins) == 1 else None
+
+
+def _value_of(name: ast.Name, statement: ast.stmt | None) -> ast.expr | None:
+    """What a statement assigns to a name: `0` of `loss = 0`, and of `count, loss = 1, 0`."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
+        return None
+    target, value = statement.targets[0], statement.value
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return next((v for t, v in zip(target.elts, value.elts, strict=True) if t is name), None)
+    return value if target is name else None
+
+
+def _binds(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.stmt) and any(isinstance(t, ast.Name) and t.id == name for t in targets_of(node))
+
+
+def _mentions(loop: ast.stmt, name: str) -> Iterator[int]:
+    return (n.lineno for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name)
