@@ -22,8 +22,11 @@ from autodetach.state import NOTHING, Ground, Known, Mark, digest, file_digest, 
 
 FOLDER = ".autodetach_cache"
 MAGIC = b"autodetach cache 1\n"
+TAG_NAME = "CACHEDIR.TAG"
 TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of autodetach and may be removed.\n"
 """The contents of CACHEDIR.TAG, by which backups know a cache: https://bford.info/cachedir/."""
+IGNORE_NAME = ".gitignore"
+IGNORE = b"*\n"
 SUFFIX = ".findings"
 MAX_RESULTS = 50_000
 MAX_BYTES = 256 * 1024 * 1024
@@ -152,7 +155,7 @@ class Cache:
         from autodetach.write import WriteError, write_result
 
         os.makedirs(self._folder, exist_ok=True)
-        for name, content in (("CACHEDIR.TAG", TAG), (".gitignore", b"*\n")):
+        for name, content in ((TAG_NAME, TAG), (IGNORE_NAME, IGNORE)):
             path = os.path.join(self._folder, name)
             if not os.path.exists(path):
                 with open(path, "wb") as file:
@@ -172,28 +175,50 @@ class Cache:
                         os.unlink(entry.path)
 
 
+def home(folder: str) -> str:
+    """Where the cache of a folder lies: there, or in a folder of its own where it would be among other files."""
+    try:
+        is_ours = all(map(_is_ours, os.listdir(folder))) or _begins_with(os.path.join(folder, TAG_NAME), TAG)
+    except OSError:
+        return folder
+    return folder if is_ours else os.path.join(folder, FOLDER)
+
+
 def clean(folder: str) -> int | None:
     """Remove the cache in a folder, and the folder if nothing else is in it: how many files; None if there is none.
 
     Only what this module has written is removed. Raises OSError.
     """
-    try:
-        with open(os.path.join(folder, "CACHEDIR.TAG"), "rb") as file:
-            if file.read(len(TAG)) != TAG:
-                return None
-    except (FileNotFoundError, NotADirectoryError):
+    if not _begins_with(os.path.join(folder, TAG_NAME), TAG):
         return None
     count = 0
     for name in sorted(os.listdir(folder)):
-        if name.endswith(SUFFIX) or (name.startswith(".autodetach-") and name.endswith(".tmp")):
+        if _is_result(name):
             os.unlink(os.path.join(folder, name))
             count += name.endswith(SUFFIX)
-    for name in (".gitignore", "CACHEDIR.TAG"):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(folder, name))
+    if _begins_with(os.path.join(folder, IGNORE_NAME), IGNORE, whole=True):
+        os.unlink(os.path.join(folder, IGNORE_NAME))
+    os.unlink(os.path.join(folder, TAG_NAME))
     with contextlib.suppress(OSError):
         os.rmdir(folder)
     return count
+
+
+def _is_result(name: str) -> bool:
+    return name.endswith(SUFFIX) or (name.startswith(".autodetach-") and name.endswith(".tmp"))
+
+
+def _is_ours(name: str) -> bool:
+    return name in (TAG_NAME, IGNORE_NAME) or _is_result(name)
+
+
+def _begins_with(path: str, content: bytes, *, whole: bool = False) -> bool:
+    """Whether a file begins with these bytes, or has no others. Raises OSError for one that cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(content) + whole) == content
+    except (FileNotFoundError, NotADirectoryError):
+        return False
 
 
 def _version() -> str:

@@ -308,20 +308,22 @@ def clean(request: Request) -> int:
 
     cwd = os.getcwd()
     folder = _cache_folder(request, request.configuration(cwd), cwd)
-    if remove(folder) is not None and not request.quiet:
-        say(f"Removed {printable(relative(folder, cwd))}.")
+    count = remove(folder)
+    if count is not None and not request.quiet:
+        what = f"{_count(count, 'file')} from " if os.path.isdir(folder) else ""
+        say(f"Removed {what}{printable(relative(folder, cwd))}.")
     return CLEAN
 
 
 def _cache_folder(request: Request, configuration: Configuration, cwd: str) -> str:
     """Where results are kept: as the command line, the environment or the settings say. Raises ConfigError."""
-    given = request.cache_dir or os.environ.get("AUTODETACH_CACHE_DIR")
-    if given:
-        return os.path.abspath(os.path.join(cwd, given))
-    from autodetach.cache import FOLDER
+    from autodetach.cache import FOLDER, home
     from autodetach.imports import project_root
 
-    return configuration.settings_for(cwd).cache_dir or os.path.join(project_root(cwd), FOLDER)
+    given = request.cache_dir or os.environ.get("AUTODETACH_CACHE_DIR")
+    if given:
+        return home(os.path.abspath(os.path.join(cwd, given)))
+    return home(configuration.settings_for(cwd).cache_dir or os.path.join(project_root(cwd), FOLDER))
 
 
 COMMANDS = {"check": check, "diff": diff, "fix": fix}

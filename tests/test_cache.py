@@ -296,6 +296,32 @@ def test_clean_removes_its_own_and_nothing_else(project: Path, capsys: pytest.Ca
     assert not folder.exists()
 
 
+def test_a_gitignore_that_was_there_is_left_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where the cache of an earlier version lies among the files of the project."""
+    (project / ".gitignore").write_text("*.pt\n")
+    (project / "CACHEDIR.TAG").write_bytes(cache_module.TAG)
+    findings(capsys, cache_dir=".")
+    assert list(project.glob("*.findings"))
+    assert commands.clean(Request(cache_dir=".")) == commands.CLEAN
+    assert (project / ".gitignore").read_text() == "*.pt\n"
+    assert not (project / "CACHEDIR.TAG").exists()
+    assert f"Removed 1 file from {project}." in capsys.readouterr().err
+
+
+def test_among_other_files_the_cache_has_a_folder_of_its_own(
+    project: Path, looked: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(path.name for path in project.iterdir())
+    assert findings(capsys, cache_dir=".") == FOUND
+    assert sorted(path.name for path in project.iterdir()) == sorted([*before, cache_module.FOLDER])
+    looked.clear()
+    assert findings(capsys, cache_dir=".") == FOUND
+    assert looked == []
+    assert commands.clean(Request(cache_dir=".")) == commands.CLEAN
+    assert f"Removed {cache_module.FOLDER}." in capsys.readouterr().err
+    assert sorted(path.name for path in project.iterdir()) == before
+
+
 def test_a_few_files_leave_no_cache_behind(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     commands.check(Request(paths=("train.py",), jobs=1))
     assert not (project / cache_module.FOLDER).exists()
