@@ -156,10 +156,11 @@ class Cache:
 
         os.makedirs(self._folder, exist_ok=True)
         for name, content in ((TAG_NAME, TAG), (IGNORE_NAME, IGNORE)):
-            path = os.path.join(self._folder, name)
-            if not os.path.exists(path):
-                with open(path, "wb") as file:
-                    file.write(content)
+            # Not through a link: somebody else may have made it, and it may lead anywhere.
+            with contextlib.suppress(FileExistsError), open(os.path.join(self._folder, name), "xb") as file:
+                file.write(content)
+        if os.path.islink(self._file):
+            os.unlink(self._file)
         with contextlib.suppress(WriteError):
             write_result(self._file, data)
         self._remove_old()

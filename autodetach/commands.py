@@ -19,6 +19,7 @@ from autodetach.files import (
     SUFFIX,
     FoundFile,
     ReadError,
+    below,
     find_files,
     read_stdin,
     relative,
@@ -308,22 +309,28 @@ def clean(request: Request) -> int:
 
     cwd = os.getcwd()
     folder = _cache_folder(request, request.configuration(cwd), cwd)
-    count = remove(folder)
-    if count is not None and not request.quiet:
+    count = None if folder is None else remove(folder)
+    if folder is not None and count is not None and not request.quiet:
         what = f"{_count(count, 'file')} from " if os.path.isdir(folder) else ""
         say(f"Removed {what}{printable(relative(folder, cwd))}.")
     return CLEAN
 
 
-def _cache_folder(request: Request, configuration: Configuration, cwd: str) -> str:
-    """Where results are kept: as the command line, the environment or the settings say. Raises ConfigError."""
+def _cache_folder(request: Request, configuration: Configuration, cwd: str) -> str | None:
+    """Where results are kept: as the command line, the environment or the settings say. Raises ConfigError.
+
+    None where a link in the project, which somebody else may have made, leads out of it.
+    """
     from autodetach.cache import FOLDER, home
-    from autodetach.imports import project_root
+    from autodetach.imports import is_inside, project_root
 
     given = request.cache_dir or os.environ.get("AUTODETACH_CACHE_DIR")
     if given:
         return home(os.path.abspath(os.path.join(cwd, given)))
-    return home(configuration.settings_for(cwd).cache_dir or os.path.join(project_root(cwd), FOLDER))
+    project = project_root(cwd)
+    folder = home(configuration.settings_for(cwd).cache_dir or os.path.join(project, FOLDER))
+    leads_out = below(folder, project) != folder and not is_inside(project, folder)
+    return None if leads_out else folder
 
 
 COMMANDS = {"check": check, "diff": diff, "fix": fix}
@@ -445,7 +452,8 @@ class _Run:
         from autodetach.cache import Cache
         from autodetach.imports import project_root
 
-        return Cache(_cache_folder(self._request, self._configuration, self._cwd), project_root(self._cwd))
+        folder = _cache_folder(self._request, self._configuration, self._cwd)
+        return None if folder is None else Cache(folder, project_root(self._cwd))
 
     def _tasks(self) -> list[Task]:
         request = self._request

@@ -322,6 +322,35 @@ def test_among_other_files_the_cache_has_a_folder_of_its_own(
     assert sorted(path.name for path in project.iterdir()) == before
 
 
+@pytest.mark.parametrize("name", [".gitignore", "CACHEDIR.TAG", ""])
+def test_a_link_in_the_project_leads_nowhere_out_of_it(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    folder = project / cache_module.FOLDER
+    if name:
+        folder.mkdir()
+        (folder / name).symlink_to(outside / "new")
+    else:
+        folder.symlink_to(outside)
+    assert findings(capsys) == FOUND
+    assert list(outside.iterdir()) == []
+    assert commands.clean(Request()) == commands.CLEAN
+
+
+def test_a_link_in_place_of_the_results_is_replaced(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    findings(capsys)
+    (file,) = (project / cache_module.FOLDER).glob("*.findings")
+    file.unlink()
+    file.symlink_to(tmp_path / "new")
+    findings(capsys)
+    assert not file.is_symlink()
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_few_files_leave_no_cache_behind(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     commands.check(Request(paths=("train.py",), jobs=1))
     assert not (project / cache_module.FOLDER).exists()
