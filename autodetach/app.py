@@ -406,6 +406,7 @@ def _run(
 
     Exit code: that of the program.
     """
+    from autodetach.config import ConfigError
     from autodetach.doctor import command
     from autodetach.doctor.observer import Options
     from autodetach.doctor.plot import PlotError
@@ -425,7 +426,7 @@ def _run(
     )
     try:
         ending = command.run(request)
-    except (PlotError, ProgramError) as error:
+    except (ConfigError, PlotError, ProgramError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(2) from None
     leave(ending)

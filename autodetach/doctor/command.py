@@ -8,7 +8,7 @@ import traceback
 from dataclasses import dataclass, field, replace
 
 from autodetach.changes import patch_of, write
-from autodetach.config import Configuration, Overrides
+from autodetach.config import ConfigError, Configuration, Overrides
 from autodetach.console import printable, put_bytes, say, wants_colour, width_of
 from autodetach.doctor import plot
 from autodetach.doctor import program as programs
@@ -21,6 +21,7 @@ from autodetach.doctor.table import table
 from autodetach.doctor.words import tell
 from autodetach.finding import Applicability
 from autodetach.report.paragraph import Paragraph
+from autodetach.runner import internal_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,15 +41,18 @@ class RunRequest:
 
 
 def run(request: RunRequest) -> programs.Ending:
-    """Run the program, tell what was seen on standard error, and repair it if asked. Raises ProgramError, PlotError.
+    """Run the program, tell what was seen on standard error, and repair it if asked.
 
-    The ending is the program's own, whatever was seen.
+    The ending is the program's own, whatever was seen. Raises, before it runs, ProgramError, PlotError and ConfigError.
     """
     if request.plot is not None:
         plot.check(request.plot)
     start = programs.module if request.is_module else programs.script
     program = start(request.target, request.arguments)
     cwd = os.getcwd()
+    configuration = Configuration(cwd, Overrides(), request.config)
+    for folder in (cwd, os.path.dirname(os.path.abspath(program.file))):
+        configuration.settings_for(folder)
     target = None if request.plot is None else os.path.abspath(request.plot)
     live = None if request.quiet or not _is_screen() else LiveLine(sys.stderr)
 
@@ -78,7 +82,12 @@ def run(request: RunRequest) -> programs.Ending:
     seen = Observations(program.file, tuple(session.diagnoses), _traceback(ending.error), session.evidence)
     if seen.diagnoses or seen.traceback or request.fix or request.diff:
         # What reading finds is repaired too, whether this run has shown it or not.
-        _conclude(request, seen, cwd)
+        try:
+            _conclude(request, seen, cwd, configuration)
+        except ConfigError as error:
+            say(f"autodetach: {printable(str(error))}")
+        except Exception as error:  # the program has run, and its ending is its own
+            say(f"autodetach: {printable(internal_error(error))}")
     elif not request.quiet:
         observer = session.observer
         say(f"autodetach: {observer.journal.calls} differentiations and {observer.steps} steps observed: no fault seen")
@@ -98,8 +107,7 @@ def _plot(path: str, session: Session, title: str) -> None:
         say(f"autodetach: no plot was drawn: {printable(repr(error))}")
 
 
-def _conclude(request: RunRequest, seen: Observations, cwd: str) -> None:
-    configuration = Configuration(cwd, Overrides(), request.config)
+def _conclude(request: RunRequest, seen: Observations, cwd: str, configuration: Configuration) -> None:
     unsafe = request.unsafe_fixes or configuration.settings_for(cwd).unsafe_fixes
     result = repair(seen, cwd, configuration, unsafe=unsafe, apply=request.fix or request.diff)
     for problem in result.problems:

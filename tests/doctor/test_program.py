@@ -240,6 +240,36 @@ def test_what_cannot_be_started(python: Warm, tmp_path: Path) -> None:
         assert text in observed.err and observed.err.count("\n") == 1
 
 
+UNKNOWN = "[tool.autodetach]\nunknown = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ((), "inner/pyproject.toml: [tool.autodetach] unknown: unknown key"),
+        (("--config", "none.toml"), "none.toml: cannot read"),
+    ],
+)
+def test_a_wrong_setting_is_told_before_the_program_runs(
+    python: Warm, tmp_path: Path, options: tuple[str, ...], text: str
+) -> None:
+    write(tmp_path, "inner/pyproject.toml", UNKNOWN)
+    write(tmp_path, "inner/it.py", "print('it runs')\n")
+    observed = python(*TOOL, *options, os.path.join("inner", "it.py"), cwd=tmp_path)
+    assert (observed.code, observed.out) == (2, "")
+    assert observed.err.startswith(f"error: {text}") and observed.err.count("\n") == 1
+
+
+def test_a_wrong_setting_that_is_met_later_changes_no_ending(python: Warm, tmp_path: Path) -> None:
+    write(tmp_path, "inner/pyproject.toml", UNKNOWN)
+    write(tmp_path, "inner/part.py", "import torch\n" + FAULT)
+    write(tmp_path, "it.py", "import sys\ntry:\n    import inner.part\nexcept RuntimeError:\n    sys.exit(7)\n")
+    observed = python(*TOOL, "it.py", cwd=tmp_path)
+    assert observed.code == 7
+    assert "Traceback" not in observed.err
+    assert "autodetach: inner/pyproject.toml: [tool.autodetach] unknown: unknown key" in observed.err
+
+
 def test_so_many_steps_are_enough(python: Warm, tmp_path: Path) -> None:
     write(
         tmp_path,
