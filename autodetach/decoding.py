@@ -43,7 +43,7 @@ def decoded(raw: bytes) -> tuple[str, str]:
             raise SourceError(f"the file is {name}, which Python does not read as source; save it as UTF-8", 1)
     nul = raw.find(b"\0")
     if nul >= 0:
-        raise SourceError(f"the file holds a NUL byte at byte offset {nul}; it is no source", _line_at(raw, nul))
+        raise SourceError(f"the file holds a NUL byte at byte offset {nul}; it is no source", line_at(raw, nul))
     encoding = declared_encoding(raw)
     return _decode(raw, text_begins(raw), encoding), encoding
 
@@ -97,7 +97,7 @@ def _decode(raw: bytes, begin: int, encoding: str) -> str:
     except UnicodeDecodeError as error:
         offset = begin + error.start
         what = f"byte 0x{raw[offset]:02x} at byte offset {offset} is not {encoding}"
-        raise SourceError(f"{what}; save the file as UTF-8, or declare its encoding", _line_at(raw, offset)) from None
+        raise SourceError(f"{what}; save the file as UTF-8, or declare its encoding", line_at(raw, offset)) from None
     except (LookupError, UnicodeError):
         splices_well = False
     if not splices_well:
@@ -120,5 +120,6 @@ def _has_bytes_for_every_character(text: str, body: bytes, encoding: str) -> boo
     )
 
 
-def _line_at(raw: bytes, offset: int) -> int:
+def line_at(raw: bytes, offset: int) -> int:
+    """The line, from 1, of a byte; lines end where CPython ends them."""
     return len((raw[:offset] + b".").splitlines())

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from autodetach.decoding import SourceError, declared_encoding, decoded, text_begins
+from autodetach.decoding import SourceError, declared_encoding, decoded, line_at, text_begins
 
 if TYPE_CHECKING:
     from autodetach.places import Part, Place
@@ -95,7 +95,8 @@ class Source:
             raw = text.encode("utf-8", "surrogatepass")
             raw = text.encode(declared_encoding(raw))
         except UnicodeEncodeError as error:
-            line = len(text[: error.start + 1].splitlines()) or 1
+            before = text[: error.start].encode("utf-8", "surrogatepass")
+            line = line_at(before, len(before))
             raise SourceError(f"the encoding {error.encoding} has no {text[error.start]!a}", line) from None
         return cls.from_bytes(raw, path)
 

@@ -355,6 +355,14 @@ def test_nothing_goes_before_the_byte_order_mark() -> None:
         source_of("a", bom=True).apply([Edit(0, 0, "x")])
 
 
+@pytest.mark.parametrize("gap", ["\n", "\r\n", "\r", "\n\f\v", "\n\x1c", "\n\x85"])
+def test_a_text_that_its_encoding_lacks_is_refused_with_its_line(gap: str) -> None:
+    """Lines end where CPython ends them."""
+    with pytest.raises(SourceError) as caught:
+        Source.from_text(f"# coding: latin-1\na = 1{gap}b = 2{gap}c = '\u20ac'\n", "x.py")
+    assert caught.value.line == 4
+
+
 def test_what_the_encoding_lacks_is_refused() -> None:
     source = source_of("# coding: latin-1\na\n", "latin-1")
     with pytest.raises(SourceError) as caught:
