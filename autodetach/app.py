@@ -248,7 +248,7 @@ _add(
     """Print what is wrong, each finding with the story of how it comes about. No file is changed.
 
     \b
-    autodetach check                                 every .py file below the current folder
+    autodetach check                                 all Python files and notebooks below the current folder
     autodetach check train.py models                 a file and a folder
     autodetach check --select AD1,AD201 .            some rules only
     autodetach check --output-format json .          for another program

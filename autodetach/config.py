@@ -43,7 +43,8 @@ DEFAULT_EXCLUDE = (
     "site-packages",
     "venv",
 )
-DEFAULT_INCLUDE = ("*.py",)
+SUFFIXES = (".py", ".ipynb")
+DEFAULT_INCLUDE = tuple(f"*{suffix}" for suffix in SUFFIXES)
 PREFERENCES = ("item", "detach", "retain", "sum")
 
 
@@ -64,7 +65,7 @@ class Overrides(NamedTuple):
 class Settings(NamedTuple):
     """The settings for the files of one folder; `codes` is None where all rules are on.
 
-    `include` is None where a walk takes what is Python by its name, `baseline` and `cache_dir` are absolute paths.
+    `include` is None where a walk takes what has one of SUFFIXES, `baseline` and `cache_dir` are absolute paths.
     """
 
     codes: frozenset[str] | None

@@ -11,14 +11,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from autodetach.config import Configuration, Settings, posix
+from autodetach.config import SUFFIXES, Configuration, Settings, posix
 from autodetach.finding import Problem
 
 if TYPE_CHECKING:
     from autodetach.gitignore import IgnoreFile
 
-SUFFIX = ".py"
-NOTEBOOK_SUFFIX = ".ipynb"
+SUFFIX, NOTEBOOK_SUFFIX = SUFFIXES
 MAX_BYTES = 10 * 1024 * 1024
 MAX_NOTEBOOK_BYTES = 100 * 1024 * 1024
 """Most of a notebook are the pictures in its outputs."""
@@ -216,7 +215,7 @@ class _Search:
 
 
 def _is_included(settings: Settings, name: str, path: str) -> bool:
-    return name.endswith((SUFFIX, NOTEBOOK_SUFFIX)) if settings.include is None else settings.include.match(path)
+    return name.endswith(SUFFIXES) if settings.include is None else settings.include.match(path)
 
 
 def relative(path: str, cwd: str) -> str:

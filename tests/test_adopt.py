@@ -482,7 +482,7 @@ def test_config_says_where_settings_come_from(run: Runner, capfd: pytest.Capture
     assert settings["select"] == {"value": ["ALL"], "from": []}
     assert settings["unsafe-fixes"] == {"value": True, "from": ["command line"]}
     assert settings["prefer"] == {"value": ["item", "retain"], "from": []}
-    assert settings["include"] == {"value": ["*.py"], "from": []}
+    assert settings["include"] == {"value": ["*.py", "*.ipynb"], "from": []}
     assert settings["exclude"]["value"][-1] == "old"
     assert settings["baseline"] == {"value": str(Path("k.json").absolute()), "from": ["pyproject.toml"]}
     assert "AD201" in json.loads(shown(capfd, output_format=OutputFormat.JSON).out)["rules"]
@@ -506,6 +506,22 @@ def test_config_for_what_is_not_there(run: Runner, capfd: pytest.CaptureFixture[
     assert "did you mean `baseline`?" in shown(capfd).err
     Path("pyproject.toml").write_text("[tool.autodetach]\nbaseline = 1\n")
     assert 'baseline: must be a path, such as "baseline.json", not a number' in shown(capfd).err
+
+
+def test_what_config_prints_walks_as_no_settings_do(run: Runner, capfd: pytest.CaptureFixture[str]) -> None:
+    Path("a.py").write_text(LEAK)
+    cell: dict[str, object] = {
+        "cell_type": "code",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+        "source": LEAK,
+    }
+    Path("b.ipynb").write_text(json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    before = run("check").places
+    assert len(before) == 2
+    Path("pyproject.toml").write_text(shown(capfd).out)
+    assert run("check").places == before
 
 
 def test_include(run: Runner) -> None:
