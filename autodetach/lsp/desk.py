@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from autodetach.adopt import Adoption
 from autodetach.config import ConfigError, Configuration, Overrides, posix
 from autodetach.decoding import SourceError
-from autodetach.files import FoundFile, find_files, left_out, relative
+from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, find_files, left_out, relative
 from autodetach.finding import Problem
 from autodetach.gather import gather
 from autodetach.lsp.documents import Documents, Stamp
@@ -151,12 +151,15 @@ class Desk:
         return None
 
     async def scan(self, each: Callable[[int, int, str], Awaitable[None]]) -> list[str]:
-        """Look at all files of the workspace folders that are not known yet; their paths. `each` hears of every one."""
+        """Look at all files of the workspace folders that are not known yet; their paths. `each` hears of every one.
+
+        Of a notebook that is not open, nobody knows under which URIs an editor would show its cells.
+        """
         paths: list[str] = []
         with self._settings() as configuration:
             for folder in self._documents.folders.values():
                 found = await asyncio.to_thread(find_files, [folder], configuration, folder)
-                paths += (file.path for file in found.files if file.path.endswith(".py"))
+                paths += (file.path for file in found.files if not file.path.endswith(NOTEBOOK_SUFFIX))
         paths = list(dict.fromkeys(paths))
         waiting = list(enumerate(paths))[::-1]
 
@@ -182,6 +185,13 @@ class Desk:
     def close(self) -> None:
         for path in tuple(self._pending):
             self._end(path)
+
+    def baselines(self) -> set[str]:
+        """The files of known findings that the settings of the workspace folders name."""
+        with self._settings() as configuration:
+            named = {configuration.settings_for(folder).baseline for folder in self._documents.folders.values()}
+            return {path for path in named if path is not None}
+        return set()
 
     def may_edit(self, path: str) -> bool:
         """Whether a repair may change the file at a path: it is open, or lies in a workspace folder."""

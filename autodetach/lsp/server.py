@@ -71,7 +71,8 @@ class Server(LanguageServer):
         """Ask to be told of changes on disk."""
         can = self.client_capabilities.workspace
         if can is not None and can.did_change_watched_files and can.did_change_watched_files.dynamic_registration:
-            watchers = [types.FileSystemWatcher(glob) for glob in WATCHED]
+            baselines = (f"**/{os.path.basename(path)}" for path in sorted(self.desk.baselines()))
+            watchers = [types.FileSystemWatcher(glob) for glob in (*WATCHED, *baselines)]
             options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
             registration = types.Registration("watched-files", types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
             self.client_register_capability(types.RegistrationParams([registration]))

@@ -336,6 +336,24 @@ def test_a_baseline_holds(project: Path, client: Client) -> None:
         assert [one["code"] for one in client.diagnostics(uri, version)] == codes
 
 
+def test_a_new_baseline_is_heard_of(project: Path, client: Client) -> None:
+    uri = write(project, "train.py", LEAK)
+    known = project / "known.json"
+    assert run("check", "--write-baseline", known.name, cwd=project).returncode == 0
+    recorded = known.read_text()
+    known.write_text(recorded.replace("train.py", "other.py"))
+    (project / "pyproject.toml").write_text('[tool.autodetach]\nbaseline = "known.json"\n')
+    client.initialize(project)
+    client.open(uri, LEAK)
+    assert len(client.diagnostics(uri, 1)) == 1
+    (registered,) = (params for method, params in client.asked if method == "client/registerCapability")
+    globs = [w["globPattern"] for w in registered["registrations"][0]["registerOptions"]["watchers"]]
+    assert "**/known.json" in globs
+    known.write_text(recorded)
+    client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": known.as_uri(), "type": 2}]})
+    assert client.diagnostics(uri) == []
+
+
 def test_what_a_walk_leaves_out_is_left_out(project: Path, client: Client) -> None:
     (project / ".git").mkdir()
     (project / ".gitignore").write_text("scratch/\n")
@@ -434,7 +452,9 @@ def test_diagnostics_are_pulled(project: Path, client: Client) -> None:
 def test_a_workspace_is_scanned_with_progress(project: Path, client: Client) -> None:
     first, second = write(project, "a.py", LEAK), write(project, "pkg/b.py", CLEAN)
     elsewhere = project.parent / "other"
-    third = write(elsewhere, "c.py", STATE)
+    third = write(elsewhere, "c.pyw", STATE)
+    (elsewhere / "pyproject.toml").write_text('[tool.autodetach]\ninclude = ["*.pyw", "*.ipynb"]\n')
+    write(elsewhere, "closed.ipynb", "no notebook")
     client.initialize(project, elsewhere, capabilities=PULLING)
     params: dict[str, Any] = {"previousResultIds": [], "workDoneToken": "scan"}
     items = {one["uri"]: one for one in client.request("workspace/diagnostic", params)["items"]}
