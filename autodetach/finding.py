@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from autodetach.source import Edit, Span
@@ -44,7 +44,8 @@ class Fix:
     """Edits that repair a finding together; those of one file do not overlap and are sorted by their start.
 
     `edits` are in the file of the finding; `elsewhere` has those in other files, by absolute path. `observed` says in
-    words what a run of the program has shown that would be an assumption without it.
+    words what a run of the program has shown that would be an assumption without it. `together`: it was proven in one
+    run with those of all other findings of its rule that say so.
     """
 
     message: str
@@ -53,6 +54,7 @@ class Fix:
     why_unsafe: str | None = None
     elsewhere: tuple[tuple[str, tuple[Edit, ...]], ...] = ()
     observed: tuple[str, ...] = ()
+    together: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,8 @@ from autodetach.source import Edit, Source, Span, compose, offset_before
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence
 
-MAX_ROUNDS = 24
+MAX_MORE_ROUNDS = 24
+"""How many rounds there may be beyond one for each finding: repairs may bring new ones to light."""
 FUEL_FOR_FIXING = 1_000_000
 """What `fix` may cost over all its rounds, in the units of `machine.run`: after a round that exceeds it, it ends."""
 
@@ -81,17 +82,17 @@ def fix(
     walked = result.walked
     cost = result.cost
     problems: tuple[Problem, ...] = ()
-    for rounds in range(MAX_ROUNDS + 1):
+    max_rounds = MAX_MORE_ROUNDS + len(result.findings)
+    for rounds in range(max_rounds + 1):
         chosen = _next(result.findings, unsafe, may_edit)
-        if chosen is None or chosen.fix is None:
+        if not chosen:
             break
-        if rounds == MAX_ROUNDS or cost > FUEL_FOR_FIXING:
-            text = "not all fixes were applied: that takes more than the budget allows; fix again to go on"
-            problems = (Problem(source.path, text, partial=True),)
+        if rounds == max_rounds or cost > FUEL_FOR_FIXING:
+            why = "that takes more than the budget allows" if cost > FUEL_FOR_FIXING else "new findings come and come"
+            problems = (Problem(source.path, f"not all fixes were applied: {why}; fix again to go on", partial=True),)
             break
-        applied.append(_in_terms_of(chosen, root, originals, edits, current))
-        for at, new in edits_by_file(chosen):
-            at = at or root
+        applied += (_in_terms_of(finding, root, originals, edits, current) for finding in chosen)
+        for at, new in _edits_of(chosen, root).items():
             edits[at] = compose(edits.get(at, ()), new, originals[at])
             current[at] = current[at].with_edits(new)
         result = look()
@@ -119,8 +120,21 @@ def edits_by_file(finding: Finding) -> tuple[tuple[str, tuple[Edit, ...]], ...]:
     return (*own, *finding.fix.elsewhere)
 
 
-def _next(findings: tuple[Finding, ...], unsafe: bool, may_edit: Callable[[str], bool] | None = None) -> Finding | None:
-    """The fix to apply first: what its author tried to do (AD4xx), then what crosses a pass, other errors, the rest."""
+def _edits_of(findings: Iterable[Finding], root: str) -> dict[str, tuple[Edit, ...]]:
+    """The edits of several fixes, by absolute path, in the order of their places."""
+    found: dict[str, list[Edit]] = {}
+    for at, new in (one for finding in findings for one in edits_by_file(finding)):
+        found.setdefault(at or root, []).extend(new)
+    return {at: tuple(sorted(edits, key=lambda edit: (edit.start, edit.end))) for at, edits in found.items()}
+
+
+def _next(
+    findings: tuple[Finding, ...], unsafe: bool, may_edit: Callable[[str], bool] | None = None
+) -> tuple[Finding, ...]:
+    """What to repair first: what its author tried to do (AD4xx), then what crosses a pass, other errors, the rest.
+
+    It is one finding, or several whose fixes were proven together.
+    """
     allowed = [
         f
         for f in findings
@@ -128,7 +142,24 @@ def _next(findings: tuple[Finding, ...], unsafe: bool, may_edit: Callable[[str],
         and (unsafe or f.fix.applicability is Applicability.SAFE)
         and all(not at or (may_edit is not None and may_edit(at)) for at, _ in edits_by_file(f))
     ]
-    return min(allowed, key=_urgency, default=None)
+    allowed.sort(key=_urgency)
+    chosen = allowed[:1]
+    for one in allowed[1:]:
+        if _together(chosen[0], one) and not any(_meet(one, other) for other in chosen):
+            chosen.append(one)
+    return tuple(chosen)
+
+
+def _together(one: Finding, other: Finding) -> bool:
+    fixes = one.fix, other.fix
+    return one.code == other.code and all(fix is not None and fix.together for fix in fixes)
+
+
+def _meet(one: Finding, other: Finding) -> bool:
+    """Whether edits of two fixes overlap, or touch."""
+    theirs = [(at, edit) for at, edits in edits_by_file(other) for edit in edits]
+    own = ((at, edit) for at, edits in edits_by_file(one) for edit in edits)
+    return any(at == where and e.start <= o.end and o.start <= e.end for at, e in own for where, o in theirs)
 
 
 def _urgency(finding: Finding) -> tuple[bool, bool, bool, str, int]:

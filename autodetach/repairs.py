@@ -42,13 +42,14 @@ class Proven:
     edits: tuple[tuple[str, tuple[Edit, ...]], ...]
     why_unsafe: str | None
     observed: tuple[str, ...] = ()
+    together: bool = False
 
     def fix_at(self, path: str) -> Fix:
         """As the fix of a finding in the file `path`."""
         own = next((new for at, new in self.edits if at == path), ())
         rest = tuple((at, new) for at, new in self.edits if at != path)
         kind = Applicability.SAFE if self.why_unsafe is None else Applicability.UNSAFE
-        return Fix(self.message, kind, own, self.why_unsafe, rest, self.observed)
+        return Fix(self.message, kind, own, self.why_unsafe, rest, self.observed, self.together)
 
 
 class Repairs:
@@ -106,7 +107,8 @@ class Repairs:
             if not verdict.kept or faults - self._known or any(suspect.identity in faults for suspect in chosen):
                 return
         for suspect, one in chosen.items():
-            self._proven_together[suspect] = self._as_proven(suspect, one, self._edits(one), verdict)
+            proven = self._as_proven(suspect, one, self._edits(one), verdict)
+            self._proven_together[suspect] = replace(proven, together=True)
 
     def of(self, views: Sequence[Suspect]) -> Iterator[tuple[Suspect, Proven]]:
         """The repairs that pass, each with the view of the fault by which it was found, in the order of the views."""
