@@ -12,7 +12,7 @@ from autodetach.fixing import edits_by_file
 from autodetach.report import Located
 from autodetach.runner import Outcome, Task, run_one
 from autodetach.settle import Settled
-from autodetach.source import Edit, Source, compose
+from autodetach.source import Edit, Source, compose, offset_before
 
 HELP = """\
 y  apply this fix
@@ -23,7 +23,7 @@ q  quit: what you said yes to is written, the rest stays
 ?  this help
 """
 
-Key = tuple[str, str, str, str]
+Key = tuple[str, str, str, int]
 
 
 class Walk:
@@ -127,10 +127,11 @@ class Walk:
             self._changes[path] = Change(path, original, whole, source.with_edits(edits))
 
     def _key(self, finding: Finding, outcome: Outcome) -> Key:
-        """Tells a finding apart while lines above it come and go."""
-        source = source_of(outcome, finding.path)
-        line = source.line_text(source.position(finding.span.start).line)
-        return finding.path or outcome.file.path, finding.code, finding.message, line.strip()
+        """Tells a finding apart while text around it comes and goes: by its place in the first text."""
+        path, start = finding.path or outcome.file.path, finding.span.start
+        change = self._changes.get(path)
+        place = start if change is None else offset_before(change.original, change.edits, start)
+        return path, finding.code, finding.message, place
 
 
 def source_of(outcome: Outcome, path: str) -> Source:

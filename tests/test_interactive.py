@@ -97,6 +97,36 @@ def test_silenced(file: Path) -> None:
     assert [f.code for f in settled.outcomes[0].findings] == ["AD102"]
 
 
+TWINS = """\
+import torch
+
+
+def first(model, data, optimizer):
+    losses = []
+    for x in data:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss)
+    print(len(losses))
+"""
+TWINS += TWINS.partition("torch\n")[2].replace("first", "second")
+
+
+@pytest.mark.parametrize("answers", ["nn", "yn", "ny", "yy", "in", "ni"])
+def test_twins_are_asked_about_one_by_one(file: Path, answers: str) -> None:
+    """The same line in two functions."""
+    file.write_text(TWINS)
+    person = Person(*answers)
+    settled = person.walk(file)
+    assert len(person.asked) == 2
+    made = [line.strip() for line in (settled.changes[0].source.text if settled.changes else TWINS).splitlines()]
+    lines = {"n": "append(loss)", "y": "append(loss.item())", "i": "append(loss)  # autodetach: ignore[AD102]"}
+    assert [line for line in made if "append" in line] == [f"losses.{lines[answer]}" for answer in answers]
+    assert len(settled.outcomes[0].findings) == answers.count("n")
+
+
 def test_quitting_keeps_what_was_accepted(file: Path) -> None:
     person = Person("y", "q")
     other = file.with_name("zother.py")
