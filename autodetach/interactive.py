@@ -55,18 +55,22 @@ class Walk:
         return Settled(tuple(outcomes), tuple(self._changes.values()))
 
     def _file(self, task: Task) -> Outcome:
-        """Walk through one program."""
+        """Walk through one program, which is looked at again whenever an answer has changed it."""
         applied: list[Finding] = []
-        while True:
-            outcome = replace(self._look(task), applied=tuple(applied))
+        outcome = self._look(task)
+        while not self._ended:
             left = (f for f in outcome.findings if self._key(f, outcome) not in self._answered)
-            finding = None if self._ended else next(left, None)
+            finding = next(left, None)
             if finding is None:
-                return outcome
+                break
             self._answered.add(self._key(finding, outcome))
+            before = dict(self._changes)
             taken = self._settle(finding, outcome)
             if taken is not None:
                 applied.append(taken)
+            if self._changes != before:
+                outcome = self._look(task)
+        return replace(outcome, applied=tuple(applied))
 
     def _look(self, task: Task) -> Outcome:
         changed = {path: change.source for path, change in self._changes.items()}

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
+from autodetach import interactive
 from autodetach.checker import CheckOptions
 from autodetach.files import FoundFile
 from autodetach.interactive import HELP, Walk
 from autodetach.report import Located
-from autodetach.runner import Task
+from autodetach.runner import Outcome, Task, run_one
 from autodetach.settle import Settled
 
 PROGRAM = """\
@@ -125,6 +126,21 @@ def test_twins_are_asked_about_one_by_one(file: Path, answers: str) -> None:
     lines = {"n": "append(loss)", "y": "append(loss.item())", "i": "append(loss)  # autodetach: ignore[AD102]"}
     assert [line for line in made if "append" in line] == [f"losses.{lines[answer]}" for answer in answers]
     assert len(settled.outcomes[0].findings) == answers.count("n")
+
+
+def test_a_program_is_looked_at_again_only_if_it_has_changed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Task] = []
+
+    def noting(task: Task) -> Outcome:
+        looks.append(task)
+        return run_one(task)
+
+    monkeypatch.setattr(interactive, "run_one", noting)
+    file.write_text(TWINS)
+    Person("n", "n").walk(file)
+    assert len(looks) == 1
+    Person("y", "n").walk(file)
+    assert len(looks) == 3
 
 
 def test_quitting_keeps_what_was_accepted(file: Path) -> None:
