@@ -20,6 +20,7 @@ MAX_FILES = 2000
 """So many files are searched for the name of a module; where there are more, nothing is said about its comments."""
 
 _IMPORT = re.compile(rb"^[ \t]*\"?(?:from|import)\b[^\n(]*(?:\([^)]*)?", re.MULTILINE)
+_WORD = re.compile(rb"[\w\x80-\xff]+")
 _PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 
 
@@ -31,26 +32,27 @@ class Views:
         self._cwd = cwd
         self._asked = {outcome.file.path for outcome in outcomes if not outcome.problems}
         self._doubtful = {p for o in outcomes if o.problems for p in (o.file.path, *o.imported)}
-        self._answers: dict[str, bool] = {}
+        self._imported: dict[str, frozenset[bytes] | None] = {}
 
     def are_whole(self, path: str) -> bool:
         """Whether all findings in the file at the absolute path are known. Where it is not clear, no."""
         if path not in self._asked or path in self._doubtful:
             return False
-        if path not in self._answers:
-            self._answers[path] = not self._is_imported_by_others(path)
-        return self._answers[path]
-
-    def _is_imported_by_others(self, path: str) -> bool:
         folder, name = os.path.split(path)
         stem = name.partition(".")[0]
         if stem == "__init__":
             stem = os.path.basename(folder)
-        files = find_files([_project_of(folder)], self._configuration, self._cwd).files
-        if len(files) > MAX_FILES:
-            return True
-        word = re.compile(rb"\b" + re.escape(os.fsencode(stem)) + rb"\b")
-        return any(_imports(word, file.path) for file in files if file.path not in self._asked and file.path != path)
+        imported = self._imported_in(_project_of(folder))
+        return imported is not None and not imported.issuperset(_WORD.findall(os.fsencode(stem)))
+
+    def _imported_in(self, project: str) -> frozenset[bytes] | None:
+        """The words in the imports of those files of a project that were not asked for; None where they are many."""
+        if project not in self._imported:
+            files = find_files([project], self._configuration, self._cwd).files
+            others = (file.path for file in files if file.path not in self._asked)
+            few = len(files) <= MAX_FILES
+            self._imported[project] = frozenset().union(*map(_words_of_imports, others)) if few else None
+        return self._imported[project]
 
 
 def with_unused(tasks: Sequence[Task], settled: Settled, views: Views) -> Settled:
@@ -169,9 +171,9 @@ def _project_of(folder: str) -> str:
     return at
 
 
-def _imports(word: re.Pattern[bytes], path: str) -> bool:
+def _words_of_imports(path: str) -> set[bytes]:
     try:
         raw = read_bytes(path)
     except ReadError:
-        return False
-    return any(word.search(match[0]) for match in _IMPORT.finditer(raw))
+        return set()
+    return {word for match in _IMPORT.finditer(raw) for word in _WORD.findall(match[0])}

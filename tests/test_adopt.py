@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
+from autodetach import comments
 from autodetach.commands import CLEAN, COMMANDS, FINDINGS, TROUBLE, Request, config, exit_code_of
 from autodetach.config import Overrides
+from autodetach.files import read_bytes
 from autodetach.report import OutputFormat
 
 LEAK = """\
@@ -116,6 +118,25 @@ def test_places_of_what_is_left_are_those_of_the_fixed_file(run: Runner) -> None
     Path("a.py").write_text("# autodetach: off[AD2]\n" + state)
     assert run("fix").places == [place]
     assert Path("a.py").read_text() == state
+
+
+def test_each_file_is_read_once_for_all_comments(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the rest of the project imports is the same, whichever comment asks."""
+    for name, program in {"a": CLEAN_PROGRAM, "b": CLEAN_PROGRAM, "seen": CLEAN_PROGRAM}.items():
+        Path("asked").mkdir(exist_ok=True)
+        Path(f"asked/{name}.py").write_text(program.replace("detach()", "detach()" + COMMENT))
+    Path("setup.py").write_text("")
+    for number in range(5):
+        Path(f"other_{number}.py").write_text("from asked import (\n    seen,\n)\nprint('import a')\n")
+    reads: list[str] = []
+
+    def noting(path: str) -> bytes:
+        reads.append(os.path.basename(path))
+        return read_bytes(path)
+
+    monkeypatch.setattr(comments, "read_bytes", noting)
+    assert run("check", "asked").places == ["asked/a.py:13:33: AD901", "asked/b.py:13:33: AD901"]
+    assert sorted(reads) == sorted([*(f"other_{number}.py" for number in range(5)), "setup.py"])
 
 
 @pytest.mark.parametrize(
