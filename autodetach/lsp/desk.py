@@ -20,7 +20,7 @@ from autodetach.lsp.foreseen import Seen, foreseen, seen
 from autodetach.lsp.work import look
 from autodetach.lsp.workers import WorkerDied, Workers
 from autodetach.report import Located
-from autodetach.runner import Outcome, Task
+from autodetach.runner import Outcome, Task, internal_error
 from autodetach.source import Source
 
 WAIT = 0.002
@@ -219,8 +219,10 @@ class Desk:
         except ConfigError as error:
             self._wrong(error)
             known = Known(Outcome(self._file(root)), {})
+        finally:
+            if self._pending.get(root) is asyncio.current_task():
+                del self._pending[root]
         self._known[root] = known
-        del self._pending[root]
         if any(self._documents.at(path) is not None and not self._is_current(known, path) for path in known.stamps):
             self._begin(root, WAIT_OF_OTHERS)  # something that it imports was edited meanwhile
         first = self._early.pop(root, None)
@@ -256,6 +258,11 @@ class Desk:
             outcome = Outcome(self._file(root), problems=(Problem(self._shown(root), error.message, error.line),))
         except WorkerDied as error:
             outcome = Outcome(self._file(root), problems=(Problem(self._shown(root), str(error)),))
+        except ConfigError:
+            raise
+        # A text about which nothing can be said must not be waited for.
+        except Exception as error:
+            outcome = Outcome(self._file(root), problems=(Problem(self._shown(root), internal_error(error)),))
         return known(outcome)
 
     async def _repairs(self, root: str) -> Outcome | None:
