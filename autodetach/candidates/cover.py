@@ -106,7 +106,7 @@ def _rooted(d: Moment, holder: Holder) -> Holder:
 
 
 def _inside(d: Moment, holder: Holder, loop: ast.AST | None) -> Holder:
-    """A binding of an outer scope as the innermost function that runs _inside of `loop` can write it."""
+    """A binding of an outer scope as the innermost function that runs inside of `loop` can write it."""
     begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), len(d.trail))
     for _, frame in reversed(d.trail[begun:]):
         if isinstance(frame, Frame) and _is_seen_in(frame, holder):

@@ -95,12 +95,13 @@ def _updates(program: Program, owner: str, reader: ast.AST) -> list[ast.stmt]:
             return [statement]
         return []
     for node in ast.walk(scope):
-        if is_update(node) and spelled(node.targets[0]) == owner and _in_loop(program, node):
+        if is_update(node) and spelled(node.targets[0]) == owner and _may_run_again(program, node):
             return list(_group(program, node))
     return []
 
 
-def _in_loop(program: Program, node: ast.AST) -> bool:
+def _may_run_again(program: Program, node: ast.AST) -> bool:
+    """Whether a statement stands in a loop, or in a function, which a loop may call."""
     return any(
         isinstance(at, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef))
         for at in program.enclosing(node)
