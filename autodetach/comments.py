@@ -11,6 +11,7 @@ from autodetach.checker import Change
 from autodetach.config import Configuration
 from autodetach.files import ReadError, find_files, read_bytes
 from autodetach.finding import Finding, Fix
+from autodetach.imports import project_root
 from autodetach.marks import may_name_rules
 from autodetach.runner import Outcome, Task
 from autodetach.settle import Settled
@@ -21,7 +22,6 @@ MAX_FILES = 2000
 
 _IMPORT = re.compile(rb"^[ \t]*\"?(?:from|import)\b[^\n(]*(?:\([^)]*)?", re.MULTILINE)
 _WORD = re.compile(rb"[\w\x80-\xff]+")
-_PROJECT = (".git", "pyproject.toml", "setup.py", "setup.cfg")
 
 
 class Views:
@@ -42,7 +42,7 @@ class Views:
         stem = name.partition(".")[0]
         if stem == "__init__":
             stem = os.path.basename(folder)
-        imported = self._imported_in(_project_of(folder))
+        imported = self._imported_in(project_root(folder))
         return imported is not None and not imported.issuperset(_WORD.findall(os.fsencode(stem)))
 
     def _imported_in(self, project: str) -> frozenset[bytes] | None:
@@ -158,17 +158,6 @@ def _moved(finding: Finding, old: Source, edits: tuple[Edit, ...], new: Source) 
     story = tuple(step if step.path else step._replace(line=line(step.line)) for step in finding.story)
     repair = None if finding.fix is None else fix(finding.fix)
     return replace(finding, span=span, story=story, fix=repair, alternatives=tuple(map(fix, finding.alternatives)))
-
-
-def _project_of(folder: str) -> str:
-    """The folder of the project around a folder; that folder itself where there is none."""
-    at = folder
-    while not any(os.path.exists(os.path.join(at, name)) for name in _PROJECT):
-        parent = os.path.dirname(at)
-        if parent == at:
-            return folder
-        at = parent
-    return at
 
 
 def _words_of_imports(path: str) -> set[bytes]:

@@ -120,6 +120,18 @@ def test_places_of_what_is_left_are_those_of_the_fixed_file(run: Runner) -> None
     assert Path("a.py").read_text() == state
 
 
+@pytest.mark.parametrize("mark", [".hg/requires", "package/__init__.py"])
+def test_the_project_is_what_imports_take_it_to_be(run: Runner, mark: str) -> None:
+    """A repository of Mercurial, or what is above all packages."""
+    Path(mark).parent.mkdir()
+    Path(mark).write_text("")
+    Path("package").mkdir(exist_ok=True)
+    Path("package/helper.py").write_text("import torch\nx = 1" + COMMENT + "\n")
+    assert run("check", "package").places == ["package/helper.py:2:8: AD901"]
+    Path("train.py").write_text("import torch\nfrom package import helper\n")
+    assert run("check", "package").places == [], "train.py may need it"
+
+
 def test_each_file_is_read_once_for_all_comments(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the rest of the project imports is the same, whichever comment asks."""
     for name, program in {"a": CLEAN_PROGRAM, "b": CLEAN_PROGRAM, "seen": CLEAN_PROGRAM}.items():
