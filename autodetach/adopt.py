@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.config import ConfigError, Settings
+from autodetach.console import counted
 from autodetach.files import relative
 from autodetach.finding import Problem
 from autodetach.report import Located
@@ -51,7 +52,7 @@ class Adoption:
 
     def known(self, outcomes: Sequence[Outcome]) -> list[str]:
         """For each baseline, how many findings it has kept back, in a line."""
-        return [f"{_count(len(found), 'known finding')} in {shown}" for shown, found in self._known(outcomes) if found]
+        return [f"{counted(len(found), 'known finding')} in {shown}" for shown, found in self._known(outcomes) if found]
 
     def stale(self, outcomes: Sequence[Outcome], is_judged: Callable[[str, str], bool]) -> list[str]:
         """For each baseline that records what is not there any more, a line.
@@ -82,7 +83,7 @@ class Adoption:
                 more = ", ..." if len(gone) > MAX_NAMED else ""
                 shown = one.baseline.shown
                 said.append(
-                    f"{shown}: {_count(sum(gone.values()), 'recorded finding')} not found any more"
+                    f"{shown}: {counted(sum(gone.values()), 'recorded finding')} not found any more"
                     f" ({', '.join(names)}{more}); `--write-baseline {shown}` forgets what is gone"
                 )
         return said
@@ -119,7 +120,7 @@ def write_baseline(file: str, cwd: str, findings: Sequence[Located]) -> str:
         fault = str(error)
     if fault is not None:
         raise ConfigError(f"--write-baseline {file}: {fault}")
-    return f"Wrote {_count(len(findings), 'finding')} to {file}."
+    return f"Wrote {counted(len(findings), 'finding')} to {file}."
 
 
 class Ignored(NamedTuple):
@@ -154,7 +155,3 @@ def add_ignores(findings: Sequence[Located], reason: str, may_edit: Callable[[st
         done += here
         files += 1
     return Ignored(tuple(done), files, tuple(problems))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

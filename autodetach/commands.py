@@ -13,7 +13,7 @@ from autodetach.changes import has_cells, patch_of, write
 from autodetach.checker import Change
 from autodetach.comments import Views, with_unused
 from autodetach.config import ConfigError, Configuration, Overrides, posix
-from autodetach.console import ask, printable, put, put_bytes, say
+from autodetach.console import ask, counted, printable, put, put_bytes, say
 from autodetach.files import (
     NOTEBOOK_SUFFIX,
     SUFFIX,
@@ -24,7 +24,7 @@ from autodetach.files import (
     read_stdin,
     relative,
 )
-from autodetach.finding import Applicability, Finding, Problem
+from autodetach.finding import Finding, Problem
 from autodetach.gather import gather
 from autodetach.output import Output, OutputError
 from autodetach.progress import tracked
@@ -288,7 +288,7 @@ def _say_about_patch(explanation: Explanation) -> None:
     if has_cells(explanation.changes):
         say(NOTE_ON_CELLS)
     left = len(explanation.answers) - len(explanation.repaired)
-    unsafe = _unsafe(one.finding for one in explanation.answers)
+    unsafe = sum(one.finding.is_unsafe for one in explanation.answers)
     if left and unsafe:
         say("The repair is unsafe and not in the patch; read why without --diff, and add --unsafe-fixes to print it.")
     elif not explanation.changes:
@@ -311,7 +311,7 @@ def clean(request: Request) -> int:
     folder = _cache_folder(request, request.configuration(cwd), cwd)
     count = None if folder is None else remove(folder)
     if folder is not None and count is not None and not request.quiet:
-        what = f"{_count(count, 'file')} from " if os.path.isdir(folder) else ""
+        what = f"{counted(count, 'file')} from " if os.path.isdir(folder) else ""
         say(f"Removed {what}{printable(relative(folder, cwd))}.")
     return CLEAN
 
@@ -426,8 +426,8 @@ class _Run:
         ignored = add_ignores(findings, self._request.reason or "", lambda path: path in asked)
         self._report(ignored.problems)
         if not self._request.quiet and ignored.findings:
-            comments = _count(len(ignored.findings), "finding")
-            say(f"Wrote comments for {comments} in {_count(ignored.files, 'file')}.")
+            comments = counted(len(ignored.findings), "finding")
+            say(f"Wrote comments for {comments} in {counted(ignored.files, 'file')}.")
         return [one for one in findings if one not in ignored.findings]
 
     def say_known(self) -> None:
@@ -561,17 +561,17 @@ def _reason(finding: Finding, outcome: Outcome) -> str:
 
 def _say_found(this_run: _Run, located: Sequence[Located]) -> None:
     findings = [one.finding for one in located]
-    files = _count(this_run.file_count, "file")
+    files = counted(this_run.file_count, "file")
     if not this_run.file_count:
         if not this_run.problems:
             say("warning: there is no Python file here")
     elif not findings:
         say(f"No findings in {files}.")
     else:
-        safe = sum(finding.fix is not None and finding.fix.applicability is Applicability.SAFE for finding in findings)
-        unsafe = _unsafe(findings)
+        safe = sum(finding.is_safe for finding in findings)
+        unsafe = sum(finding.is_unsafe for finding in findings)
         more = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
-        say(f"Found {_count(len(findings), 'finding')} in {files}; `autodetach fix` repairs {safe or 'none'}{more}.")
+        say(f"Found {counted(len(findings), 'finding')} in {files}; `autodetach fix` repairs {safe or 'none'}{more}.")
 
 
 def _say_fixed(this_run: _Run, located: Sequence[Located], verb: str) -> None:
@@ -580,17 +580,9 @@ def _say_fixed(this_run: _Run, located: Sequence[Located], verb: str) -> None:
     if not this_run.file_count:
         _say_found(this_run, located)
         return
-    hidden = _unsafe(left)
+    hidden = sum(finding.is_unsafe for finding in left)
     more = f" ({hidden} more with --unsafe-fixes)" if hidden else ""
     say(f"Found {applied + len(left)}, {verb} {applied}, {len(left)} left{more}.")
-
-
-def _unsafe(findings: Iterable[Finding]) -> int:
-    return sum(finding.fix is not None and finding.fix.applicability is Applicability.UNSAFE for finding in findings)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _cpu_count() -> int:

@@ -16,6 +16,11 @@ def printable(text: str) -> str:
     return _UNSAFE.sub(lambda match: _escape(match[0]), text)
 
 
+def counted(number: int, noun: str) -> str:
+    """So many of something, as people say it."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def wants_colour(stream: TextIO) -> bool:
     """Whether to colour what goes to `stream`: NO_COLOR, then FORCE_COLOR, then whether it is a terminal."""
     if os.environ.get("NO_COLOR"):

@@ -77,6 +77,16 @@ class Finding:
     path: str = ""
     observed: tuple[str, ...] = ()
 
+    @property
+    def is_safe(self) -> bool:
+        """Whether it has a fix that is safe."""
+        return self.fix is not None and self.fix.applicability is Applicability.SAFE
+
+    @property
+    def is_unsafe(self) -> bool:
+        """Whether it has a fix, and an unsafe one."""
+        return self.fix is not None and self.fix.applicability is Applicability.UNSAFE
+
 
 class Problem(NamedTuple):
     """Something that kept a file from being analysed whole: what, where, and what to do, in one line.

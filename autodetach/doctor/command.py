@@ -19,7 +19,6 @@ from autodetach.doctor.repair import Observations, Repair, repair
 from autodetach.doctor.session import Session
 from autodetach.doctor.table import table
 from autodetach.doctor.words import tell
-from autodetach.finding import Applicability
 from autodetach.report.paragraph import Paragraph
 from autodetach.runner import internal_error
 
@@ -132,7 +131,7 @@ def _write(result: Repair) -> None:
         say(f"autodetach: {printable(problem.path)}: not changed: {printable(problem.message)}")
     if problems:
         return
-    safe = sum(f.fix is not None and f.fix.applicability is Applicability.SAFE for f in result.repaired)
+    safe = sum(finding.is_safe for finding in result.repaired)
     say(f"autodetach: repaired {len(result.repaired)} ({safe} safe) in {len(result.changes)} files")
 
 

@@ -12,7 +12,7 @@ from autodetach.doctor.diagnosis import Diagnosis, Kind
 from autodetach.explain import answers_among, frames_of, read_log, task_for
 from autodetach.failure import Reading
 from autodetach.files import FoundFile, relative
-from autodetach.finding import Applicability, Finding, Problem
+from autodetach.finding import Finding, Problem
 from autodetach.gather import gather
 from autodetach.machine.evidence import Evidence
 from autodetach.report import Located
@@ -169,8 +169,7 @@ class _Confirmed:
 
     def is_wanted(self, finding: Finding, place: tuple[str, int]) -> bool:
         """Whether its repair, if it has one, is to be made; `place` is its file and line."""
-        is_safe = finding.fix is None or finding.fix.applicability is Applicability.SAFE
-        return self.unsafe or is_safe or place in self.lines
+        return self.unsafe or not finding.is_unsafe or place in self.lines
 
     def after(self, changes: Iterable[Change]) -> _Confirmed:
         return self

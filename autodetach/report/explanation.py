@@ -5,18 +5,17 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from autodetach.changes import has_cells, patch_of
 from autodetach.console import printable
 from autodetach.explain import Explanation
-from autodetach.finding import Applicability, Finding
 from autodetach.report import MIN_WIDTH, Located
-from autodetach.report.excerpt import MAX_COLUMNS, display
+from autodetach.report.excerpt import ELLIPSIS, display
 from autodetach.report.json_ import as_object
-from autodetach.report.paragraph import Paragraph, bold, painted
-from autodetach.report.wrap import wrapped
+from autodetach.report.paragraph import Paragraph
+from autodetach.report.wrap import BOLD, CYAN, DIM, GREEN, RED, Style
 from autodetach.traceback_files import Understood
 
 MAX_WORDS = 160
@@ -24,8 +23,6 @@ MAX_WORDS = 160
 MAX_SHOWN_FRAMES = 8
 MAX_NAMED = 5
 MAX_ANSWERS = 5
-
-_RED, _GREEN, _CYAN, _DIM = "31", "32", "36", "2"
 
 
 def as_text(explanation: Explanation, *, colour: bool, width: int | None) -> str:
@@ -97,19 +94,18 @@ def _frame(understood: Understood) -> dict[str, Any]:
 class _Text:
     def __init__(self, explanation: Explanation, colour: bool, width: int | None) -> None:
         self._explanation = explanation
-        self._colour = colour
-        self._width = width
+        self._style = Style(colour, width)
 
     def lines(self) -> Iterator[str]:
         yield from self._error()
         yield ""
         for located in self._explanation.answers[:MAX_ANSWERS]:
-            yield from Paragraph(located, colour=self._colour, width=self._width, changes=False).lines()
+            yield from Paragraph(located, colour=self._style.colour, width=self._style.width, changes=False).lines()
             yield ""
         if self._explanation.answers:
             yield from self._repair()
         else:
-            yield from self._prose(advice(self._explanation), 0)
+            yield from self._style.prose(advice(self._explanation), 0)
         yield from self._more()
 
     def _error(self) -> Iterator[str]:
@@ -118,7 +114,7 @@ class _Text:
         words = failure.message.partition(". ")[0].partition("\n")[0]
         words = words if len(words) <= MAX_WORDS else f"{words[:MAX_WORDS]}..."
         head = f"{failure.exception}: {words}" if failure.exception else words
-        yield from self._prose(bold(printable(head), self._colour), 4)
+        yield from self._style.prose(self._style.paint(printable(head), BOLD), 4)
         frames = self._explanation.frames
         for number, frame in enumerate(reversed(frames[-MAX_SHOWN_FRAMES:])):
             yield from self._place("raised at" if not number else "called from", frame)
@@ -128,33 +124,33 @@ class _Text:
             yield from self._place("its forward pass", self._explanation.forward[-1])
         if reading.others:
             errors = "another autograd error" if reading.others == 1 else f"{reading.others} other autograd errors"
-            yield from self._prose(f"   The text has {errors} before; this is the last.", 3)
-        yield from self._prose(f"   {failure.kind.meaning}", 3)
+            yield from self._style.prose(f"   The text has {errors} before; this is the last.", 3)
+        yield from self._style.prose(f"   {failure.kind.meaning}", 3)
 
     def _place(self, how: str, understood: Understood) -> Iterator[str]:
         frame = understood.frame
         function = f" in {printable(frame.function)}" if frame.function else ""
         note = f" ({printable(understood.note)})" if understood.note else ""
-        yield from self._prose(f"   {how} {printable(understood.shown)}{function}{note}", 6)
+        yield from self._style.prose(f"   {how} {printable(understood.shown)}{function}{note}", 6)
         if frame.source and how == "raised at":
-            yield self._paint(f"      {display(frame.source, self._columns(6))}", _DIM)
+            yield self._style.paint(f"      {display(frame.source, self._style.columns(6 + len(ELLIPSIS)))}", DIM)
 
     def _repair(self) -> Iterator[str]:
         changes, repaired = self._explanation.changes, self._explanation.repaired
         if not changes:
-            yield from self._prose("No repair could be proven; the story says what to change.", 0)
+            yield from self._style.prose("No repair could be proven; the story says what to change.", 0)
             return
-        if _is_unsafe(repaired):
-            yield from self._prose("This repair is unsafe: read it before you apply it.", 0)
+        if any(finding.is_unsafe for finding in repaired):
+            yield from self._style.prose("This repair is unsafe: read it before you apply it.", 0)
         for line in patch_of(changes).decode("utf-8", "replace").rstrip("\n").split("\n"):
             shown = _shown(line)
-            style = _RED if line[:1] == "-" else _GREEN if line[:1] == "+" else _CYAN if line[:2] == "@@" else ""
-            yield self._paint(shown, style) if style else shown
+            style = RED if line[:1] == "-" else GREEN if line[:1] == "+" else CYAN if line[:2] == "@@" else ""
+            yield self._style.paint(shown, style) if style else shown
         yield ""
-        yield from self._prose(self._how_to_apply(), 0)
+        yield from self._style.prose(self._how_to_apply(), 0)
 
     def _how_to_apply(self) -> str:
-        flag = " --unsafe-fixes" if _is_unsafe(self._explanation.repaired) else ""
+        flag = " --unsafe-fixes" if any(finding.is_unsafe for finding in self._explanation.repaired) else ""
         if has_cells(self._explanation.changes):
             names = " ".join(printable(shlex.quote(_name(change.path))) for change in self._explanation.changes)
             return f"`autodetach fix{flag} {names}` applies it."
@@ -165,22 +161,9 @@ class _Text:
         if others:
             named = ", ".join(_named(located) for located in others[:MAX_NAMED])
             more = f" and {len(others) - MAX_NAMED} more" if len(others) > MAX_NAMED else ""
-            yield from self._prose(
+            yield from self._style.prose(
                 f"Also found in these files, away from that line: {named}{more}; see `autodetach check`.", 3
             )
-
-    def _columns(self, taken: int) -> int:
-        return MAX_COLUMNS if self._width is None else min(MAX_COLUMNS, self._width - taken - 3)
-
-    def _prose(self, text: str, indent: int) -> Sequence[str]:
-        return wrapped(text, self._width, indent)
-
-    def _paint(self, text: str, style: str) -> str:
-        return painted(text, style, self._colour)
-
-
-def _is_unsafe(repaired: Sequence[Finding]) -> bool:
-    return any(f.fix is not None and f.fix.applicability is Applicability.UNSAFE for f in repaired)
 
 
 def _named(located: Located) -> str:

@@ -7,7 +7,8 @@ from itertools import groupby
 
 from autodetach.console import printable
 from autodetach.report import Located
-from autodetach.report.paragraph import Paragraph, bold
+from autodetach.report.paragraph import Paragraph
+from autodetach.report.wrap import bold
 
 INDENT = "  "
 

@@ -8,13 +8,14 @@ from autodetach.console import printable
 from autodetach.finding import Applicability, Finding, Fix, Severity, StoryStep
 from autodetach.report import Located
 from autodetach.report.change import ChangedLines, changed_lines
-from autodetach.report.excerpt import ELLIPSIS, MAX_COLUMNS, display, excerpt
-from autodetach.report.wrap import wrapped
+from autodetach.report.excerpt import ELLIPSIS, display, excerpt
+from autodetach.report.wrap import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Style
 from autodetach.source import Source, Span
 
 MAX_CHANGED_LINES = 12
-
-_RED, _YELLOW, _GREEN, _CYAN, _BOLD, _DIM = "31", "33", "32", "36", "1", "2"
+INDENT = 6
+DOTS = 2 * len(ELLIPSIS)
+"""Columns for what stands where a line of source is cut, at its beginning and its end."""
 
 
 def repair(fix: Fix) -> str:
@@ -32,16 +33,6 @@ def place_of(step: StoryStep, located: Located) -> str:
     return f"line {line}" if at.cell is None else f"cell {at.cell}, line {line}"
 
 
-def painted(text: str, style: str, colour: bool) -> str:
-    """The text in a style of the terminal."""
-    return f"\x1b[{style}m{text}\x1b[0m" if colour else text
-
-
-def bold(text: str, colour: bool) -> str:
-    """The text as a heading."""
-    return painted(text, _BOLD, colour)
-
-
 class Paragraph:
     """The lines about one finding; `width` is that of the terminal, None where there is none.
 
@@ -54,8 +45,7 @@ class Paragraph:
         self._located = located
         self._finding: Finding = located.finding
         self._source: Source = located.source
-        self._colour = colour
-        self._width = width
+        self._style = Style(colour, width)
         self._changes = changes
 
     def lines(self, *, with_path: bool = True) -> Iterator[str]:
@@ -67,13 +57,13 @@ class Paragraph:
         """What follows the place: story, assumptions, observations and fixes."""
         yield from self._story()
         for assumption in self._finding.assumptions:
-            yield from self._prose(f"   assumed: {printable(assumption)}")
+            yield from self._style.prose(f"   assumed: {printable(assumption)}", INDENT)
         for observation in self._finding.observed:
-            yield from self._prose(f"   observed in the run: {printable(observation)}")
+            yield from self._style.prose(f"   observed in the run: {printable(observation)}", INDENT)
         if self._finding.fix is not None:
             yield from self._fix(self._finding.fix)
         for fix in self._finding.alternatives:
-            yield from self._prose(f"   or {self._safety(fix)}: {printable(fix.message)}{_reason(fix)}")
+            yield from self._style.prose(f"   or {self._safety(fix)}: {printable(fix.message)}{_reason(fix)}", INDENT)
 
     def headline(self) -> str:
         """The first line alone, however long, and whether there is a repair."""
@@ -84,10 +74,10 @@ class Paragraph:
     def _title(self, *, with_path: bool) -> str:
         finding = self._finding
         start = self._source.place(finding.span.start)
-        accent = _RED if finding.severity is Severity.ERROR else _YELLOW
+        accent = RED if finding.severity is Severity.ERROR else YELLOW
         name = f"{printable(self._located.shown)}{start.in_cell}" if with_path else start.in_cell.removeprefix(":")
-        place = self._paint(f"{name}:{start.line}:{start.column + 1}".removeprefix(":"), _BOLD)
-        code = self._paint(f"{finding.code} {finding.name}", accent)
+        place = self._style.paint(f"{name}:{start.line}:{start.column + 1}".removeprefix(":"), BOLD)
+        code = self._style.paint(f"{finding.code} {finding.name}", accent)
         return f"{place}: {code}: {printable(finding.message)}"
 
     def _head(self, with_path: bool) -> Iterator[str]:
@@ -95,14 +85,14 @@ class Paragraph:
         start, end = self._source.place(finding.span.start), self._source.place(finding.span.end)
         number = str(start.line)
         span = Span(start.offset, max(start.offset, end.offset))
-        part = excerpt(start.source, span, self._columns(len(number) + 3))
-        accent = _RED if finding.severity is Severity.ERROR else _YELLOW
-        yield from self._prose(self._title(with_path=with_path), indent=4)
+        part = excerpt(start.source, span, self._style.columns(len(number) + 3 + DOTS))
+        accent = RED if finding.severity is Severity.ERROR else YELLOW
+        yield from self._style.prose(self._title(with_path=with_path), indent=4)
         gutter = " " * len(number)
-        bar = self._paint("|", _DIM)
-        mark = self._paint("^" * part.mark_length, accent)
+        bar = self._style.paint("|", DIM)
+        mark = self._style.paint("^" * part.mark_length, accent)
         yield f"{gutter} {bar}"
-        yield f"{self._paint(number, _DIM)} {bar} {part.text}".rstrip()
+        yield f"{self._style.paint(number, DIM)} {bar} {part.text}".rstrip()
         yield f"{gutter} {bar} {' ' * part.mark_start}{mark}"
 
     def _story(self) -> Iterator[str]:
@@ -110,10 +100,10 @@ class Paragraph:
         digits = len(str(len(steps)))
         for number, step in enumerate(steps, 1):
             place = place_of(step, self._located)
-            yield from self._prose(f"   {number:{digits}}. {place}: {printable(step.text)}", indent=digits + 5)
+            yield from self._style.prose(f"   {number:{digits}}. {place}: {printable(step.text)}", indent=digits + 5)
 
     def _fix(self, fix: Fix) -> Iterator[str]:
-        yield from self._prose(f"   {self._safety(fix)} fix: {printable(fix.message)}{_reason(fix)}")
+        yield from self._style.prose(f"   {self._safety(fix)} fix: {printable(fix.message)}{_reason(fix)}", INDENT)
         if not self._changes:
             return
         here = self._source.place(self._finding.span.start).cell
@@ -130,26 +120,14 @@ class Paragraph:
 
     def _changed(self, changed: ChangedLines) -> Iterator[str]:
         gutter = len(str(self._source.line_count + 1))
-        signed = [("-", text, _RED) for text in changed.old] + [("+", text, _GREEN) for text in changed.new]
+        signed = [("-", text, RED) for text in changed.old] + [("+", text, GREEN) for text in changed.new]
         for index, (sign, text, colour) in enumerate(signed):
             number = str(changed.line) if index == 0 else ""
-            shown = display(text, self._columns(gutter + 8))
-            yield f"     {number:>{gutter}} " + self._paint(f"{sign} {shown}".rstrip(), colour)
-
-    def _prose(self, text: str, indent: int = 6) -> list[str]:
-        return wrapped(text, self._width, indent)
-
-    def _columns(self, taken: int) -> int:
-        """How many columns are left for a line of source beside its gutter and the dots where it is cut."""
-        if self._width is None:
-            return MAX_COLUMNS
-        return min(MAX_COLUMNS, self._width - taken - 2 * len(ELLIPSIS))
+            shown = display(text, self._style.columns(gutter + 8 + DOTS))
+            yield f"     {number:>{gutter}} " + self._style.paint(f"{sign} {shown}".rstrip(), colour)
 
     def _safety(self, fix: Fix) -> str:
-        return self._paint(fix.applicability.value, _CYAN)
-
-    def _paint(self, text: str, style: str) -> str:
-        return painted(text, style, self._colour)
+        return self._style.paint(fix.applicability.value, CYAN)
 
 
 def plain_details(located: Located) -> Sequence[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from autodetach.finding import Applicability
 from autodetach.report import Located
-from autodetach.report.paragraph import bold
+from autodetach.report.wrap import bold
 
 
 @dataclass(frozen=True, slots=True)
