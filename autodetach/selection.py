@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from autodetach import rules, unused
 from autodetach.rules import Rule
+from autodetach.suppress import means
 
 # All that can be chosen: the rules for programs, and the one for the comments that silence them.
 RULES: tuple[Rule, ...] = (*rules.RULES, unused.RULE)
@@ -73,9 +74,9 @@ def _weight(selector: str, rule: Rule) -> int | None:
     selector = selector.strip()
     if selector.upper() == "ALL":
         return 0
-    if selector.casefold() == rule.name.casefold():
-        return len(rule.code)
-    return len(selector) if selector and rule.code.startswith(selector.upper()) else None
+    if not means(selector, rule.code, rule.name):
+        return None
+    return len(rule.code) if selector.casefold() == rule.name.casefold() else len(selector)
 
 
 def _suggestion(text: str) -> str:

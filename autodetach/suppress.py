@@ -40,12 +40,6 @@ class Code:
     start: int
     end: int
 
-    def names(self, finding: Finding) -> bool:
-        """Whether it stands for the rule of the finding."""
-        return bool(self.text) and (
-            finding.code.startswith(self.text.upper()) or finding.name.casefold() == self.text.casefold()
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Comment:
@@ -80,7 +74,7 @@ class Directive:
             return None
         if self.codes is None:
             return self.start
-        return next((code.start for code in self.codes if code.names(finding)), None)
+        return next((code.start for code in self.codes if means(code.text, finding.code, finding.name)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +106,11 @@ def sift(source: Source, findings: Iterable[Finding]) -> Sifted:
 def visible(source: Source, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """The findings that no comment silences."""
     return sift(source, findings).visible
+
+
+def means(text: str, code: str, name: str) -> bool:
+    """Whether a text is the code of a rule, a prefix of it, or its name, in any case."""
+    return bool(text) and (code.startswith(text.upper()) or name.casefold() == text.casefold())
 
 
 def directives(source: Source) -> tuple[Directive, ...]:

@@ -38,7 +38,7 @@ from autodetach.decoding import SourceError
 from autodetach.finding import Applicability, Finding, Fix, Severity
 from autodetach.rules import RULES
 from autodetach.source import Edit, Source, Span
-from autodetach.suppress import Code, Directive, directives
+from autodetach.suppress import Code, Directive, directives, means
 from autodetach.suspect import Suspect, rule
 from autodetach.view.program import Program
 
@@ -91,7 +91,7 @@ def _is_own(code: Code) -> bool:
 def _is_judged(code: Code, d: Directive, codes: frozenset[str] | None) -> bool:
     if _is_own(code):
         return False
-    meant = frozenset(r.code for r in RULES if _names(code.text, r.code, r.name))
+    meant = frozenset(r.code for r in RULES if means(code.text, r.code, r.name))
     if d.kind == "noqa" and not (meant and (re.fullmatch(r"(?i)AD\d+", code.text) or "-" in code.text)):
         return False
     return _are_on(meant, codes)
@@ -133,14 +133,10 @@ def _fault(source: Source, d: Directive, idle: tuple[Code, ...]) -> str:
         return "silences nothing: it must stand in the statement that it is for"
     if d.codes == ():
         return "silences nothing: no rule stands in its brackets"
-    unknown = [code.text for code in idle if not any(_names(code.text, r.code, r.name) for r in RULES)]
+    unknown = [code.text for code in idle if not any(means(code.text, r.code, r.name) for r in RULES)]
     if unknown:
         return f"silences nothing: there is no rule `{unknown[0]}`"
     return "silences nothing"
-
-
-def _names(text: str, code: str, name: str) -> bool:
-    return code.startswith(text.upper()) or name.casefold() == text.casefold()
 
 
 def _fix(source: Source, message: str, edits: tuple[Edit, ...]) -> Fix | None:

@@ -8,6 +8,7 @@ import fake_checker
 import pytest
 
 from autodetach.selection import Layer, UnknownRule, codes_of, enabled_codes, find_rule
+from autodetach.suppress import means
 
 
 @pytest.fixture(autouse=True)
@@ -70,3 +71,14 @@ def test_a_selector_that_means_nothing(selector: str) -> None:
         codes_of(selector)
     with pytest.raises(UnknownRule):
         enabled_codes([Layer(ignore=(selector,))])
+
+
+@pytest.mark.parametrize(
+    "text", ["AD1", "ad101", "A", "accumulated-loss", "Accumulated-Loss", "accumulated", "AD1010", "AD9"]
+)
+def test_comments_and_settings_mean_the_same_rules(text: str) -> None:
+    meant = {rule.code for rule in fake_checker.RULES if means(text, rule.code, rule.name)}
+    try:
+        assert codes_of(text) == meant
+    except UnknownRule:
+        assert not meant
