@@ -44,14 +44,12 @@ from collections.abc import Iterator
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import NonLeafGrad
 from autodetach.machine.growth import Growth
-from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.kept import is_kept
 from autodetach.view.program import Program, is_update, line, observed_of, text
 
 KEPT = "something else holds the tensor as it was, and would see the update"
-SHARING = frozenset("T cpu data detach flatten numpy reshape squeeze t unsqueeze view".split())
-"""What gives another view of the same memory."""
-PUTTING = frozenset("add append appendleft insert setdefault".split())
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -184,7 +182,7 @@ def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None)
     names = _names(statements)
     forget = tuple(n for n in names if not _forgotten(program, first, n) and _uses_grad(program, first, n))
     shown = ", ".join(f"`{n}`" for n in names)
-    if any(_is_kept(program, first, n) for n in names):
+    if any(is_kept(program, first, n) for n in names):
         leaves = tuple(ReplaceExpression(s.value, "({}).detach().requires_grad_()") for s in assigns)
         yield Candidate(f"make {shown} a new leaf", leaves, doubt)
         doubt = doubt or KEPT
@@ -198,22 +196,6 @@ def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None)
             (UpdateInPlace(assigns, wrap=True, forget=forget),),
             doubt,
         )
-
-
-def _is_kept(program: Program, statement: ast.stmt, name: str) -> bool:
-    """Whether `old = w`, `path.append(w.detach())` or the like hold memory that an update in place would change."""
-    for node in ast.walk(program.scope(statement)):
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and spelled(node) == name:
-            at: ast.AST = node
-            around = program.parents[at]
-            while isinstance(around, ast.Attribute) and around.attr in SHARING:
-                at, around = around, program.parents[around]
-                if isinstance(around, ast.Call) and around.func is at:
-                    at, around = around, program.parents[around]
-            is_put = isinstance(around, ast.Call) and last_word(around.func) in PUTTING and at in around.args
-            if is_put or (isinstance(around, (ast.Assign, ast.AnnAssign)) and around.value is at):
-                return True
-    return False
 
 
 def _is_no_grad(node: ast.With) -> bool:

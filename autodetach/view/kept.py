@@ -1,0 +1,247 @@
+"""Whether something else holds a tensor as it is, and would see a change in place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.torch_semantics import lookup
+from autodetach.view.program import COMPREHENSIONS, LOOPS, Program, calls_of
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
+
+WRAPPING = frozenset("Parameter Variable as_tensor asarray from_numpy".split())
+SHARING = WRAPPING | frozenset("data detach numpy real requires_grad_ reshape".split())
+"""What gives the same memory, beside the views that PyTorch knows as such."""
+PUTTING = frozenset("add append appendleft extend insert put setdefault update".split())
+ASKING = frozenset("abs bool float format hasattr id int isinstance len print repr round str sum type".split())
+"""Functions of Python that keep nothing of their arguments."""
+MAX_CALLS = 4
+"""How deep the calls are that are followed to see what becomes of an argument."""
+
+
+def is_kept(program: Program, statement: ast.stmt, name: str) -> bool:
+    """Whether `old = w`, `best = (loss, w.detach())` or the like hold memory that an update in place would change."""
+    around = _Around(program, statement, name)
+    return around.is_borrowed() or any(_is_held(program, read, around.may_return(read)) for read in around.reads())
+
+
+class _Around:
+    """Where a name that a statement updates means the same tensor."""
+
+    def __init__(self, program: Program, statement: ast.stmt, name: str) -> None:
+        self._program = program
+        self._name = name
+        self._scope = program.scope(statement)
+        loops = [at for at in program.enclosing(statement) if isinstance(at, LOOPS)]
+        self._loop = next((at for at in reversed(loops) if program.scope(at) is self._scope), None)
+        self._is_local = name.isidentifier() and name not in _declared(self._scope)
+        self._outside = {self._scope, *program.enclosing(self._scope)}
+
+    def reads(self) -> Iterator[ast.expr]:
+        """Where the tensor is read, but for what only runs when the last update is done."""
+        for node in self._places():
+            is_last = self._is_local and self._loop is not None and self._program.scope(node) is self._scope
+            if isinstance(node.ctx, ast.Load) and not (is_last and node.lineno > _end(self._loop)):
+                yield node
+
+    def may_return(self, read: ast.expr) -> bool:
+        """Whether nothing is updated any more once the function returns in which this is read."""
+        return self._is_local and self._program.scope(read) is self._scope
+
+    def is_borrowed(self) -> bool:
+        """Whether the first tensor that is updated is the caller's, or has another name as well."""
+        is_argument = isinstance(self._scope, FUNCTIONS) and self._name in _arguments(self._scope)
+        return is_argument or any(
+            any(self._is_anothers(value) for value in _bound_to(self._program, node))
+            for node in self._places()
+            if isinstance(node.ctx, ast.Store)
+        )
+
+    def _is_anothers(self, value: ast.expr) -> bool:
+        """Whether a value is memory that has a name already: `image.detach()`, and not `image.clone()`."""
+        if isinstance(value, ast.IfExp):
+            return self._is_anothers(value.body) or self._is_anothers(value.orelse)
+        source = _source(value)
+        return isinstance(source, (ast.Name, ast.Attribute, ast.Subscript)) and spelled(source) != self._name
+
+    def _places(self) -> Iterator[ast.Name | ast.Attribute]:
+        """An attribute of that name may be that of the same object anywhere."""
+        last = self._name.rpartition(".")[2]
+        for around in [self._scope] if self._is_local else self._program.analysis.trees:
+            for node in ast.walk(around):
+                if isinstance(node, ast.Name):
+                    if node.id == self._name and not self._means_another(node):
+                        yield node
+                elif isinstance(node, ast.Attribute) and node.attr == last and "." in self._name:
+                    yield node
+
+    def _means_another(self, node: ast.Name) -> bool:
+        """Whether a function around it has a name of its own that reads alike."""
+        return any(
+            self._name in _arguments(at) or self._name in self._program.names_bound(at) - _declared(at)
+            for at in self._program.enclosing(node)
+            if isinstance(at, FUNCTIONS) and at not in self._outside
+        )
+
+
+def _is_held(program: Program, read: ast.AST, may_return: bool = False, depth: int = 0) -> bool:
+    """Whether a value outlasts the statement that reads it, in the same memory."""
+    at, around = read, program.parents[read]
+    is_inside = False
+    while True:
+        if isinstance(around, ast.Attribute):
+            if not _is_sharing(around.attr):
+                return False
+        elif isinstance(around, ast.Subscript):
+            if around.slice is at or not isinstance(around.ctx, ast.Load):
+                return False
+        elif isinstance(around, (*LITERALS, *COMPREHENSIONS)):
+            is_inside = True
+        elif isinstance(around, ast.BinOp):
+            if not is_inside:
+                return False
+        elif isinstance(around, ast.IfExp):
+            if around.test is at:
+                return False
+        elif isinstance(around, ast.Call) and at is not around.func:
+            if not _is_sharing(last_word(around.func)):
+                return _keeps_argument(program, around, at, depth)
+        elif not isinstance(around, (ast.Call, ast.BoolOp, ast.keyword)):
+            break
+        if not isinstance(around, ast.keyword):
+            at = around
+        around = program.parents[around]
+    if isinstance(around, (ast.For, ast.comprehension)) and around.iter is at and isinstance(around.target, ast.Name):
+        whole = around if isinstance(around, ast.For) else program.parents[around]
+        return _is_name_held(program, whole, around.target.id, depth)
+    if isinstance(around, ast.Return):
+        return not may_return
+    if isinstance(around, ast.AugAssign):
+        return is_inside
+    return not isinstance(
+        around, (ast.Expr, ast.UnaryOp, ast.Compare, ast.FormattedValue, ast.If, ast.While, ast.Assert, ast.Slice)
+    )
+
+
+def _keeps_argument(program: Program, call: ast.Call, argument: ast.AST, depth: int) -> bool:
+    """Whether what is called may keep an argument: what is out of view may, unless it computes something of it."""
+    name = last_word(call.func)
+    if name in PUTTING or depth >= MAX_CALLS:
+        return True
+    found = [
+        node
+        for tree in program.analysis.trees
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name
+    ]
+    if found:
+        return any(_keeps_given(program, function, call, argument, depth) for function in found)
+    is_asking = isinstance(call.func, ast.Name) and name in ASKING
+    return not (is_asking or _is_of_torch(program, call) or _computes(program, call))
+
+
+def _keeps_given(
+    program: Program,
+    function: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
+    call: ast.Call,
+    argument: ast.AST,
+    depth: int,
+) -> bool:
+    """Whether a function in view keeps an argument; an instance of a class does."""
+    if isinstance(function, ast.ClassDef):
+        return True
+    names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
+    if isinstance(program.parents[function], ast.ClassDef) and names[:1] == ["self"]:
+        del names[0]
+    name = next((k.arg for k in call.keywords if k.value is argument), None)
+    if name is None and not any(isinstance(a, ast.Starred) for a in call.args):
+        name = next((n for n, given in zip(names, call.args, strict=False) if given is argument), None)
+    if name is None or name not in _arguments(function):
+        return True
+    return _is_name_held(program, function, name, depth + 1)
+
+
+def _is_name_held(program: Program, around: ast.AST, name: str, depth: int) -> bool:
+    """Whether what a name stands for in a loop or a function is held from there."""
+    return any(
+        _is_held(program, node, depth=depth)
+        for node in ast.walk(around)
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
+    )
+
+
+def _computes(program: Program, call: ast.Call) -> bool:
+    """Whether a call made nodes of a graph: a network does, and what only notes something does not."""
+    return not isinstance(program.parents[call], ast.Expr) and any(
+        call is site.node
+        for run in program.runs
+        for node in run.machine.nodes
+        if not node.leaf
+        for site in (node.site, *calls_of(node.chain))
+    )
+
+
+def _is_of_torch(program: Program, call: ast.Call) -> bool:
+    """Whether what is called is imported from `torch` or `numpy`; what these keep is meant to follow the parameters."""
+    root = call.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return isinstance(root, ast.Name) and any(
+        (alias.asname or alias.name.partition(".")[0]) == root.id
+        and (alias.name if isinstance(s, ast.Import) else s.module or "").partition(".")[0] in ("torch", "numpy")
+        for s in ast.walk(program.file_of(call))
+        if isinstance(s, (ast.Import, ast.ImportFrom))
+        for alias in s.names
+    )
+
+
+def _source(value: ast.expr) -> ast.expr:
+    """`image` of `image.detach()[0]`, and of `Variable(image)`; what is computed is its own source."""
+    while True:
+        if isinstance(value, ast.Subscript) or (isinstance(value, ast.Attribute) and _is_sharing(value.attr)):
+            value = value.value
+        elif not isinstance(value, ast.Call) or not _is_sharing(last_word(value.func)):
+            return value
+        elif value.args and (isinstance(value.func, ast.Name) or last_word(value.func) in WRAPPING):
+            value = value.args[0]
+        elif isinstance(value.func, ast.Attribute):
+            value = value.func.value
+        else:
+            return value
+
+
+def _bound_to(program: Program, target: ast.expr) -> Iterator[ast.expr]:
+    """The values that a name is bound to where it is written; of what a loop goes through, the whole."""
+    around = program.parents[target]
+    if isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr)) and around.value is not None:
+        yield around.value
+    elif isinstance(around, LOOPS) and not isinstance(around, ast.While):
+        yield around.iter
+    elif isinstance(around, (ast.Tuple, ast.List)):
+        for value in _bound_to(program, around):
+            if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(around.elts):
+                yield value.elts[around.elts.index(target)]
+            else:
+                yield value
+
+
+def _is_sharing(name: str) -> bool:
+    return name in SHARING or lookup(name).view
+
+
+def _declared(scope: ast.AST) -> set[str]:
+    """The names that a function says are not its own."""
+    return {name for s in ast.walk(scope) if isinstance(s, (ast.Global, ast.Nonlocal)) for name in s.names}
+
+
+def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
+    given = function.args
+    every = (*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg)))
+    return {a.arg for a in every}
+
+
+def _end(node: ast.AST | None) -> int:
+    return getattr(node, "end_lineno", 0)
