@@ -12,22 +12,23 @@ from autodetach.source import Edit
 
 @dataclass(frozen=True, eq=False, slots=True)
 class UpdateInPlace:
-    """Turn consecutive assignments `x = x + ...` into in-place ones.
+    """Turn assignments `x = x + ...` into in-place ones.
 
     `wrap` puts them into a `torch.no_grad()` block; `forget` are texts of parameters whose `.grad` is set to None
-    behind it.
+    behind it. `among` are the consecutive statements that go into the block, if these are more than `statements`.
     """
 
     statements: tuple[ast.Assign, ...]
     wrap: bool
     forget: tuple[str, ...] = ()
+    among: tuple[ast.stmt, ...] = ()
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         if not self.wrap:
             return tuple(edit for s in self.statements for edit in self._in_place(tree, s))
         changes = [e for s in self.statements for e in self._in_place(tree, s)]
         forgotten = (f"{name}.grad = None" for name in self.forget)
-        return (under_no_grad(tree, self.statements, changes, forgotten),)
+        return (under_no_grad(tree, self.among or self.statements, changes, forgotten),)
 
     def _in_place(self, tree: Tree, statement: ast.Assign) -> tuple[Edit, ...]:
         """`w = w - x` -> `w -= x`: the second `w`, the operator and the white space around it go."""

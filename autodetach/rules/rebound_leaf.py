@@ -40,6 +40,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import NonLeafGrad
@@ -54,18 +55,60 @@ KEPT = "something else holds the tensor as it was, and would see the update"
 
 def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
-    for owner, reader in _reads(program):
-        statements = _updates(program, owner, reader)
+    reads = list(_reads(program))
+    tensors = _Tensors({owner for owner, _ in reads}, _growing_updates(program))
+    for owner, reader in reads:
+        statements = _updates(program, owner, reader, tensors)
         if statements and statements[0] not in seen:
             seen.update(statements)
             yield _suspect(program, statements, reader)
+    for statement, growth in tensors.growing.items():
+        if statement not in seen:
+            group = tensors.group(program, statement)
+            seen.update(group)
+            yield _growing(program, growth, group)
+
+
+def _growing_updates(program: Program) -> dict[ast.Assign, Growth]:
+    """The updates that keep the graph of all passes, each with the first growth that shows it."""
+    found: dict[ast.Assign, Growth] = {}
     for growth in program.growths:
         if growth.kind == "chain" and growth.linear and not growth.elements:
             statement = program.statement(growth.node.site.node)
-            if statement is not None and is_update(statement) and statement not in seen:
-                group = _group(program, statement)
-                seen.update(group)
-                yield _growing(program, growth, group)
+            if statement is not None and is_update(statement):
+                found.setdefault(statement, growth)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Tensors:
+    """What is seen to be rebound: `owners` of gradients that are None, and updates whose graph is `growing`."""
+
+    owners: set[str]
+    growing: dict[ast.Assign, Growth]
+
+    def group(self, program: Program, statement: ast.Assign) -> list[ast.stmt]:
+        """The updates of tensors in the run of consecutive updates around a statement."""
+        block = program.block(statement)
+        at = block.index(statement)
+        begin = at
+        while begin > 0 and self._goes_along(program, block[begin - 1]):
+            begin -= 1
+        end = at
+        while end + 1 < len(block) and self._goes_along(program, block[end + 1]):
+            end += 1
+        return [s for s in block[begin : end + 1] if s is statement or self._rebinds(s)]
+
+    def _goes_along(self, program: Program, statement: ast.stmt) -> bool:
+        """Whether a statement is an update that may stand under `no_grad`: what has a graph of its own may not."""
+        return is_update(statement) and (self._rebinds(statement) or not _has_graph(program, statement))
+
+    def _rebinds(self, statement: ast.stmt) -> bool:
+        """Whether an update is that of a tensor with a gradient of its own, and not of a counter, rate or list."""
+        if not is_update(statement):
+            return False
+        name = spelled(statement.targets[0])
+        return statement in self.growing or name in self.owners or _reads_grad(statement.value, name)
 
 
 def _reads(program: Program) -> Iterator[tuple[str, ast.AST]]:
@@ -76,7 +119,16 @@ def _reads(program: Program) -> Iterator[tuple[str, ast.AST]]:
                 yield spelled(fact.site.node.value), fact.site.node
 
 
-def _updates(program: Program, owner: str, reader: ast.AST) -> list[ast.stmt]:
+def _has_graph(program: Program, statement: ast.stmt) -> bool:
+    """Whether a statement computes something that can be differentiated."""
+    return any(
+        node.at is not None and node.at[0] is statement and not node.weak
+        for run in program.runs
+        for node in run.machine.nodes
+    )
+
+
+def _updates(program: Program, owner: str, reader: ast.AST, tensors: _Tensors) -> list[ast.stmt]:
     """The statements that rebind `owner` by an update of itself, with their neighbours of the same form."""
     scope = program.scope(reader)
     comprehension = next((at for at in program.enclosing(reader) if isinstance(at, ast.ListComp)), None)
@@ -94,7 +146,7 @@ def _updates(program: Program, owner: str, reader: ast.AST) -> list[ast.stmt]:
         return []
     for node in ast.walk(scope):
         if is_update(node) and spelled(node.targets[0]) == owner and _may_run_again(program, node):
-            return list(_group(program, node))
+            return tensors.group(program, node)
     return []
 
 
@@ -104,19 +156,6 @@ def _may_run_again(program: Program, node: ast.AST) -> bool:
         isinstance(at, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef))
         for at in program.enclosing(node)
     )
-
-
-def _group(program: Program, statement: ast.Assign) -> list[ast.stmt]:
-    """The run of consecutive updates around a statement."""
-    block = program.block(statement)
-    at = block.index(statement)
-    begin = at
-    while begin > 0 and is_update(block[begin - 1]):
-        begin -= 1
-    end = at
-    while end + 1 < len(block) and is_update(block[end + 1]):
-        end += 1
-    return block[begin : end + 1]
 
 
 def _names(statements: list[ast.stmt]) -> list[str]:
@@ -180,7 +219,7 @@ def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None)
         return
     assigns = tuple(s for s in statements if isinstance(s, ast.Assign))
     names = _names(statements)
-    forget = tuple(n for n in names if not _forgotten(program, first, n) and _uses_grad(program, first, n))
+    forget = tuple(n for n in names if not _forgotten(program, first, n) and _reads_grad(program.scope(first), n))
     shown = ", ".join(f"`{n}`" for n in names)
     if any(is_kept(program, first, n) for n in names):
         leaves = tuple(ReplaceExpression(s.value, "({}).detach().requires_grad_()") for s in assigns)
@@ -193,9 +232,15 @@ def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None)
     elif program.imports_torch(first):
         yield Candidate(
             f"update {shown} in place, under `torch.no_grad()`",
-            (UpdateInPlace(assigns, wrap=True, forget=forget),),
+            (UpdateInPlace(assigns, True, forget, _among(program, assigns)),),
             doubt,
         )
+
+
+def _among(program: Program, updates: tuple[ast.Assign, ...]) -> tuple[ast.stmt, ...]:
+    """The statements from the first update to the last."""
+    block = program.block(updates[0])
+    return tuple(block[block.index(updates[0]) : block.index(updates[-1]) + 1])
 
 
 def _is_no_grad(node: ast.With) -> bool:
@@ -204,11 +249,8 @@ def _is_no_grad(node: ast.With) -> bool:
     )
 
 
-def _uses_grad(program: Program, statement: ast.stmt, name: str) -> bool:
-    return any(
-        isinstance(n, ast.Attribute) and n.attr == "grad" and spelled(n.value) == name
-        for n in ast.walk(program.scope(statement))
-    )
+def _reads_grad(around: ast.AST, name: str) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr == "grad" and spelled(n.value) == name for n in ast.walk(around))
 
 
 def _forgotten(program: Program, statement: ast.stmt, name: str) -> bool:
