@@ -106,7 +106,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     )
 
 
-def _is_linked(before: Program, after: Program, place: tuple[str, str, int]) -> bool:
+def _is_linked(before: Program, after: Program, place: tuple[object, ...]) -> bool:
     """Whether a place still links the graph of every pass to the next one, as where the sum begins with history.
 
     If it is spelled otherwise by now, it is one that links them and was not there before.
@@ -115,7 +115,7 @@ def _is_linked(before: Program, after: Program, place: tuple[str, str, int]) -> 
     return place in linked or not linked <= _linked(before)
 
 
-def _linked(program: Program) -> set[tuple[str, str, int]]:
+def _linked(program: Program) -> set[tuple[object, ...]]:
     """The places of a program that link graph to that of earlier passes: function, text and number."""
     return {(node.site.scope, *program.spot(node.site.node)) for run in program.runs for node in linked_nodes(run)}
 

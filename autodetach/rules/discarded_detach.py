@@ -63,7 +63,7 @@ def _suspect(program: Program, fact: DroppedDetach) -> Suspect:
         StoryStep(line(dropped), "makes a detached copy and drops it: the graph stays"),
     )
     return Suspect(
-        ("AD402", fact.site.scope, spelled(fact.statement)),
+        ("AD402", program.home(fact.statement), spelled(fact.statement)),
         dropped,
         f"`{text(dropped)}` does nothing: its result is dropped",
         Severity.WARNING,

@@ -53,7 +53,7 @@ def find(program: Program) -> Iterator[Suspect]:
             if isinstance(fact, RenamedKeyword) and fact.keyword not in seen:
                 seen.add(fact.keyword)
                 if not _knows_both(program, fact.call):
-                    yield _suspect(fact)
+                    yield _suspect(program, fact)
 
 
 def _knows_both(program: Program, call: ast.Call) -> bool:
@@ -66,11 +66,11 @@ def _knows_both(program: Program, call: ast.Call) -> bool:
     )
 
 
-def _suspect(fact: RenamedKeyword) -> Suspect:
+def _suspect(program: Program, fact: RenamedKeyword) -> Suspect:
     keyword, call = fact.keyword, fact.call
     story = (StoryStep(line(keyword), f"`{keyword.arg}` is called `{NEW}` since PyTorch 0.2"),)
     return Suspect(
-        ("AD403", fact.site.scope, spelled(call)),
+        ("AD403", program.home(call), spelled(call)),
         keyword,
         f"`{text(call)}` raises: `backward` has no `{keyword.arg}` any more",
         Severity.ERROR,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeGuard
@@ -74,8 +75,29 @@ class Program:
         """Whether a node stands in another file than the analysed one, which other programs may import, too."""
         return self.file_of(node) is not self.tree
 
-    def spot(self, node: ast.AST) -> tuple[str, int]:
-        """A node for a key: its `stable` text, and how many of the same stand before it in its function or class."""
+    def home(self, node: ast.AST) -> tuple[str, int]:
+        """The definition around a node for a key: its qualified name, and how many of that name come before it."""
+        at: ast.AST = self.scope(node)
+        while isinstance(at, ast.Lambda):
+            at = self.scope(at)
+        return self._homes.get(at, ("", 0))
+
+    @cached_property
+    def _homes(self) -> dict[ast.AST, tuple[str, int]]:
+        """The files, functions and classes: those of a name may be several, as in cells of a notebook run again."""
+        found: dict[ast.AST, tuple[str, int]] = {}
+        counts: Counter[str] = Counter()
+        for tree in self.analysis.trees:
+            for name, node in (("", tree), *_definitions(tree, "")):
+                found[node] = name, counts[name]
+                counts[name] += 1
+        return found
+
+    def spot(self, node: ast.AST) -> tuple[str, int, str, int]:
+        """A node for a key: its `stable` text, how many of the same stand before it in its function or class, and that.
+
+        Two functions may have the same name, and the same text.
+        """
         scope = self.scope(node)
         alike = self._spots.get((scope, type(node)))
         if alike is None:
@@ -85,7 +107,7 @@ class Program:
                     alike.setdefault(stable(other), []).append(_start(other))
             for places in alike.values():
                 places.sort()
-        return stable(node), bisect_left(alike.get(stable(node), []), _start(node))
+        return stable(node), bisect_left(alike.get(stable(node), []), _start(node)), *self.home(node)
 
     @cached_property
     def _spots(self) -> dict[tuple[ast.AST, type[ast.AST]], dict[str, list[tuple[int, int]]]]:
@@ -155,6 +177,17 @@ class Program:
             isinstance(s, ast.Import) and any(a.name == "torch" and a.asname is None for a in s.names)
             for s in ast.walk(self.file_of(node))
         )
+
+
+def _definitions(around: ast.AST, prefix: str) -> Iterator[tuple[str, ast.AST]]:
+    """The functions and classes in a block, by their qualified names, in order."""
+    for name in (*BLOCKS, "handlers", "cases"):
+        for inner in getattr(around, name, ()):
+            if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                yield prefix + inner.name, inner
+                yield from _definitions(inner, f"{prefix}{inner.name}.")
+            else:
+                yield from _definitions(inner, prefix)
 
 
 def _names(node: ast.AST) -> Iterator[ast.Name]:
