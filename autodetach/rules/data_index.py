@@ -60,7 +60,7 @@ def _suspect(program: Program, fact: DataRead) -> Suspect:
         message = f"`{text(node)}` reads a value behind autograd's back"
     severity = Severity.ERROR if fact.raises else Severity.WARNING
     # Which of those that read alike: a repair of one must not move the others, even on its own line.
-    key = ("AD401", program.home(node), spelled(node), program.occurrence(_root(owner)))
+    key = ("AD401", spelled(node), *program.spot(_root(owner)))
     return Suspect(key, node, message, severity, story, True, (), lambda: _candidates(node, owner), is_spelling=True)
 
 

@@ -47,25 +47,6 @@ class Program:
                 found.update(parents_in(statement))
         return found
 
-    def occurrence(self, node: ast.expr) -> int:
-        """How many times the name that a node reads was written before it in its file: the same after most repairs."""
-        if not isinstance(node, ast.Name):
-            return 0
-        places = self._places.get((self.file_of(node), node.id), [])
-        return bisect_left(places, (node.lineno, node.col_offset))
-
-    @cached_property
-    def _places(self) -> dict[tuple[ast.Module, str], list[tuple[int, int]]]:
-        """Lines and columns of each name in each file, in order."""
-        found: dict[tuple[ast.Module, str], list[tuple[int, int]]] = {}
-        for tree in self.analysis.trees:
-            for node in ast.walk(tree):
-                if isinstance(node, ast.Name):
-                    found.setdefault((tree, node.id), []).append((node.lineno, node.col_offset))
-        for places in found.values():
-            places.sort()
-        return found
-
     def file_of(self, node: ast.AST) -> ast.Module:
         """The tree of the file in which a node stands."""
         *_, last = (node, *self.enclosing(node))
