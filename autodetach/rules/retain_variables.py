@@ -70,7 +70,7 @@ def _suspect(program: Program, fact: RenamedKeyword) -> Suspect:
     keyword, call = fact.keyword, fact.call
     story = (StoryStep(line(keyword), f"`{keyword.arg}` is called `{NEW}` since PyTorch 0.2"),)
     return Suspect(
-        ("AD403", program.home(call), spelled(call)),
+        ("AD403", spelled(call), *program.spot(call.func)),
         keyword,
         f"`{text(call)}` raises: `backward` has no `{keyword.arg}` any more",
         Severity.ERROR,
