@@ -159,9 +159,13 @@ def _raising(
 
 
 def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
-    """Retained graph of an earlier pass is walked again in a later one, with a step in between: no error, but wrong."""
+    """Retained graph of an earlier pass is walked again in a later one, with a step in between: no error, but wrong.
+
+    Of each loop, the first differentiation that does so is told.
+    """
     if not any(d.retain for d in run.machine.differentiations):
         return
+    told: set[object] = set()
     for d in run.machine.differentiations:
         if d.create_graph or d.raised:
             continue
@@ -172,10 +176,13 @@ def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
             apart = diverge(node.loops, d.loops)
             if old is None or apart is None or not stepped_between(run, old, d) or apart[0] not in old.loops:
                 continue
+            loop = apart[1].activation.node or apart[1].activation
+            if loop in told:
+                continue
             crossed = list(crossings(d, apart[1]))
             if crossed and not (d.kind == "grad" and _are_cut(run, crossed)):
+                told.add(loop)
                 yield _retained(program, run, d, node, apart, crossed)
-                return
 
 
 def _is_unrolled(d: Differentiation) -> bool:
