@@ -379,3 +379,91 @@ def test_what_a_switch_keeps_from_being_walked_is_in_doubt(branch: str, is_safe:
     assert finding.code == "AD103"
     assert finding.fix is not None
     assert (finding.fix.applicability is Applicability.SAFE) == is_safe
+
+
+TWO_FITS = """\
+import torch
+
+x, y = torch.randn(12, 3), torch.randn(12)
+w = torch.zeros(3, requires_grad=True)
+for step in range(5):
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    w.grad = None
+w = torch.zeros(3, requires_grad=True)
+for step in range(5):
+    loss = (x @ w - y).abs().mean()
+    loss.backward()
+    w = w - 0.1 * w.grad
+"""
+
+
+def test_gradient_that_another_loop_forgets_is_forgotten_in_this_one() -> None:
+    fixed = fix(Source.from_bytes(TWO_FITS.encode(), "program.py"), CheckOptions(), unsafe=False)
+    assert fixed.source.text.endswith("        w -= 0.1 * w.grad\n    w.grad = None\n")
+
+
+ZEROED_AND_KEPT = """\
+import torch
+
+x, y = torch.randn(12, 3), torch.randn(12)
+w = torch.randn(3, requires_grad=True)
+seen = []
+for step in range(5):
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w = w - 0.1 * w.grad
+        w.grad.zero_()
+    seen.append((step, w.detach()))
+"""
+
+
+def test_a_new_leaf_has_no_gradient_that_could_be_zeroed() -> None:
+    (finding,) = check(Source.from_bytes(ZEROED_AND_KEPT.encode(), "program.py"), CheckOptions()).findings
+    assert finding.fix is not None
+    assert finding.fix.applicability is Applicability.UNSAFE
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("print(w.detach(), f'{w}', w.shape)", "update `w` in place, under `torch.no_grad()`"),
+        ("kept.append(w.detach().clone())", "update `w` in place, under `torch.no_grad()`"),
+        ("noted(kept, w.norm())", "update `w` in place, under `torch.no_grad()`"),
+        ("shown(w.detach())", "update `w` in place, under `torch.no_grad()`"),
+        ("kept += [w.detach()]", "make `w` a new leaf"),
+        ("kept = kept + [(step, {'w': w.data})]", "make `w` a new leaf"),
+        ("noted(kept, value=w)", "make `w` a new leaf"),
+        ("record(w.detach())", "make `w` a new leaf"),
+        ("first = w[0]", "make `w` a new leaf"),
+        ("for p in (w,): kept.append(p)", "make `w` a new leaf"),
+    ],
+)
+def test_what_something_else_holds_is_not_changed_in_place(line: str, message: str) -> None:
+    text = f"""\
+import torch
+from elsewhere import record
+
+def noted(where, value):
+    where.append(value)
+
+def shown(value):
+    print(value.sum())
+
+x, y = torch.randn(12, 3), torch.randn(12)
+w, kept = torch.zeros(3, requires_grad=True), []
+for step in range(5):
+    loss = ((x @ w - y) ** 2).mean()
+    loss.backward()
+    w = w - 0.1 * w.grad
+    {line}
+"""
+    (finding,) = (
+        f for f in check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings if f.code == "AD303"
+    )
+    assert finding.fix is not None
+    assert finding.fix.applicability is Applicability.SAFE
+    assert finding.fix.message == message

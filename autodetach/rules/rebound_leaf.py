@@ -48,7 +48,7 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.kept import is_kept
-from autodetach.view.program import Program, is_update, line, observed_of, text
+from autodetach.view.program import LOOPS, Program, is_update, line, observed_of, text
 
 KEPT = "something else holds the tensor as it was, and would see the update"
 
@@ -171,7 +171,7 @@ def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> S
         StoryStep(line(reader), f"next pass: `{text(reader)}` is None"),
     )
     return Suspect(
-        ("AD303", program.spot(first)),
+        ("AD303", *program.spot(_change(first))),
         first,
         f"the update rebinds {shown} to a tensor that is no leaf: its `.grad` is None from then on",
         Severity.ERROR,
@@ -180,6 +180,13 @@ def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> S
         (),
         lambda: _candidates(program, statements, None),
     )
+
+
+def _change(statement: ast.stmt) -> ast.AST:
+    """`lr * w.grad` of `w = w - lr * w.grad`: that stays where it is, whatever becomes of the statement."""
+    assert isinstance(statement, ast.Assign)
+    value = statement.value.elt if isinstance(statement.value, ast.ListComp) else statement.value
+    return value.right if isinstance(value, ast.BinOp) else value
 
 
 def _growing(program: Program, growth: Growth, statements: list[ast.stmt]) -> Suspect:
@@ -192,7 +199,7 @@ def _growing(program: Program, growth: Growth, statements: list[ast.stmt]) -> Su
         StoryStep(line(statements[0]), "every pass adds a node: the graph of all passes is kept"),
     )
     return Suspect(
-        ("AD303", program.spot(statements[0])),
+        ("AD303", *program.spot(_change(statements[0]))),
         statements[0],
         f"the update rebinds {shown} to a tensor that is no leaf, and keeps the graph of all passes",
         Severity.WARNING,
@@ -223,7 +230,8 @@ def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None)
     shown = ", ".join(f"`{n}`" for n in names)
     if any(is_kept(program, first, n) for n in names):
         leaves = tuple(ReplaceExpression(s.value, "({}).detach().requires_grad_()") for s in assigns)
-        yield Candidate(f"make {shown} a new leaf", leaves, doubt)
+        if not any(_is_zeroed(program, first, n) for n in names):
+            yield Candidate(f"make {shown} a new leaf", leaves, doubt)
         doubt = doubt or KEPT
     guard = next((at for at in program.enclosing(first) if isinstance(at, ast.With) and _is_no_grad(at)), None)
     if guard is not None:
@@ -254,13 +262,28 @@ def _reads_grad(around: ast.AST, name: str) -> bool:
 
 
 def _forgotten(program: Program, statement: ast.stmt, name: str) -> bool:
-    """Whether the program zeroes the gradient itself."""
-    for node in ast.walk(program.scope(statement)):
+    """Whether the program zeroes the gradient itself, in the same loop."""
+    scope = program.scope(statement)
+    loops = (at for at in program.enclosing(statement) if isinstance(at, LOOPS) and program.scope(at) is scope)
+    *_, around = (scope, *loops)
+    return any(_zeroing(around, name)) or any(
+        isinstance(node, ast.Assign) and any(spelled(t) == f"{name}.grad" for t in node.targets)
+        for node in ast.walk(around)
+    )
+
+
+def _is_zeroed(program: Program, statement: ast.stmt, name: str) -> bool:
+    """Whether the program zeroes the gradient without asking if there is any: a new leaf has none."""
+    return any(
+        not any(isinstance(at, ast.If) for at in program.enclosing(call))
+        for call in _zeroing(program.scope(statement), name)
+    )
+
+
+def _zeroing(around: ast.AST, name: str) -> Iterator[ast.Call]:
+    for node in ast.walk(around):
         if isinstance(node, ast.Call) and spelled(node.func) in (f"{name}.grad.zero_", f"{name}.grad.data.zero_"):
-            return True
-        if isinstance(node, ast.Assign) and any(spelled(t) == f"{name}.grad" for t in node.targets):
-            return True
-    return False
+            yield node
 
 
 RULE = rule(__doc__, "AD303", "rebound-leaf", find)
