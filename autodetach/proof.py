@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from autodetach.further import ended_further_on
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, Loops, Node, between, diverge, within
 from autodetach.machine.likeness import Likeness
@@ -40,9 +41,9 @@ def compare(before: Run, after: Run, meant: Candidate, elsewhere: Trained) -> Ve
     `elsewhere` is what each place that steps parameters still trains on the path that shows the fault, if a candidate
     cuts on purpose: with other options, some of it may be trained by nothing but what is cut.
     """
+    if before.stopped_by and after.finished and (not after.stopped_by or ended_further_on(before, after)):
+        return Verdict(True, True)  # the first program ended early on this path: the second may go on
     if not after.finished or after.stopped_by != before.stopped_by:
-        if before.stopped_by and after.finished:
-            return Verdict(True, True)  # the first program ended early on this path: the second may go on
         return Verdict(False, False, "the edited program ends differently")
     if meant.gathers:
         return _compare_places(before, after)

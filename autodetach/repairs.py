@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.decoding import SourceError
 from autodetach.finding import Applicability, Fix
+from autodetach.further import is_hidden
 from autodetach.project import Files
 from autodetach.source import Edit
 from autodetach.suspect import EARLIER, Candidate
@@ -174,8 +175,9 @@ class Repairs:
             faults = self._identities(trial.whole())
         if suspect.identity in faults or (suspect.lasts is not None and suspect.lasts(trial.one(home))):
             return "the fault is still there"
-        if faults - self._known:
-            return f"another fault comes: {faults - self._known}"
+        new = faults - self._known
+        if new and not self._were_hidden(new, suspect, trial):
+            return f"another fault comes: {new}"
         try:
             lost = self._lost_names(edits)
         except (SyntaxError, RecursionError, MemoryError) as error:
@@ -184,6 +186,15 @@ class Repairs:
             return f"nothing binds {lost} any more"
         proven = self._as_proven(suspect, candidate, edits, verdict)
         return replace(proven, why_unsafe=NO_TENSOR) if proven.why_unsafe is None and trial.asks_more(home) else proven
+
+    def _were_hidden(self, new: set[tuple[object, ...]], suspect: Suspect, trial: Trial) -> bool:
+        """Whether faults only come to light: of the same kind, they stand where the program ends before."""
+        return all(
+            other.code == suspect.code and is_hidden(other.node, before, trial.run(number))
+            for number, before in enumerate(self._analysis.runs)
+            for other in self._suspects(trial.one(number))
+            if other.identity in new
+        )
 
     def _lost_names(self, edits: Edits) -> list[str]:
         """The names that are read in an edited file, and bound only in the one that it was."""

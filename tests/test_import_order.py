@@ -96,7 +96,7 @@ ORDER = (
     "rules.*",
     "rules",
     # Where the three of them meet.
-    "relevance undefined",
+    "relevance undefined further",
     "proof faults project",
     "trial again",
     "repairs",

@@ -79,12 +79,16 @@ MISSING = _Missing()
 
 
 class Raised(Exception):
-    """The analysed program raises. `name` is the exception's class name as far as it is known."""
+    """The analysed program raises. `name` is the exception's class name as far as it is known.
+
+    `ended` are the statements that it has ended so far, the innermost first.
+    """
 
     def __init__(self, name: str, value: Value = None) -> None:
         super().__init__(name)
         self.name = name
         self.value = value
+        self.ended: list[ast.stmt] = []
 
 
 class OutOfFuel(Exception):

@@ -40,11 +40,21 @@ MIN_ENTRIES = 3
 """With fewer entry points, watching whether others notice them costs more than it spares."""
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Stop:
+    """Where an error ended the program `tree`: the statements that it `ended`, and what had been `executed`."""
+
+    tree: ast.Module
+    ended: tuple[ast.stmt, ...]
+    executed: frozenset[ast.stmt]
+
+
 @dataclass(eq=False, slots=True)
 class Run:
     """One path through the program, and what the machine saw on it; `fuel` is what it was given.
 
-    `called` are the functions that the program has called by itself, by their qualified names.
+    `called` are the functions that the program has called by itself, by their qualified names. `stopped_by` is the
+    name of the error that ended it, if there is a `stop`.
     """
 
     policy: Policy
@@ -53,6 +63,7 @@ class Run:
     called: frozenset[str] = frozenset()
     finished: bool = True
     stopped_by: str = ""
+    stop: Stop | None = None
     entries: list[str] = field(default_factory=list)
     apart: Apart | None = None
 
@@ -308,6 +319,7 @@ def run_once(
             machine.block(tree.body, machine.globals)
         except Raised as error:
             run.stopped_by = error.name
+            run.stop = Stop(tree, tuple(error.ended), frozenset(machine.executed))
         run.called = frozenset(f.qualname for f in functions_of(machine) if f.called)
         reach = reach_of(tree, project)
         elsewhere = called if policy.flips else frozenset()
@@ -359,7 +371,7 @@ class Paths:
         if first is not None and first.apart is not None and first.finished:
             seen = first.apart.other(policy, fuel)
             if seen is not None:
-                return Run(policy, seen, fuel, first.called, stopped_by=first.stopped_by, entries=first.entries)
+                return replace(first, policy=policy, machine=seen, fuel=fuel, finished=True, apart=None)
         is_default = not policy.flips
         run = run_once(
             self._tree,

@@ -90,6 +90,9 @@ class Statements(Imports):
                 trail.append((statement, frame))
                 try:
                     signal = handler(statement, frame)
+                except Raised as error:
+                    error.ended.append(statement)
+                    raise
                 finally:
                     trail.pop()
                 if signal is not None:
