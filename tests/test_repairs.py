@@ -432,7 +432,7 @@ def test_a_new_leaf_has_no_gradient_that_could_be_zeroed() -> None:
     [
         ("print(w.detach(), f'{w}', w.shape)", "update `w` in place, under `torch.no_grad()`"),
         ("kept.append(w.detach().clone())", "update `w` in place, under `torch.no_grad()`"),
-        ("noted(kept, w.norm())", "update `w` in place, under `torch.no_grad()`"),
+        ("noted(kept, w.norm().item())", "update `w` in place, under `torch.no_grad()`"),
         ("shown(w.detach())", "update `w` in place, under `torch.no_grad()`"),
         ("kept += [w.detach()]", "make `w` a new leaf"),
         ("kept = kept + [(step, {'w': w.data})]", "make `w` a new leaf"),
