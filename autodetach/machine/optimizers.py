@@ -128,7 +128,7 @@ def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
             m.zero(optimizer_leaves(m, this), site)
             return None
         if name == "add_param_group":
-            leaves = [leaf for v in args for leaf in leaves_of(m, v, site)]
+            leaves = [leaf for v in (*args, *kwargs.values()) for leaf in leaves_of(m, v, site)]
             held = this.attrs.get("#leaves")
             if isinstance(held, Sequence):
                 held.items.extend(leaves)
