@@ -98,7 +98,7 @@ def put(
     if m.truncated_since(this.born):
         this.exact = False
     if isinstance(this.maxlen, int) and len(this.items) > this.maxlen:
-        this.items.pop(0)
+        this.items.pop(-1 if at == 0 else 0)
     m.store(this, value, element, site, how)
 
 
@@ -111,6 +111,8 @@ def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Si
         put(m, this, args[0], _element(site, 0), site, "append", 0)
         return None
     if name == "insert" and len(args) > 1:
+        if this.exact and isinstance(this.maxlen, int) and len(this.items) >= this.maxlen and not m.widening:
+            raise Raised("IndexError")
         put(m, this, args[1], _element(site, 1), site, "append", args[0] if isinstance(args[0], int) else None)
         return None
     if name in ("extend", "update", "extendleft") and args:

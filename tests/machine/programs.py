@@ -2108,6 +2108,51 @@ for name, head in heads.items():
     head.sum().backward(retain_graph=name != "b")
 """,
     ),
+    (
+        "full-deque-filled-on-the-left",
+        """\
+import torch
+from collections import deque
+
+w = torch.ones(3, requires_grad=True)
+states = deque([torch.zeros(3), torch.zeros(3)], maxlen=2)
+for step in range(4):
+    h = torch.tanh(states[0] * w)
+    h.sum().backward()
+    states.appendleft(h)
+""",
+    ),
+    (
+        "full-deque-filled-on-the-left-read-on-the-right",
+        """\
+import torch
+from collections import deque
+
+w = torch.ones(3, requires_grad=True)
+states = deque(maxlen=1)
+states.appendleft(torch.zeros(3))
+for step in range(4):
+    h = torch.tanh(states[-1] * w)
+    h.sum().backward()
+    states.appendleft(h.detach())
+""",
+    ),
+    (
+        "full-deque-refuses-to-insert",
+        """\
+import torch
+from collections import deque
+
+w = torch.ones(3, requires_grad=True)
+loss = (w * w).sum()
+loss.backward()
+states = deque([1, 2], maxlen=2)
+try:
+    states.insert(0, 3)
+except IndexError:
+    loss.backward()
+""",
+    ),
 ]
 
 GENERATORS: list[tuple[str, str]] = [
