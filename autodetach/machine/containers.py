@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import (
     Instance,
     Iterable,
@@ -116,7 +116,8 @@ def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Si
         put(m, this, args[1], _element(site, 1), site, "append", args[0] if isinstance(args[0], int) else None)
         return None
     if name in ("extend", "update", "extendleft") and args:
-        _extend(m, this, args[0], _element(site, 0), site)
+        for i, given in enumerate(args if this.kind == "set" else args[:1]):
+            _extend(m, this, given, _element(site, i), site, 0 if name == "extendleft" else None)
         return None
     if name in ("pop", "popleft"):
         this.dropped = m.clock
@@ -134,7 +135,7 @@ def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Si
         this.exact = True
         return None
     if name == "copy":
-        return Sequence(this.kind, list(this.items), m.clock, this.exact)
+        return copy_of(m, this, this.kind)
     if name == "reverse":
         this.items.reverse()
         return None
@@ -145,11 +146,19 @@ def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Si
                     this.items.remove(item)
                     break
         return None
-    if name in ("sort", "rotate"):
+    if name == "rotate":
+        by = args[0] if args else 1
+        if this.exact and this.items and isinstance(by, int):
+            by %= len(this.items)
+            this.items[:] = [*this.items[-by:], *this.items[:-by]]
+        return None
+    if name == "sort":
         return None
     if name in ("index", "count"):
         return m.fresh("number", lo=0)
-    if name in ("union", "intersection", "difference", "symmetric_difference"):
+    if name == "union":
+        return _united(m, this, args, [_element(site, i) for i in range(len(args))], site)
+    if name in ("intersection", "difference", "symmetric_difference"):
         return Sequence("set", list(this.items), m.clock, False)
     if name == "__len__":
         return length(m, this)
@@ -158,15 +167,33 @@ def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Si
     return m.fresh()
 
 
-def _extend(m: Core, this: Sequence, value: Value, element: ast.expr | None, site: Site) -> None:
+def _extend(m: Core, this: Sequence, value: Value, element: ast.expr | None, site: Site, at: int | None = None) -> None:
     items, exact = m.collect(value, site)
-    inner = element.elts if isinstance(element, (ast.List, ast.Tuple)) and len(element.elts) == len(items) else None
+    elements = element.elts if isinstance(element, (ast.List, ast.Tuple, ast.Set)) else []
+    inner = elements if len(elements) == len(items) else None
     for i, item in enumerate(items):
-        put(
-            m, this, item, inner[i] if inner is not None else element, site, "append" if inner is not None else "extend"
-        )
+        if this.kind == "set" and item in this.items:
+            continue
+        source, how = (element, "extend") if inner is None else (inner[i], "append")
+        put(m, this, item, source, site, how, at)
     if not exact:
         this.exact = False
+
+
+def copy_of(m: Core, this: Sequence, kind: str) -> Sequence:
+    """`list(this)`, `this.copy()`."""
+    made = Sequence(kind, list(this.items), m.clock, this.exact)
+    made.copied = this
+    return made
+
+
+def _united(m: Core, this: Sequence, others: list[Value], sources: list[ast.expr | None], site: Site) -> Sequence:
+    """`this | other`, `this.union(*others)`."""
+    made = copy_of(m, this, "set")
+    _continue(m, this, made, site)
+    for other, source in zip(others, sources, strict=True):
+        _extend(m, made, other, source, site)
+    return made
 
 
 def length(m: Core, this: Value) -> Value:
@@ -192,13 +219,18 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
             if name == "pop":
                 del this.items[key]
             return value
+        counted = _counted_key(m, site) if name == "setdefault" and not is_known(args[0]) else None
+        if counted is not None:
+            if counted not in this.items:
+                set_item(m, this, args[0], fallback, _element(site, 1), site)
+            return this.items[counted][1]
         guess = _under_its_name(m, this, args[0])
         if guess is MISSING:
             guess = _unknown_key(m, this, args[0], site)
         if guess is not MISSING:
             return guess
         if name == "setdefault":
-            this.items[key] = (args[0], fallback)
+            set_item(m, this, args[0], fallback, _element(site, 1), site)
         return fallback
     if name == "update":
         for source in args:
@@ -207,7 +239,7 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
                     set_item(m, this, k, v, _element(site, 0), site)
                 this.exact = this.exact and source.exact
             else:
-                this.exact = False
+                _update_by_pairs(m, this, source, _element(site, 0), site)
         for k, v in kwargs.items():
             set_item(m, this, k, v, None, site)
         return None
@@ -221,6 +253,7 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
         copy = Mapping(m.clock, this.exact)
         copy.items.update(this.items)
         copy.default = this.default
+        copy.copied = this
         return copy
     if name == "popitem" and this.items:
         k, v = this.items.pop(next(reversed(this.items)))
@@ -232,6 +265,20 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
     if name == "__contains__" and args:
         return contains(m, this, args[0], site)
     return m.fresh()
+
+
+def _update_by_pairs(m: Core, this: Mapping, given: Value, element: ast.expr | None, site: Site) -> None:
+    """`kept.update([(key, value)])`, of which the values stand in a display of displays, or `element` has them."""
+    items, exact = m.collect(given, site)
+    rows = element.elts if isinstance(element, (ast.List, ast.Tuple)) and len(element.elts) == len(items) else []
+    this.exact = this.exact and exact
+    for i, pair in enumerate(items):
+        if not isinstance(pair, Sequence) or len(pair.items) != 2:
+            this.exact = False
+            continue
+        row = rows[i] if rows else None
+        source = row.elts[1] if isinstance(row, ast.Tuple) and len(row.elts) == 2 else element
+        set_item(m, this, pair.items[0], pair.items[1], source, site)
 
 
 def _walked(m: Core, this: Mapping, name: str) -> Iterable:
@@ -361,10 +408,13 @@ def _counted(m: Core, this: Sequence, index: Value) -> int | None:
 
 def _counted_key(m: Core, site: Site) -> Hashable | None:
     """What stands for a key that only loops count, as in `kept[f"layer{i}"]`: when these begin anew, so does it."""
-    if not isinstance(site.node, ast.Subscript):
+    node = site.node
+    is_method = isinstance(node, ast.Call) and last_word(node.func) in ("setdefault", "__setitem__")
+    index = node.slice if isinstance(node, ast.Subscript) else _element(site, 0) if is_method else None
+    if index is None:
         return None
-    asked = {n.id for n in ast.walk(site.node.slice) if isinstance(n, ast.Name)}
-    if any(isinstance(n, (ast.Attribute, ast.Call)) for n in ast.walk(site.node.slice)):
+    asked = {n.id for n in ast.walk(index) if isinstance(n, ast.Name)}
+    if any(isinstance(n, (ast.Attribute, ast.Call)) for n in ast.walk(index)):
         return None
     found: list[int] = []
     for current in reversed(m.loops):
@@ -587,7 +637,7 @@ def _are_parts(values: list[Value]) -> bool:
 def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
     if op == "Add" and isinstance(left, Sequence) and isinstance(right, Sequence):
         result = Sequence(left.kind, [*left.items, *right.items], right.born, left.exact and right.exact)
-        adopt(m, left, result)
+        _continue(m, left, result, site)
         if isinstance(site.node, (ast.BinOp, ast.AugAssign)):
             source = site.node.right if isinstance(site.node, ast.BinOp) else site.node.value
             _store_all(m, result, right, source, site)
@@ -605,8 +655,12 @@ def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
     if op == "BitOr" and isinstance(left, Mapping) and isinstance(right, Mapping):
         merged = Mapping(m.clock, left.exact and right.exact)
         merged.items.update(left.items)
-        merged.items.update(right.items)
+        _continue(m, left, merged, site)
+        for key, value in right.items.values():
+            set_item(m, merged, key, value, _right_of(site), site)
         return merged
+    if op == "BitOr" and isinstance(left, Sequence) and left.kind == "set" and isinstance(right, Sequence):
+        return _united(m, left, [right], [_right_of(site)], site)
     if isinstance(left, Sequence) and left.kind == "set":
         return Sequence("set", list(left.items), m.clock, False)
     if isinstance(left, str) and op == "Mod":
@@ -616,12 +670,36 @@ def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
     return MISSING
 
 
+def _continue(m: Core, old: Sequence | Mapping, new: Sequence | Mapping, site: Site) -> None:
+    """`new` goes on with what `old` held, unless it only stands among the arguments of a call (`sum(xs + [x])`)."""
+    statement = m.trail[-1][0] if m.trail else None
+    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)) else None
+    if value is not None and any(n is site.node for n in _outside_of_calls(value)):
+        adopt(m, old, new)
+
+
+def _outside_of_calls(value: ast.expr) -> Iterator[ast.AST]:
+    """The expressions in another one that are no argument of a call, nor a part of one."""
+    stack: list[ast.AST] = [value]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend([node.func] if isinstance(node, ast.Call) else ast.iter_child_nodes(node))
+
+
 def adopt(m: Core, old: Sequence | Mapping, new: Sequence | Mapping) -> None:
     """`new` holds what `old` held (`xs = xs + [x]`): what was stored there is stored here, and it is as old."""
-    new.born = min(old.born, new.born)
+    olds = (old,) if old.copied is None else (old, old.copied)
+    new.born = min(new.born, *(each.born for each in olds))
     for event in m.stored:
-        if event.container is old:
+        if event.container in olds:
             event.container = new
+
+
+def _right_of(site: Site) -> ast.expr | None:
+    """The right operand of an operator."""
+    node = site.node
+    return node.right if isinstance(node, ast.BinOp) else node.value if isinstance(node, ast.AugAssign) else None
 
 
 def _store_all(m: Core, result: Sequence, added: Sequence, source: ast.expr, site: Site) -> None:
@@ -635,6 +713,9 @@ def _store_all(m: Core, result: Sequence, added: Sequence, source: ast.expr, sit
 def augmented(m: Core, op: str, old: Value, right: Value, site: Site) -> Value:
     source = site.node.value if isinstance(site.node, ast.AugAssign) else None
     if op == "Add" and isinstance(old, Sequence) and old.kind in ("list", "deque"):
+        _extend(m, old, right, source, site)
+        return old
+    if op == "BitOr" and isinstance(old, Sequence) and old.kind == "set":
         _extend(m, old, right, source, site)
         return old
     if op == "BitOr" and isinstance(old, Mapping) and isinstance(right, Mapping):

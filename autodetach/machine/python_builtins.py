@@ -345,7 +345,7 @@ def maker_of(kind: str) -> Handler:
         if not args:
             return Sequence(kind, [], m.clock)
         if isinstance(args[0], Sequence) and kind != "set":
-            return Sequence(kind, list(args[0].items), m.clock, args[0].exact)
+            return containers.copy_of(m, args[0], kind)
         items, exact = m.collect(args[0], site, 64)
         return Sequence(kind, items, m.clock, exact)
 

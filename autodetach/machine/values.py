@@ -137,9 +137,10 @@ class Sequence:
 
     `dropped` is the time at which an item was last taken out. `filled`: whether there is anything in it, where a filter
     decides that and it is not known which elements pass. `holder`: what it was last put into, and as which value.
+    `copied`: what it was made from as a copy, element by element.
     """
 
-    __slots__ = ("attrs", "born", "dropped", "exact", "filled", "holder", "items", "kind", "maxlen")
+    __slots__ = ("attrs", "born", "copied", "dropped", "exact", "filled", "holder", "items", "kind", "maxlen")
 
     def __init__(self, kind: str, items: list[Value], born: int = 0, exact: bool = True) -> None:
         self.kind = kind
@@ -150,6 +151,7 @@ class Sequence:
         self.filled: Sym | None = None
         self.dropped = 0
         self.holder: tuple[Sequence | Mapping, Value] | None = None
+        self.copied: Sequence | None = None
         self.attrs: dict[str, Value] = {}
 
     def __repr__(self) -> str:
@@ -159,10 +161,10 @@ class Sequence:
 class Mapping:
     """A dict: hashable form of the key -> (key, value); `exact` is false once it may hold other keys.
 
-    `holder`: what it was last put into, and as which value.
+    `holder`: what it was last put into, and as which value. `copied`: what it was made from as a copy.
     """
 
-    __slots__ = ("born", "default", "exact", "holder", "items")
+    __slots__ = ("born", "copied", "default", "exact", "holder", "items")
 
     def __init__(self, born: int = 0, exact: bool = True) -> None:
         self.items: dict[Hashable, tuple[Value, Value]] = {}
@@ -170,6 +172,7 @@ class Mapping:
         self.exact = exact
         self.default: Value = None
         self.holder: tuple[Sequence | Mapping, Value] | None = None
+        self.copied: Mapping | None = None
 
     def __repr__(self) -> str:
         return f"dict{[(k, v) for k, v in self.items.values()]!r}"

@@ -2153,6 +2153,133 @@ except IndexError:
     loss.backward()
 """,
     ),
+    (
+        "deque-turned-round",
+        """\
+import torch
+from collections import deque
+
+w = torch.ones(3, requires_grad=True)
+states = deque([torch.zeros(3), torch.zeros(3), torch.zeros(3)])
+for step in range(4):
+    h = torch.tanh(states[0] * w)
+    h.sum().backward()
+    states[-1] = h
+    states.rotate(1)
+""",
+    ),
+    (
+        "deque-turned-back",
+        """\
+import torch
+from collections import deque
+
+w = torch.ones(3, requires_grad=True)
+walked = (w * w).sum()
+walked.backward()
+losses = deque([walked, (w * w).sum(), (w * w).sum()])
+losses.rotate(-1)
+losses[0].backward()
+losses.rotate(5)
+losses[1].backward()
+losses[0].backward()
+""",
+    ),
+    (
+        "deque-extended-on-the-left",
+        """\
+import torch
+from collections import deque
+
+w = torch.ones(3, requires_grad=True)
+losses = deque([(w * w).sum()])
+losses[0].backward()
+losses.extendleft([(w * w).sum(), (w.exp() * w).sum()])
+losses[1].backward()
+losses[0].backward()
+losses[2].backward()
+""",
+    ),
+    (
+        "dict-updated-by-pairs",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+losses = {}
+for name in ("a", "b"):
+    loss = (w * w).sum()
+    loss.backward()
+    losses.update([(name, loss)])
+losses["b"].backward()
+""",
+    ),
+    (
+        "dict-updated-by-pairs-of-zip",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+losses = {"a": (w * w).sum()}
+losses["a"].backward()
+losses.update(zip(["a", "b"], [(w * w).sum(), w.exp().sum()]))
+losses["a"].backward()
+losses["b"].backward()
+""",
+    ),
+    (
+        "setdefault-by-a-counter-in-epochs",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+cache = {}
+for epoch in range(2):
+    for i in range(40):
+        loss = cache.setdefault(i, (w * w).sum())
+        loss.backward()
+""",
+    ),
+    (
+        "setdefault-by-a-counter-once",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+cache = {}
+for i in range(40):
+    loss = cache.setdefault(i, (w * w).sum())
+    loss.backward()
+""",
+    ),
+    (
+        "set-united-with-what-was-differentiated",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+losses = set()
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    losses = losses.union({loss})
+for loss in losses:
+    loss.backward()
+""",
+    ),
+    (
+        "set-joined-by-an-operator",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+losses = set()
+for step in range(3):
+    losses = losses | {(w * w).sum()}
+sum(losses).backward()
+sum(losses | {w.exp().sum()}).backward()
+""",
+    ),
 ]
 
 GENERATORS: list[tuple[str, str]] = [
