@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from autodetach.machine.classes import code_of
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.tensors import plain
-from autodetach.machine.values import External, Function, Instance, Method, Native, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import External, Instance, Native, Opaque, Sequence, Tensor, Value
 
 OF_MODULES = frozenset("register_backward_hook register_full_backward_hook register_full_backward_pre_hook".split())
 OF_TENSORS = frozenset({"register_hook", "register_post_accumulate_grad_hook"})
@@ -19,7 +20,7 @@ def register(m: Core, this: Value, name: str, hook: Value) -> Value:
     """The handle by which a hook can be removed. A function that is not in view changes nothing in view."""
     handle = removable(m, lambda: handle.attrs.update({"#hook": None}))
     handle.attrs.update({"#of": this, "#name": name, "#hook": hook})
-    if is_in_view(hook):
+    if code_of(hook) is not None:
         m.hooks.append(handle)
     return handle
 
@@ -64,8 +65,3 @@ def takes_hook(this: Value, name: str) -> bool:
     if isinstance(this, Opaque):
         return name in NAMES
     return name in (OF_MODULES if is_module(this) else OF_TENSORS)
-
-
-def is_in_view(hook: Value) -> bool:
-    """Whether a hook is a function of a file that is known."""
-    return isinstance(hook, Function) or (isinstance(hook, Method) and isinstance(hook.function, Function))

@@ -1,8 +1,19 @@
-"""Classes of the file: the order of look-up, and functions under a gradient mode."""
+"""Classes of the file: the order of look-up, what runs for a call, and functions under a gradient mode."""
 
 from __future__ import annotations
 
-from autodetach.machine.values import Class, External, Function, GradMode
+from autodetach.machine.values import (
+    Class,
+    ClassMethod,
+    External,
+    Function,
+    GradMode,
+    Instance,
+    Method,
+    Native,
+    StaticMethod,
+    Value,
+)
 
 
 def linear_order(cls: Class) -> list[Class | External]:
@@ -30,6 +41,19 @@ def library_bases(cls: Class | External) -> list[str]:
     if isinstance(cls, External):
         return [cls.path]
     return [c.path for c in linear_order(cls) if isinstance(c, External) and c.path != "builtins.object"]
+
+
+def code_of(value: Value) -> Function | None:
+    """What runs where a value is called: a function in view, that of a method, of a `partial` or of an object."""
+    if isinstance(value, (Method, StaticMethod, ClassMethod)):
+        return code_of(value.function)
+    if isinstance(value, Native):
+        return code_of(value.this) if value.name == "partial" else None
+    if isinstance(value, Instance) and isinstance(value.cls, Class):
+        classes = (c for c in linear_order(value.cls) if isinstance(c, Class))
+        called = next((c.names["__call__"] for c in classes if "__call__" in c.names), None)
+        return None if isinstance(called, Instance) else code_of(called)
+    return value if isinstance(value, Function) else None
 
 
 def decorate(mode: GradMode, function: Function) -> Function:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autodetach.machine.backward_hooks import is_in_view, removable
+from autodetach.machine.backward_hooks import removable
+from autodetach.machine.classes import code_of
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.values import Opaque, Sequence, Value
@@ -17,7 +18,7 @@ def register(m: Core, layer: Opaque, hook: Value) -> Value:
     """`net.layer4.register_forward_hook(hook)`: calling the layer calls the hook, and so does calling what has it."""
     registered = Sequence("tuple", [layer, hook], m.clock)
     places = []
-    owner: Opaque | None = layer if is_in_view(hook) else None
+    owner: Opaque | None = layer if code_of(hook) is not None else None
     while owner is not None:
         places.append(owner.attrs.setdefault(HOOKS, Sequence("list", [], m.clock)))
         places[-1].items.append(registered)

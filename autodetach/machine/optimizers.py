@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+from autodetach.machine.classes import code_of
 from autodetach.machine.core import MAX_LISTED, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.values import (
     External,
-    Function,
     Instance,
     Iterable,
     Mapping,
-    Method,
     Native,
     Opaque,
     Sequence,
@@ -90,11 +89,10 @@ def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: 
     closure = args[0] if args else kwargs.get("closure")
     result: Value = None
     many = False
-    function = _code_of(closure)
+    function = code_of(closure)
     if function is not None:
         many = isinstance(this, Instance) and this.cls.name == "LBFGS"
-        node = function.node if isinstance(function, Function) else None
-        activation = m.activate(node, None, exact=not many)
+        activation = m.activate(function.node, None, exact=not many)
         outer = m.loops
         mode, m.grad_enabled = m.grad_enabled, True
         try:
@@ -109,15 +107,6 @@ def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: 
     if not many:
         m.step(optimizer_leaves(m, this), site)
     return result
-
-
-def _code_of(closure: Value) -> Value:
-    """What runs where a closure is called: a function, or that of a method or a `partial`. None if unknown."""
-    while isinstance(closure, Native) and closure.name == "partial":
-        closure = closure.this
-    if isinstance(closure, Method):
-        return closure.function
-    return closure if isinstance(closure, Function) else None
 
 
 def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:

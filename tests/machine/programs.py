@@ -5230,6 +5230,103 @@ for _ in range(3):
     optimizer.step()
 """,
     ),
+    (
+        "lbfgs-with-an-object-that-is-called",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+optimizer = torch.optim.LBFGS([w], lr=0.1)
+
+
+class Step:
+    def __init__(self):
+        self.penalty = (w * w).sum()
+
+    def __call__(self):
+        optimizer.zero_grad()
+        loss = (w.exp() * w).sum() + self.penalty
+        loss.backward()
+        return loss
+
+
+optimizer.step(Step())
+""",
+    ),
+    (
+        "step-with-a-partial-of-an-object",
+        """\
+import torch
+from functools import partial
+
+w = torch.ones(3, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.1)
+
+
+class Base:
+    def __call__(self, x):
+        loss = (w.exp() * x).sum()
+        loss.backward()
+        self.loss = loss
+        return loss
+
+
+class Step(Base):
+    pass
+
+
+step = Step()
+optimizer.step(partial(step, torch.ones(3)))
+step.loss.backward()
+""",
+    ),
+    (
+        "hook-that-is-a-partial",
+        """\
+import torch
+from functools import partial
+
+w = torch.ones(3, requires_grad=True)
+kept = []
+
+
+def keep(name, loss, gradient):
+    kept.append(loss)
+
+
+for _ in range(2):
+    y = w * w
+    loss = y.exp().sum()
+    y.register_hook(partial(keep, "y", loss))
+    loss.backward()
+kept[0].backward()
+""",
+    ),
+    (
+        "hook-that-is-an-object",
+        """\
+import torch
+
+w = torch.ones(3, requires_grad=True)
+
+
+class Kept:
+    def __init__(self):
+        self.losses = []
+
+    def __call__(self, gradient):
+        self.losses.append(loss)
+        return gradient * 2
+
+
+kept = Kept()
+y = w.exp()
+y.register_hook(kept)
+loss = y.sum()
+loss.backward()
+kept.losses[0].backward()
+""",
+    ),
 ]
 
 AUTOGRAD: list[tuple[str, str]] = [
