@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from autodetach.machine.graph import ancestors
-from autodetach.machine.growth import Growth, makers_of_returned
+from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.values import Frame
 from autodetach.suspect import Candidate
@@ -18,12 +18,12 @@ TRAINED = "other programs may train with what this function of an imported file 
 
 def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """The candidates, in doubt where an imported function hands back what grows, with a graph that is still whole."""
-    doubt = TRAINED if _is_handed_back(program, growth) else None
+    doubt = TRAINED if _may_train_others(program, growth) else None
     for candidate in candidates:
         yield replace(candidate, doubt=candidate.doubt or doubt)
 
 
-def _is_handed_back(program: Program, growth: Growth) -> bool:
+def _may_train_others(program: Program, growth: Growth) -> bool:
     frame = growth.activation.frame
     if growth.dead or not isinstance(frame, Frame):
         return False
@@ -37,8 +37,7 @@ def _is_handed_back(program: Program, growth: Growth) -> bool:
     leaves = {n for n in ancestors([growth.node]) if n.leaf}
     if leaves and leaves <= growth.run.machine.evaluated and not is_module(frame.this):
         return False
-    made = {n for n in growth.run.machine.nodes if n.site.node is growth.node.site.node}
-    return not made.isdisjoint(makers_of_returned(frame))
+    return is_returned(growth.run, growth.node, frame)
 
 
 def _is_of_a_step(program: Program, place: ast.AST, frame: Frame) -> bool:

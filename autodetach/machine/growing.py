@@ -10,7 +10,7 @@ from autodetach.machine.events import Stored
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, growing_store, is_differentiated_later, origin_of, stored_alike
-from autodetach.machine.growth import Growth, is_whole, makers_of_returned
+from autodetach.machine.growth import Growth, is_returned, is_whole
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.unseen import Unseen
@@ -50,7 +50,7 @@ def growths(analysis: Analysis) -> list[Growth]:
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
     kept = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
-    return [g for g in kept if g.dead or not (_trains_elsewhere(analysis, g) or _is_handed_back(analysis, g))]
+    return [g for g in kept if g.dead or not (_trains_elsewhere(analysis, g) or _may_train_callers(analysis, g))]
 
 
 def _stores(run: Run, groups: list[list[Stored]], walks: Walks, read: set[ast.expr]) -> Iterator[Growth]:
@@ -74,7 +74,7 @@ def _key(growth: Growth) -> Place:
     return growth.kind, growth.node.site.node, growth.activation.node
 
 
-def _is_handed_back(analysis: Analysis, growth: Growth) -> bool:
+def _may_train_callers(analysis: Analysis, growth: Growth) -> bool:
     """Whether a function makes what it returns of a loop that is not long, for others than this program to train with.
 
     A program that differentiates nothing only tries it: a loss over the steps of a sequence. And what a method of a
@@ -87,8 +87,7 @@ def _is_handed_back(analysis: Analysis, growth: Growth) -> bool:
         return False
     if frame.top is run.machine.globals and _is_evaluated(analysis, growth):
         return False
-    made = {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
-    return not made.isdisjoint(makers_of_returned(frame))
+    return is_returned(run, growth.node, frame)
 
 
 def _is_evaluated(analysis: Analysis, growth: Growth) -> bool:

@@ -129,7 +129,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             continue
         freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
         used = _may_be_drawn(run, growing, walks) or (
-            is_whole(freeing) and (_is_released(run, event, activation) or _is_handed_back(run, event, activation))
+            is_whole(freeing) and (_is_released(run, event, activation) or _may_train_callers(run, event, activation))
         )
         is_short = activation.bounded and not (_is_much(event) or trains(run, activation))
         is_small = is_short or activation.inner
@@ -210,7 +210,7 @@ def _is_released(run: Run, event: Stored, activation: Activation) -> bool:
     return not {e.node for e in alike}.isdisjoint(ancestors(released))
 
 
-def _is_handed_back(run: Run, event: Stored, activation: Activation) -> bool:
+def _may_train_callers(run: Run, event: Stored, activation: Activation) -> bool:
     """Whether a function makes what it returns of the steps of a loop: who calls it may differentiate that.
 
     Its graph lives as long as the result, whether this caller only looks at it or not. Of epochs, it could not be

@@ -60,6 +60,12 @@ def makers_of_returned(frame: Frame) -> set[Node]:
     return set(ancestors(t.node for value in frame.returns for t in graph_in(value) if t.node is not None))
 
 
+def is_returned(run: Run, node: Node, frame: Frame) -> bool:
+    """Whether a function has returned something that is made of what the place of a node makes."""
+    made = {n for n in run.machine.nodes if n.site.node is node.site.node}
+    return not made.isdisjoint(makers_of_returned(frame))
+
+
 def trains(run: Run, activation: Activation) -> bool:
     """Whether a loop steps parameters: it unrolls nothing, however few passes an example makes."""
     return any(s.what != "grad" and s.consumed and pass_of(s.loops, activation) is not None for s in run.machine.steps)
