@@ -9,7 +9,7 @@ from typing import TypeAlias
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.growing_chains import awaited_places, growing_chains
-from autodetach.machine.growing_stores import Walks, growing_store, is_differentiated_later, origin_of, stored_alike
+from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
 from autodetach.machine.growth import Growth, is_returned, is_whole
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
@@ -34,7 +34,7 @@ def growths(analysis: Analysis) -> list[Growth]:
         groups = list(stored_alike(run))
         later = [is_differentiated_later(events, walks) for events in groups]
         read = [event for events, is_later in zip(groups, later, strict=True) if is_later for event in events]
-        legitimate.update(("store", origin_of(run, event).element, None) for event in read)
+        legitimate.update(("store", first_stored(run, event).element, None) for event in read)
         elements = {event.element for event in read if event.element is not None}
         left = [events for events, is_later in zip(groups, later, strict=True) if not is_later]
         growing += _stores(run, left, walks, elements)

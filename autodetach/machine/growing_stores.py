@@ -137,7 +137,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             continue
         if not used and _is_kept_anyway(event.node, within_pass):
             continue
-        origin = origin_of(run, event, read)
+        origin = first_stored(run, event, read)
         return Growth(
             "store",
             run,
@@ -283,7 +283,7 @@ def _cheap(node: Node, within_pass: Pass) -> bool:
     return older
 
 
-def origin_of(run: Run, event: Stored, read: Collection[object] = ()) -> Stored:
+def first_stored(run: Run, event: Stored, read: Collection[object] = ()) -> Stored:
     """Where the tensor itself was put into the container that `event` stores; by none of the expressions in `read`."""
     while event.inner is not None:
         event = event.inner

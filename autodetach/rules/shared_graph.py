@@ -68,11 +68,11 @@ from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.program import (
     Program,
     assumptions_of,
+    crossing_kind,
     fault_of,
     is_assumed,
     line,
     observed_of,
-    origin_of,
     read_between,
     stepped_between,
     text,
@@ -95,8 +95,8 @@ def find(program: Program) -> Iterator[Suspect]:
 
 def is_shared(run: Run, event: SecondWalk) -> bool:
     """One pass, or a loop over losses: no step stands between that makes the second walk one of another time."""
-    origin = origin_of(event)
-    return origin == "same" or (origin == "outside" and not stepped_between(run, event.first, event.second))
+    kind = crossing_kind(event)
+    return kind == "same" or (kind == "outside" and not stepped_between(run, event.first, event.second))
 
 
 def _suspect(program: Program, run: Run, event: SecondWalk) -> Suspect:

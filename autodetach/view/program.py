@@ -285,8 +285,8 @@ def passes_apart(first: Differentiation, second: Differentiation) -> tuple[Pass,
     return diverge(first.loops, second.loops)
 
 
-def origin_of(event: SecondWalk) -> str:
-    """Where the freed graph comes from: "same" pass, "outside" the loop, "carried" over passes, "loop" over losses."""
+def crossing_kind(event: SecondWalk) -> str:
+    """Where the freed graph comes from: "same" pass, "outside" the loop, "carried" over passes."""
     apart = passes_apart(event.first, event.second)
     if apart is None:
         return "same"
