@@ -86,6 +86,7 @@ ORDER = (
     "candidates",
     "candidates.detaching candidates.shared_calls",
     "candidates.cover candidates.reads candidates.made",
+    "candidates.moved_begin",
     "candidates.*",
     "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
     "candidates.built_with_locals candidates.computed_behind candidates.new_tensors",

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Collection, Iterator
 
 from autodetach.candidates.learned_start import ANEW
+from autodetach.candidates.moved_begin import begins_of, moved_into
 from autodetach.machine.graph import Activation
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import called_name
 from autodetach.suspect import Candidate
 from autodetach.view.moments import Moment
-from autodetach.view.program import Block, Program, text
+from autodetach.view.program import Block, Program
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -22,23 +23,13 @@ def begun_with_sequence(
 
     Only if a loop inside of it, over what no epoch changes, takes the state through all of the sequence.
     """
-    from autodetach.codemods.move_statements import MoveStatements
-
     loop = activation.node
     if not isinstance(loop, ast.For) or not names or not _runs_through(program, d, loop, set(names)):
         return
     block = program.block(loop)
     before = [s for s in block[: block.index(loop)] if not isinstance(s, DEFINITIONS)]
-    moving = [s for s in before if program.names_bound(s) & set(names)]
-    bound = {name for s in moving for name in program.names_bound(s)}
-    if bound != set(names) or not all(_is_begin(s) for s in moving):
-        return
-    between = [s for s in before[before.index(moving[0]) :] if s not in moving]
-    sources = {name for s in moving for name in program.names_read(s)}
-    if sources & program.names_bound(loop) or not program.may_pass(moving, between):
-        return
-    shown = ", ".join(f"`{text(s)}`" for s in moving)
-    yield Candidate(f"begin each pass with {shown}", (MoveStatements(tuple(moving), loop.body[0]),), ANEW)
+    if moving := begins_of(program, loop, before, names, _is_begin):
+        yield Candidate(*moved_into(loop, moving), ANEW)
 
 
 def _runs_through(program: Program, d: Moment, loop: ast.For, names: set[str]) -> bool:
@@ -54,7 +45,7 @@ def _runs_through(program: Program, d: Moment, loop: ast.For, names: set[str]) -
     own = program.names_bound(inner)
     given = program.names_bound(loop.target) | {n for s in earlier if s is not inner for n in program.names_bound(s)}
     is_same = given.isdisjoint(program.names_read(inner.iter)) and given.isdisjoint(program.names_read(inner) - own)
-    return is_same and (_called(inner.iter) != "range" or _picks(program, inner))
+    return is_same and (called_name(inner.iter) != "range" or _picks(program, inner))
 
 
 def _picks(program: Program, loop: ast.For) -> bool:
@@ -66,11 +57,6 @@ def _picks(program: Program, loop: ast.For) -> bool:
         and own.isdisjoint(program.names_read(n.value))
         for n in ast.walk(loop)
     )
-
-
-def _called(expression: ast.expr) -> str:
-    """The name of what a call calls."""
-    return last_word(expression.func) if isinstance(expression, ast.Call) else ""
 
 
 def _is_begin(statement: ast.stmt) -> bool:

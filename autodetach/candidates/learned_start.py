@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from autodetach.candidates.moved_begin import begins_of, moved_into
 from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation
 from autodetach.machine.values import Class, Frame, Instance, Tensor, Value
-from autodetach.view.program import LOOPS, Program, text
+from autodetach.view.program import LOOPS, Program
 
 ANEW = "the state then begins anew in every pass; only its author knows how long it is meant to live"
 
@@ -18,26 +19,14 @@ def begun_with_leaf(program: Program, activation: Activation, names: Collection[
 
     So does `state = State({"h": h0})`, which makes an object that begins with it.
     """
-    from autodetach.codemods.move_statements import MoveStatements
-
     loop, frame = activation.node, activation.frame
     if not isinstance(loop, LOOPS) or not isinstance(frame, Frame) or not names:
         return
     block = program.block(loop)
-    before = block[: block.index(loop)]
-    moving = [s for s in before if program.names_bound(s) & set(names)]
-    bound = {name for s in moving for name in program.names_bound(s)}
-    if bound != set(names) or not all(_begins(frame, s) for s in moving):
-        return
-    between = [s for s in before[before.index(moving[0]) :] if s not in moving]
-    behind = block[block.index(loop) + 1 :]
-    sources = {name for s in moving for name in program.names_read(s)}
-    if sources & program.names_bound(loop) or not program.may_pass(moving, between):
-        return
-    if any(bound & program.names_read(s) for s in behind):
-        return
-    shown = ", ".join(f"`{text(s)}`" for s in moving)
-    yield f"begin each pass with {shown}", (MoveStatements(tuple(moving), loop.body[0]),)
+    before, behind = block[: block.index(loop)], block[block.index(loop) + 1 :]
+    moving = begins_of(program, loop, before, names, lambda s: _begins(frame, s))
+    if moving and not any(set(names) & program.names_read(s) for s in behind):
+        yield moved_into(loop, moving)
 
 
 def _begins(frame: Frame, statement: ast.stmt) -> bool:

@@ -6,7 +6,7 @@ import ast
 import builtins
 
 from autodetach.machine.classes import linear_order
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import called_name
 from autodetach.machine.values import Class, External, Function, Instance, Value
 
 CATCH_ALL = ("Exception", "BaseException")
@@ -39,21 +39,16 @@ def expects_runtime_error(node: ast.stmt) -> bool:
 
 def expects_error(context: ast.expr) -> bool:
     """Whether what stands in a context must raise: `pytest.raises(ValueError)`, `self.assertRaisesRegex(...)`."""
-    name = _called_in(context)
+    name = called_name(context)
     return name == "raises" or name.startswith("assertRaises")
 
 
 def suppresses_runtime_error(context: ast.expr) -> bool:
     """`contextlib.suppress(RuntimeError)`."""
-    if not isinstance(context, ast.Call) or _called_in(context) != "suppress":
+    if not isinstance(context, ast.Call) or called_name(context) != "suppress":
         return False
     arguments = context.args
     return any(isinstance(n, ast.Name) and n.id in ("RuntimeError", *CATCH_ALL) for a in arguments for n in ast.walk(a))
-
-
-def _called_in(context: ast.expr) -> str:
-    """The last word of the name of what is called, or nothing."""
-    return last_word(context.func) if isinstance(context, ast.Call) else ""
 
 
 def may_swallow(exit_: Value) -> bool:

@@ -24,6 +24,11 @@ def last_word(callee: ast.expr) -> str:
     return callee.attr if isinstance(callee, ast.Attribute) else callee.id if isinstance(callee, ast.Name) else ""
 
 
+def called_name(expression: ast.expr) -> str:
+    """The last word of the name of what an expression calls; nothing where it is no call."""
+    return last_word(expression.func) if isinstance(expression, ast.Call) else ""
+
+
 def is_dotted(node: ast.AST) -> bool:
     """Whether it is a name, or an attribute of one, `self.net.weight`: nothing that is called."""
     while isinstance(node, ast.Attribute):
