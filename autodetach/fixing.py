@@ -24,8 +24,8 @@ FUEL_FOR_FIXING = 1_000_000
 class FixResult:
     """`applied` refers to the first sources, `remaining` to the fixed ones.
 
-    `changes` are the files that were edited; `source` and `edits` are those of the analysed one. `originals` and
-    `sources` are all files that were taken into account, by absolute path. `walked` is that of the first check.
+    `changes` are the files that were edited; `source` and `edits` are those of the analysed one. `sources`
+    are all files that were taken into account, by absolute path. `walked` is that of the first check.
     """
 
     source: Source
@@ -34,7 +34,6 @@ class FixResult:
     remaining: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
     changes: tuple[Change, ...] = ()
-    originals: Mapping[str, Source] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
     used: frozenset[tuple[str, int]] = frozenset()
     walked: Mapping[str, int] = field(default_factory=dict)
@@ -105,7 +104,6 @@ def fix(
         result.findings,
         (*result.problems, *problems),
         changes,
-        originals,
         current,
         result.used,
         walked,

@@ -103,11 +103,6 @@ def sift(source: Source, findings: Iterable[Finding]) -> Sifted:
     return Sifted(tuple(visible), frozenset(used))
 
 
-def visible(source: Source, findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The findings that no comment silences."""
-    return sift(source, findings).visible
-
-
 def means(text: str, code: str, name: str) -> bool:
     """Whether a text is the code of a rule, a prefix of it, or its name, in any case."""
     return bool(text) and (code.startswith(text.upper()) or name.casefold() == text.casefold())

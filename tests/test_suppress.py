@@ -7,7 +7,7 @@ import pytest
 from autodetach.finding import Finding, Severity
 from autodetach.marks import may_name_rules
 from autodetach.source import Source, Span
-from autodetach.suppress import sift, visible
+from autodetach.suppress import sift
 
 
 def finding_at(source: Source, text: bytes) -> Finding:
@@ -17,7 +17,7 @@ def finding_at(source: Source, text: bytes) -> Finding:
 
 def is_visible(code: str, at: str = "total += loss") -> bool:
     source = Source.from_bytes(code.encode(), "x.py")
-    return bool(visible(source, [finding_at(source, at.encode())]))
+    return bool(sift(source, [finding_at(source, at.encode())]).visible)
 
 
 @pytest.mark.parametrize(

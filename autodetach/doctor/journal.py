@@ -33,7 +33,6 @@ class Call:
     bytes: int = 0
     newest: int = 0
     """The sequence number that the first node built after it has."""
-    thread: int = 0
     spots: tuple[Spot, ...] = ()
     """Where the user's functions were, where it was looked at."""
     stepped: tuple[Site, ...] = ()
@@ -74,7 +73,7 @@ class Journal:
         self.threads.add(thread)
         key = (site.path, site.line)
         self._counts[key] = self._counts.get(key, 0) + 1
-        return Call(self.calls, site, self._counts[key], retains, creates, accumulates, thread=thread)
+        return Call(self.calls, site, self._counts[key], retains, creates, accumulates)
 
     def only_line(self) -> tuple[str, int] | None:
         """File and line of all calls so far, if it is one."""

@@ -136,16 +136,6 @@ def merge(one: Observed | None, other: Observed | None) -> Observed | None:
     )
 
 
-def merged(looks: Iterable[Observed]) -> Observed | None:
-    """What all looks at a value have in common; None without any."""
-    result: Observed | None = None
-    for number, look in enumerate(looks):
-        result = look if number == 0 else merge(result, look)
-        if result is None:
-            return None
-    return result
-
-
 def _merged_items(one: tuple[Observed, ...] | None, other: tuple[Observed, ...] | None) -> tuple[Observed, ...] | None:
     if one is None or other is None or len(one) != len(other):
         return None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeGuard
 
-from autodetach.machine.events import SecondWalk, StaleSaved
+from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge, pass_of, trail_of
 from autodetach.machine.growing import growths
 from autodetach.machine.growth import Growth
@@ -365,8 +365,3 @@ def handed(chain: Chain, value: object) -> Iterator[ast.expr]:
             elif isinstance(expression, (ast.Tuple, ast.List)) and isinstance(given, Sequence):
                 pairs = zip(expression.elts, given.items, strict=False)
                 yield from (element for element, item in pairs if item is value)
-
-
-def walkers(event: SecondWalk | StaleSaved) -> list[Differentiation]:
-    """All differentiations that walked the node of an event, in order."""
-    return list(event.node.walked_by)

@@ -11,7 +11,7 @@ import pytest
 
 from autodetach.checker import CheckOptions, check
 from autodetach.fixing import fix
-from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, merge, merged, normal, place_of
+from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, merge, normal, place_of
 from autodetach.machine.run import analyse
 from autodetach.machine.values import Opaque, Sequence, Tensor, is_number
 from autodetach.source import Source
@@ -68,11 +68,9 @@ def test_the_order_of_looks_is_of_no_matter() -> None:
         Observed(Kind.HISTORY, scalar=True, carries=True, saves=True),
         Observed(Kind.HISTORY, scalar=False, saves=False),
     )
-    assert {merged(order) for order in itertools.permutations(looks)} == {
+    assert {merge(merge(one, two), three) for one, two, three in itertools.permutations(looks)} == {
         Observed(Kind.HISTORY, carries=True, saves=True)
     }
-    assert merged([]) is None
-    assert merged([HISTORY, Observed(Kind.PLAIN), HISTORY]) is None
 
 
 @pytest.mark.parametrize(
