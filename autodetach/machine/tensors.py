@@ -382,9 +382,7 @@ def operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Value
     shape = broadcast(inputs)
     if name == "matmul":
         shape = shape_of_product(inputs)
-    if name in ("div", "mul", "pow") and isinstance(left, Tensor):
-        pass
-    elif name in ("div", "pow") and not isinstance(left, (Tensor, Opaque)):
+    if name in ("div", "pow") and not isinstance(left, (Tensor, Opaque)):
         # `1 / x` and `2 ** x`: the reciprocal saves its result.
         op = Op(Saved.RESULT, op.shape)
         inputs = tensors

@@ -46,7 +46,6 @@ __all__ = [
     "OPERATORS",
     "OPS",
     "RANDOM",
-    "REFLECTED",
     "TAKES_REQUIRES_GRAD",
     "TAKES_TWO_TENSORS",
     "TENSOR_ATTRIBUTES",
@@ -118,9 +117,3 @@ OPERATORS: dict[str, str] = {
     "GtE": "ge",
 }
 """The operation behind an operator, by the name of its class in `ast`; `not`, `is` and `in` give Python values."""
-
-REFLECTED: dict[str, str] = {"Div": "__rtruediv__"}
-"""The operation when a Python number stands left of the operator, where it is not the same with operands swapped.
-
-`2 / x` is `x.reciprocal() * 2`.
-"""
