@@ -100,7 +100,7 @@ class Change(NamedTuple):
 _again: Again | None = None
 
 
-def remember(pause: Callable[[], None] | None = None, told: Callable[[CheckResult], None] | None = None) -> None:
+def remember(pause: Callable[[], None] | None, told: Callable[[CheckResult], None] | None) -> None:
     """From now on, keep the last analysis of this process, which takes memory: the same program may come again.
 
     `pause` is called now and then, and may raise what ends the check. `told` hears what the default path of a program

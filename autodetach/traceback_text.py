@@ -138,7 +138,7 @@ class _Scanner:
             self._start(_Block(is_forward=True))
         elif _HEADER in line or (body[:1] in "_=" and _SECTION.match(body)):
             self._start(_Block())
-        elif not (self._plain(line) or self._source(raw, line) or self._ipython(line) or self._pytest(line, number)):
+        elif not (self._plain(line) or self._source(line) or self._ipython(line) or self._pytest(line, number)):
             self._error(line, number)
 
     def _start(self, block: _Block) -> None:
@@ -165,7 +165,7 @@ class _Scanner:
         self._prefix, self._wants_source = line[:at].rstrip(), True
         return True
 
-    def _source(self, raw: str, line: str) -> bool:
+    def _source(self, line: str) -> bool:
         """Whether the line is the source that is quoted below a frame."""
         if not self._wants_source:
             return False

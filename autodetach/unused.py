@@ -117,14 +117,14 @@ def _finding(source: Source, d: Directive, idle: tuple[Code, ...], by_start: dic
     return Finding(
         RULE.code,
         RULE.name,
-        f"{what} {_fault(source, d, idle)}",
+        f"{what} {_fault(d, idle)}",
         Severity.WARNING,
         span,
         fix=_fix(source, message, edits),
     )
 
 
-def _fault(source: Source, d: Directive, idle: tuple[Code, ...]) -> str:
+def _fault(d: Directive, idle: tuple[Code, ...]) -> str:
     if d.kind == "on":
         return "ends nothing: there is no `# autodetach: off` before it"
     if d.kind in ("off", "ignore-file") and not d.comment.alone:

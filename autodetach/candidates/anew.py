@@ -55,7 +55,7 @@ def _begun(
     frame = innermost(d, chosen.values())
     statement = placed(program, d, frame, activation.node)
     if statement is not None:
-        yield from _begun_anew(program, chosen.values(), behind_step(program, again.machine, d, statement, frame))
+        yield from _begun_anew(chosen.values(), behind_step(program, again.machine, d, statement, frame))
 
 
 def _times_asked(program: Program, makers: Iterable[Node], readers: Iterable[Node]) -> int:
@@ -91,7 +91,7 @@ def _computed_anew(program: Program, makers: Iterable[Node]) -> Iterator[Candida
         yield Candidate(f"compute the value without `if {text(guard.test)}`", (without_guard(guard),), KEPT)
 
 
-def _begun_anew(program: Program, holders: Iterable[Holder], anchor: ast.stmt) -> Iterator[Candidate]:
+def _begun_anew(holders: Iterable[Holder], anchor: ast.stmt) -> Iterator[Candidate]:
     """States that their object's constructor sets to None are set to None again, behind the step."""
     from autodetach.codemods.insert_statement import InsertStatement
 

@@ -39,7 +39,7 @@ def step_moved_behind(program: Program, run: Run, by: Differentiation, changed: 
         return
     over = block[block.index(steps[0]) + 1 : block.index(anchor) + 1]
     written = [s for s in steps if _holds(program, s, changed)]
-    if any(_is_read(program, s, over) for s in written) or (written and _is_used(run, changed, by, over)):
+    if any(_is_read(s, over) for s in written) or (written and _is_used(run, changed, by, over)):
         return  # what is computed from the changed tensor would be computed from the unchanged one
     doubt = doubt_of(run, calls)
     if doubt is None and _steps_are_read(run, steps, over, by):
@@ -200,7 +200,7 @@ def _holds(program: Program, statement: ast.stmt, site: Site) -> bool:
     return site.node is statement or statement in program.enclosing(site.node)
 
 
-def _is_read(program: Program, change: ast.stmt, over: list[ast.stmt]) -> bool:
+def _is_read(change: ast.stmt, over: list[ast.stmt]) -> bool:
     """Whether one of the statements over which a change in place would move reads what it changes."""
     targets = targets_of(change) or _changed_by_method(change)
     changed = {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)} - {"self"}

@@ -188,8 +188,8 @@ class Core:
     def fresh(self, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()) -> Sym:
         return Sym(("fresh", self.serial()), kind, lo, tags)
 
-    def opaque(self, name: str = "", node: Node | None = None) -> Opaque:
-        value = Opaque(self.serial(), name, node)
+    def opaque(self, name: str = "") -> Opaque:
+        value = Opaque(self.serial(), name)
         value.born = self.clock
         return value
 

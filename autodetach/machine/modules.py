@@ -218,7 +218,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     shape = _result_shape(this, spec, name, args)
     result = run_module(m, name, spec, inputs, weights, site, shape)
     result.is_float = True
-    value = _packed(m, spec, result, args, this)
+    value = _packed(m, spec, result)
     if args and is_packed(args[0]) and isinstance(value, Sequence):
         value.items[0] = packed_sequence(m, result)
     return value
@@ -297,7 +297,7 @@ def _result_shape(this: Instance, spec: Module, name: str, args: list[Value]) ->
     return None
 
 
-def _packed(m: Core, spec: Module, result: Tensor, args: list[Value], this: Instance) -> Value:
+def _packed(m: Core, spec: Module, result: Tensor) -> Value:
     def sibling() -> Tensor:
         return Tensor(result.node, None, True)
 

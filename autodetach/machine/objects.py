@@ -431,7 +431,7 @@ class Objects(Core):
             return result
         frame = Frame(function.frame, function.qualname, function)
         frame.started = self.clock
-        self.bind_arguments(function, frame, args, kwargs, site)
+        self.bind_arguments(function, frame, args, kwargs)
         if function.is_generator:
             made = Iterable(lambda exact: self._generator(function, frame), None, function.name, once=True)
             made.frame = frame
@@ -455,9 +455,7 @@ class Objects(Core):
     def _generator(self, function: Function, frame: Frame) -> Iterator[Value]:
         return self.generate(function, frame)
 
-    def bind_arguments(
-        self, function: Function, frame: Frame, args: list[Value], kwargs: dict[str, Value], site: Site
-    ) -> None:
+    def bind_arguments(self, function: Function, frame: Frame, args: list[Value], kwargs: dict[str, Value]) -> None:
         """Put arguments under their names; what is missing becomes unknown, never an error."""
         spec = function.node.args
         names = [a.arg for a in (*spec.posonlyargs, *spec.args)]

@@ -69,7 +69,7 @@ def find(program: Program) -> Iterator[Suspect]:
     for run in program.runs:
         events: list[SecondWalk | StaleSaved] = [*run.machine.second_walks, *run.machine.stale]
         for event in events:
-            cuts = cut_sets(program, run, event)
+            cuts = cut_sets(run, event)
             if not cuts:
                 continue
             suspect = _suspect(program, run, event, cuts)
@@ -120,7 +120,7 @@ def _raising(event: SecondWalk | StaleSaved, second: Differentiation) -> tuple[S
     )
 
 
-def cut_sets(program: Program, run: Run, event: SecondWalk | StaleSaved) -> list[tuple[Differentiation, ...]]:
+def cut_sets(run: Run, event: SecondWalk | StaleSaved) -> list[tuple[Differentiation, ...]]:
     """Which differentiations walk in vain: each alone, then all together.
 
     What was changed since it was saved, on the way to what is trained, is a matter of the step that has changed it.
