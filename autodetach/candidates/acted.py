@@ -34,9 +34,17 @@ def acted_without_graph(program: Program, run: Run, makers: Sequence[Node]) -> I
         if not all(_is_made_by(statement, maker) for maker in makers) or not program.imports_torch(statement):
             continue
         sites = {maker.site.node for maker in makers}
+        if not _runs_again(statement, sites, run):
+            continue
         if all(_is_left_by(statement, sites, d) for d in run.machine.differentiations):
             message = f"compute without graph: `{text(statement)}`"
             yield Candidate(message, (UnderNoGrad((statement,)),), MEANT, cuts=True)
+
+
+def _runs_again(statement: ast.stmt, sites: set[ast.AST], run: Run) -> bool:
+    """Whether a statement makes such values again and again, as who acts does."""
+    made = {n.loops: None for n in run.machine.nodes if n.site.node in sites and _is_made_by(statement, n)}
+    return len(made) > 1
 
 
 def _is_made_by(statement: ast.stmt, node: Node) -> bool:

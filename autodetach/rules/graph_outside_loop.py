@@ -223,7 +223,9 @@ def _candidates(
         if doubt is None and _trains_by_turns(run, here, activation):
             doubt = "each pass trains parameters of its own: one backward over the sum of losses may be meant"
         moved = moved_inside(program, run, activation, readers, outer, doubt)
-        yield from moved or repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run))
+        yield from moved
+        for candidate in repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run)):
+            yield replace(candidate, last_resort=bool(moved))
         yield from computed_as_property(program, run, outer, doubt)
     elif any(n.leaf and n in stepped for n in ancestors(outer)):
         doubt = doubt or ELSEWHERE
