@@ -255,3 +255,32 @@ def test_what_is_read_behind_a_loop_moves_safely_if_that_makes_a_pass(passes: st
     assert finding.fix is not None
     assert finding.fix.applicability.value == applicability
     assert "guess = torch.tanh(prior(x))" in repaired(program).partition("for _")[2]
+
+
+OLD_AND_NEW = """\
+import torch
+from torch import nn
+from torch.distributions import Normal
+
+mean, log_std = nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(2))
+optimizer = torch.optim.Adam([mean, log_std], lr=0.1)
+std = log_std.exp()
+policy = Normal(mean, std)
+kept = None
+for step in range(4):
+    loss = (policy.rsample() - 1).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(kept)
+"""
+
+
+@pytest.mark.parametrize("kept", ["Normal(mean, std.detach())", "std.detach()", "{'old': std.data}", "std * 2"])
+def test_constants_made_of_a_value_do_not_move_with_it(kept: str) -> None:
+    program = OLD_AND_NEW.replace("kept = None", f"kept = {kept}")
+    assert f"\nkept = {kept}\n" in repaired(program)
+
+
+def test_a_distribution_moves_with_what_it_is_made_of() -> None:
+    assert "    std = log_std.exp()\n    policy = Normal(mean, std)\n" in repaired(OLD_AND_NEW)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.values import External, Frame, Instance, Tensor
+from autodetach.machine.values import External, Frame, Instance
 from autodetach.view.program import Program, line, targets_of
 
 DISPLAYS = (ast.Tuple, ast.List, ast.Dict)
@@ -13,7 +13,7 @@ READING = frozenset("items keys values get index count".split())
 
 
 def with_holders(program: Program, statements: list[ast.stmt], anchor: ast.stmt, frame: object) -> list[ast.stmt]:
-    """The statements, and those behind them that put what they bind into a distribution, a display or a tensor.
+    """The statements, and those behind them that put what they bind into a distribution or a display.
 
     So `dist = Normal(mean, std)` belongs to `std = log_std.exp()`. Nothing is added that begins a state.
     """
@@ -35,10 +35,18 @@ def _holds(program: Program, statement: ast.stmt, frame: Frame) -> bool:
     names = {t.id for t in targets if isinstance(t, ast.Name)}
     if not isinstance(statement, ast.Assign) or len(names) < len(targets):
         return False
-    if isinstance(statement.value, DISPLAYS):
-        is_plain = not any(isinstance(n, ast.Call) for n in ast.walk(statement.value))
-        return is_plain and not any(_is_changed(program, n, names) for n in ast.walk(program.scope(statement)))
-    return all(_is_without_state(frame.names.get(name)) for name in names)
+    if isinstance(statement.value, ast.Call):
+        is_made = all(_is_distribution(frame.names.get(name)) for name in names)
+        given = (*statement.value.args, *(keyword.value for keyword in statement.value.keywords))
+        return is_made and all(map(_is_as_it_was, given))
+    if not isinstance(statement.value, DISPLAYS) or not _is_as_it_was(statement.value):
+        return False
+    return not any(_is_changed(program, n, names) for n in ast.walk(program.scope(statement)))
+
+
+def _is_as_it_was(value: ast.expr) -> bool:
+    """Whether what is put somewhere is what names stand for, and nothing made of it: `scale.detach()` is a constant."""
+    return not any(isinstance(n, (ast.Call, ast.Attribute, ast.BinOp)) for n in ast.walk(value))
 
 
 def _is_changed(program: Program, node: ast.AST, names: set[str]) -> bool:
@@ -53,7 +61,10 @@ def _is_changed(program: Program, node: ast.AST, names: set[str]) -> bool:
     return isinstance(around, ast.AugAssign)
 
 
-def _is_without_state(value: object) -> bool:
-    if isinstance(value, Instance):
-        return isinstance(value.cls, External) and value.cls.path.startswith("torch.distributions.")
-    return isinstance(value, Tensor) and value.leaf_node is None
+def _is_distribution(value: object) -> bool:
+    """What is made of parameters, and keeps nothing else. What a tensor is made of them may be meant as a constant."""
+    return (
+        isinstance(value, Instance)
+        and isinstance(value.cls, External)
+        and value.cls.path.startswith("torch.distributions.")
+    )
