@@ -44,7 +44,7 @@ ORDER = (
     "machine.events machine.operands machine.arguments machine.exceptions",
     "machine.shapes",
     "machine.core",
-    "machine.differentiation machine.in_place machine.counters machine.windows",
+    "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls",
     "machine.tensors machine.containers machine.options machine.keywords machine.records machine.module_tree",
     "machine.convolutions machine.backward_hooks",
     "machine.forward_hooks",

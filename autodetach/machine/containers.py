@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterator
 from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
+from autodetach.machine.implicit_calls import compare_in_order, compare_with, formatted_by_fields, hash_all
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import (
     Instance,
@@ -73,6 +74,8 @@ def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str,
         m.refuse(site, f"a {this.kind if isinstance(this, Sequence) else 'dict'} has no attribute `{name}`")
     if isinstance(this, Mapping):
         return _dict_method(m, this, name, args, kwargs, site)
+    if name == "sort":
+        compare_in_order(m, this.items, kwargs.get("key"), site)
     return _list_method(m, this, name, args, site)
 
 
@@ -104,6 +107,8 @@ def put(
 
 def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Site) -> Value:
     if name in ("append", "add") and args:
+        if name == "add":
+            hash_all(m, [*this.items[-1:], args[0]], site)
         if name == "append" or args[0] not in this.items:
             put(m, this, args[0], _element(site, 0), site, "append")
         return None
@@ -141,6 +146,7 @@ def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Si
         return None
     if name in ("remove", "discard"):
         if args:
+            compare_with(m, this.items, args[0], site)
             for item in this.items:
                 if item is args[0] or (is_constant(item) and is_constant(args[0]) and item == args[0]):
                     this.items.remove(item)
@@ -155,6 +161,7 @@ def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Si
     if name == "sort":
         return None
     if name in ("index", "count"):
+        compare_with(m, this.items, args[0] if args else None, site)
         return m.fresh("number", lo=0)
     if name == "union":
         return _united(m, this, args, [_element(site, i) for i in range(len(args))], site)
@@ -466,6 +473,7 @@ def _text_slice(m: Core, this: str | bytes, index: Value) -> Value:
 
 def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr | None, site: Site) -> None:
     if isinstance(this, Mapping):
+        hash_all(m, [index], site)
         known = is_known(index)
         key = m.key(index)
         counted = None if known or key in this.items else _counted_key(m, site)
@@ -567,6 +575,7 @@ def contains(m: Core, this: Value, item: Value, site: Site) -> Value:
         key = m.key(item)
         if any(key_of(i) == key for i in this.items):
             return True
+        compare_with(m, this.items, item, site)
         if this.exact and is_known(item) and all(is_known(i) for i in this.items):
             return False
         if not this.items and this.exact:
@@ -736,7 +745,8 @@ def _text_method(
     if name == "join" and args:
         m.collect(args[0], site)
         return m.fresh("str")
-    if name == "format":
+    if name in ("format", "format_map") and isinstance(this, str):
+        formatted_by_fields(m, this, args, kwargs, site)
         return m.fresh("str")
     plain = [_plain(a) for a in args]
     if all(p is not MISSING for p in plain) and not kwargs:

@@ -10,6 +10,7 @@ from autodetach.machine.core import MAX_LISTED, MAX_PASSES, MAX_RECURSION, MISSI
 from autodetach.machine.events import DataRead
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
+from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, show, special
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
 from autodetach.machine.objects import Objects, has_names
@@ -297,6 +298,7 @@ class Expressions(Objects):
 
     def _eval_Set(self, node: ast.Set, frame: Frame) -> Value:
         values, exact = self._elements(node.elts, frame)
+        hash_all(self, values, self.site(node, frame))
         return Sequence("set", values, self.clock, exact)
 
     def _eval_Dict(self, node: ast.Dict, frame: Frame) -> Value:
@@ -348,6 +350,10 @@ class Expressions(Objects):
     def _eval_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> Value:
         value = self.eval(node.value, frame)
         spec = self.eval(node.format_spec, frame) if node.format_spec is not None else ""
+        if node.conversion == -1:
+            formatted(self, value, spec, self.site(node, frame))
+        else:
+            show(self, [value], self.site(node, frame), TO_STRING if chr(node.conversion) == "s" else ("__repr__",))
         if is_constant(value) and isinstance(spec, str) and node.conversion == -1:
             try:
                 return format(value, spec)
@@ -393,6 +399,10 @@ class Expressions(Objects):
             if raw is not MISSING:
                 return self.call(self.bind(raw, this, site), [index], {}, site)
             if "#items" in this.attrs:
+                if isinstance(held_by(this), Mapping) and self.key(index) not in held_by(this).items:
+                    found = special(self, this, ("__missing__",), [index], site)
+                    if found is not MISSING:
+                        return found
                 if isinstance(index, Slice) and isinstance(this.attrs["#items"], Sequence) and is_module(this):
                     return part_of(self, this, index)
                 return containers.subscript(self, this.attrs["#items"], index, site)
@@ -570,6 +580,7 @@ class Expressions(Objects):
     def _eval_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
         born = self.clock
         values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
+        hash_all(self, values, self.site(node, frame))
         return Sequence("set", values, born, False)
 
     def _eval_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:

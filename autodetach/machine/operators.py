@@ -8,6 +8,7 @@ from collections.abc import Callable
 from autodetach.machine import containers, tensors
 from autodetach.machine.core import MISSING, Raised
 from autodetach.machine.graph import Site
+from autodetach.machine.implicit_calls import formatted_by_percent, special
 from autodetach.machine.objects import Objects
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
@@ -47,6 +48,7 @@ DUNDER = {
     "Add": "add", "Sub": "sub", "Mult": "mul", "Div": "truediv", "FloorDiv": "floordiv", "Mod": "mod", "Pow": "pow",
     "LShift": "lshift", "RShift": "rshift", "BitOr": "or", "BitXor": "xor", "BitAnd": "and", "MatMult": "matmul",
 }  # fmt: skip
+UNARY_DUNDER = {"USub": "__neg__", "UAdd": "__pos__", "Invert": "__invert__"}
 COMPARE: dict[str, Callable[[Value, Value], bool]] = {
     "Eq": operator.eq,
     "NotEq": operator.ne,
@@ -74,6 +76,8 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     if op == "MatMult" and (is_number(left) or is_number(right)):
         m.refuse(site, "multiplies a number as a matrix", "TypeError")
     one, other = type(left), type(right)
+    if op == "Mod" and one is str:
+        formatted_by_percent(m, left, right, site)
     if one is Tensor or (other is Tensor and one in BEFORE_TENSORS):
         return tensors.operator(m, OPERATORS.get(op, "add"), left, right, site)
     if one in PLAIN and other in PLAIN:
@@ -172,6 +176,9 @@ def unary(m: Objects, op: str, value: Value, site: Site) -> Value:
             return m.fresh()
     if isinstance(value, Opaque):
         return tensors.opaque_operator(m, "neg", value, None, site)
+    found = special(m, value, (UNARY_DUNDER[op],), [], site)
+    if found is not MISSING:
+        return found
     tags = value.tags if isinstance(value, Sym) else NO_TAGS
     return m.sym((op, m.key(value)), "number" if is_number(value) else "", None, tags)
 

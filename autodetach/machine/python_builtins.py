@@ -11,6 +11,7 @@ from autodetach.machine import containers, tensors
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
+from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, hash_all, show, special
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
@@ -154,10 +155,17 @@ def _filter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 
     def make(exact: bool) -> Iterator[Value]:
         for item in inner.start(exact):
-            if args[0] is None or m.truth(m.call(args[0], [item], {}, site), site):
+            if _passes(m, args[0], item, site):
                 yield item
 
     return Iterable(make, inner.length, "filter", listed=inner.listed)
+
+
+def _passes(m: Core, test: Value, item: Value, site: Site) -> bool:
+    """Whether `filter` keeps an element: without a function, what is true."""
+    if test is None:
+        return not isinstance(item, Instance) or m.truth(item, site)
+    return m.truth(m.call(test, [item], {}, site), site)
 
 
 def _reversed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -168,6 +176,7 @@ def _reversed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
 
 def _sorted(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     items, exact = m.collect(args[0], site)
+    compare_in_order(m, items, kwargs.get("key"), site)
     if "key" not in kwargs and all(is_constant(i) for i in items):
         try:
             items = sorted(items, reverse=kwargs.get("reverse") is True)
@@ -190,6 +199,7 @@ def _sum(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
 
 def _extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     items = m.collect(args[0], site)[0] if len(args) == 1 else list(args)
+    compare_in_order(m, items, kwargs.get("key"), site)
     if items and all(isinstance(i, (int, float)) for i in items) and "key" not in kwargs:
         name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else "max"
         return min(items) if name == "min" else max(items)
@@ -210,6 +220,9 @@ def _all_any(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
     if exact and all(is_constant(i) for i in items):
         name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else "all"
         return all(items) if name == "all" else any(items)
+    for item in items:
+        if isinstance(item, Instance):
+            m.known_truth(item, site)
     return m.fresh("bool")
 
 
@@ -321,7 +334,8 @@ def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
             return m.fresh("number")
     if isinstance(value, Sym):
         return m.fresh("number", value.lo, value.tags)
-    return m.fresh("number")
+    found = special(m, value, TO_NUMBER, [], site)
+    return found if is_number(found) else m.fresh("number")
 
 
 def _bool(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -330,12 +344,31 @@ def _bool(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
         return bool(value)
     if isinstance(value, (Sequence, Mapping)) and value.exact:
         return bool(value.items)
+    known = m.known_truth(value, site) if isinstance(value, Instance) else None
+    if known is not None:
+        return known
     return m.sym(("bool", m.key(value)), "bool")
 
 
 def _str(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     value = args[0] if args else ""
+    show(m, [value], site)
     return str(value) if is_constant(value) else m.sym(("str", m.key(value)), "str")
+
+
+def _repr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    show(m, args[:1], site, ("__repr__",))
+    return m.sym(("repr", m.key(args[0])), "str") if args else m.fresh("str")
+
+
+def _format(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    formatted(m, args[0] if args else "", args[1] if len(args) > 1 else "", site)
+    return m.fresh("str")
+
+
+def _hash(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    found = special(m, args[0] if args else None, ("__hash__",), [], site)
+    return m.fresh("number") if found is MISSING else found
 
 
 def maker_of(kind: str) -> Handler:
@@ -347,6 +380,8 @@ def maker_of(kind: str) -> Handler:
         if isinstance(args[0], Sequence) and kind != "set":
             return containers.copy_of(m, args[0], kind)
         items, exact = m.collect(args[0], site, 64)
+        if kind == "set":
+            hash_all(m, items, site)
         return Sequence(kind, items, m.clock, exact)
 
     return make
@@ -424,6 +459,9 @@ def _abs(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         return tensors.operation(m, "abs", [value], {}, site)
     if isinstance(value, Opaque) and value.node is not None:
         return tensors.opaque_operator(m, "abs", value, None, site)
+    found = special(m, value, ("__abs__",), [], site)
+    if found is not MISSING:
+        return found
     return m.fresh("number" if is_number(value) else "")
 
 
@@ -433,11 +471,15 @@ def _round(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
         return round(value, *args[1:])
     if isinstance(value, Tensor):
         return m.derive("round", lookup("round"), [value], site, value.shape)
+    found = special(m, value, ("__round__",), args[1:], site)
+    if found is not MISSING:
+        return found
     tags = value.tags if isinstance(value, Sym) else frozenset()
     return m.fresh("number", tags=tags)
 
 
 def _print(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    show(m, args, site)
     return None
 
 
@@ -460,7 +502,8 @@ BUILTINS: dict[str, Handler] = {
     "range": _range, "len": _len, "enumerate": _enumerate, "zip": _zip, "map": _map, "filter": _filter,
     "reversed": _reversed, "sorted": _sorted, "sum": _sum, "max": _extreme, "min": _extreme, "all": _all_any,
     "any": _all_any, "isinstance": _isinstance, "hasattr": _hasattr, "getattr": _getattr, "setattr": _setattr,
-    "delattr": _delattr, "int": _number, "float": _number, "bool": _bool, "str": _str, "repr": _str,
+    "delattr": _delattr, "int": _number, "float": _number, "bool": _bool, "str": _str, "repr": _repr,
+    "ascii": _repr, "format": _format, "hash": _hash,
     "list": maker_of("list"), "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"),
     "dict": make_dict, "iter": _iter, "next": _next, "type": _type, "abs": _abs, "round": _round, "print": _print,
     "input": _input, "vars": _vars, "property": _property, "callable": _callable,

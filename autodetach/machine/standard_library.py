@@ -7,6 +7,7 @@ import ast
 from autodetach.machine import tensors
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
+from autodetach.machine.implicit_calls import compare_in_order, special
 from autodetach.machine.python_builtins import Handler, make_dict, maker_of
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.values import (
@@ -72,6 +73,9 @@ def _dataclass_replace(m: Core, args: list[Value], kwargs: dict[str, Value], sit
 
 def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     value = args[0] if args else None
+    found = special(m, value, ("__copy__",), [], site)
+    if found is not MISSING:
+        return found
     if isinstance(value, Sequence):
         return Sequence(value.kind, list(value.items), m.clock, value.exact)
     if isinstance(value, Mapping):
@@ -110,6 +114,10 @@ def _deep_copy(m: Core, value: Value, seen: dict[int, Value], depth: int, site: 
             m.require_grad(twin, site)
         seen[id(value)] = twin
         return twin
+    found = special(m, value, ("__deepcopy__",), [Mapping(m.clock)], site)
+    if found is not MISSING:
+        seen[id(value)] = found
+        return found
     if isinstance(value, Instance):
         other = seen[id(value)] = _twin(m, value, {})
         other.attrs.update({k: copied(v) for k, v in value.attrs.items()})
@@ -188,6 +196,7 @@ def _pushed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
     heap = args[0] if len(args) > 1 else None
     if isinstance(heap, Sequence):
         heap.items.append(args[1])
+        compare_in_order(m, heap.items[-2:], None, site)
         m.store(heap, args[1], site.node.args[1] if isinstance(site.node, ast.Call) else None, site, "append")
     return None
 

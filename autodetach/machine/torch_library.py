@@ -11,6 +11,7 @@ from autodetach.machine.classes import decorate
 from autodetach.machine.core import HELD, Core
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.graph import Site, ancestors
+from autodetach.machine.implicit_calls import show
 from autodetach.machine.library_objects import distribution, of_distributions, of_torch
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.modules import build_module
@@ -175,6 +176,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if known is not None:
         return known(m, args, kwargs, site)
     if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
+        show(m, [*args, *kwargs.values()], site)
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)
     if top in QUIET_MODULES:
         return m.quiet(name) if name[:1].isupper() else m.fresh()

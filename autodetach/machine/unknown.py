@@ -10,6 +10,7 @@ from autodetach.machine.arguments import flatten
 from autodetach.machine.core import HELD, MISSING, WEIGHTS, Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
+from autodetach.machine.implicit_calls import show
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.torch_semantics import (
@@ -129,6 +130,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         parsed.attrs[options.OPTIONS] = True
         return parsed
     if name in REPORTS:
+        show(m, values, site)
         return m.opaque(name) if name in TENSOR_ATTRIBUTES else m.quiet(name)
     if name == "get_submodule":
         return m.part(this, name, site)

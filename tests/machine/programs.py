@@ -8668,6 +8668,185 @@ sum(row["out"].exp().sum() for row in rows).backward()
 """,
     ),
     (
+        "print-asks-the-class",
+        """\
+import torch
+
+
+class Report:
+    def __init__(self, loss):
+        self.loss = loss
+
+    def __str__(self):
+        self.loss.backward()
+        return "report"
+
+
+w = torch.ones(3, requires_grad=True)
+reports = [Report((w * w).sum()), Report((w * w).sum())]
+print(reports)
+print(reports[0])
+print(f"{reports[1]}", "%s" % reports[1])
+""",
+    ),
+    (
+        "a-repr-inside-a-list",
+        """\
+import torch
+
+
+class Report:
+    def __init__(self, loss):
+        self.loss = loss
+
+    def __repr__(self):
+        self.loss.backward()
+        return "report"
+
+
+w = torch.ones(3, requires_grad=True)
+reports = {"first": [Report((w * w).sum())]}
+print(reports)
+"{0[first]}".format(reports)
+""",
+    ),
+    (
+        "numbers-and-formats-of-an-object",
+        """\
+import torch
+
+
+class Value:
+    def __init__(self, loss):
+        self.loss = loss
+
+    def __float__(self):
+        self.loss.backward()
+        return 1.0
+
+    def __format__(self, spec):
+        return "value"
+
+
+w = torch.ones(3, requires_grad=True)
+value = Value((w * w).sum())
+print(f"{value:.3f}", "%s" % id(value), f"{value!r:>3}"[:1])
+print("%.3f" % value)
+print(float(value))
+""",
+    ),
+    (
+        "sorting-asks-the-class",
+        """\
+import torch
+
+
+class Record:
+    def __init__(self, loss):
+        self.loss = loss
+
+    def __lt__(self, other):
+        self.loss.backward()
+        return False
+
+
+w = torch.ones(3, requires_grad=True)
+records = [Record((w * w).sum()), Record((w * w).sum())]
+sorted(records)
+min(records)
+""",
+    ),
+    (
+        "the-key-of-an-order",
+        """\
+import torch
+
+
+class Record:
+    def __init__(self, loss):
+        self.loss = loss
+
+    def score(self):
+        self.loss.backward()
+        return self.loss.item()
+
+
+w = torch.ones(3, requires_grad=True)
+records = [Record((w * w).sum()), Record((w * w).sum())]
+print(max(records, key=Record.score).loss.item())
+records.sort(key=lambda record: record.score())
+""",
+    ),
+    (
+        "hashes-of-objects",
+        """\
+import torch
+
+
+class Record:
+    def __init__(self, loss):
+        self.loss = loss
+
+    def __hash__(self):
+        self.loss.backward()
+        return 1
+
+    def __eq__(self, other):
+        return self is other
+
+
+w = torch.ones(3, requires_grad=True)
+record = Record((w * w).sum())
+print(record == record, record in [record])
+seen = {record}
+seen.add(record)
+""",
+    ),
+    (
+        "a-copy-that-the-class-makes",
+        """\
+import copy
+
+import torch
+
+
+class Record:
+    def __init__(self, loss):
+        self.loss = loss
+
+    def __deepcopy__(self, memo):
+        return Record(self.loss.detach())
+
+
+w = torch.ones(3, requires_grad=True)
+record = Record((w * w).sum())
+copy.deepcopy([record])[0].loss.item()
+copied = copy.copy(record)
+copied.loss.backward()
+record.loss.backward()
+""",
+    ),
+    (
+        "a-key-that-is-missing",
+        """\
+import torch
+
+
+class Losses(dict):
+    def __missing__(self, key):
+        loss = (w * w).sum()
+        self[key] = loss
+        return loss
+
+
+w = torch.ones(3, requires_grad=True)
+losses = Losses()
+losses["a"].backward()
+losses["b"].backward()
+losses["a"].backward()
+""",
+    ),
+    (
         "some-passes-end-early",
         """\
 import torch
