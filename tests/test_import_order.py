@@ -45,6 +45,7 @@ ORDER = (
     "machine.shapes",
     "machine.core",
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls",
+    "machine.number_readers",
     "machine.tensors machine.containers machine.options machine.keywords machine.records machine.module_tree",
     "machine.convolutions machine.backward_hooks",
     "machine.forward_hooks",

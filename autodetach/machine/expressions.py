@@ -13,6 +13,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, show, special
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
+from autodetach.machine.number_readers import all_names
 from autodetach.machine.objects import Objects, has_names
 from autodetach.machine.operators import LONG, compare, key_in_test, negate
 from autodetach.machine.spelling import spelled
@@ -468,6 +469,7 @@ class Expressions(Objects):
             return self._super(node, frame)
         args, kwargs, operands = self._arguments(node, frame)
         if path in ("builtins.locals", "builtins.globals", "builtins.vars") and not args:
+            all_names(self, self.site(node, frame), path)
             return Mapping(self.clock, exact=False)
         site = Site(node, frame.qualname, tuple(operands))
         if self.evidence is not None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
-from autodetach.machine.python_builtins import Handler, as_range, is_instance
+from autodetach.machine.number_readers import asked_for_type
+from autodetach.machine.python_builtins import Handler, as_range, is_instance, tells_tensors
 from autodetach.machine.values import (
     Function,
     Iterable,
@@ -26,7 +27,7 @@ LEAST = {
     "functools.partial": 1, "itertools.accumulate": 1, "itertools.batched": 1, "itertools.combinations": 1,
     "itertools.cycle": 1, "itertools.dropwhile": 2, "itertools.islice": 2, "itertools.pairwise": 1,
     "itertools.permutations": 1, "itertools.repeat": 1, "itertools.starmap": 2, "itertools.takewhile": 2,
-    "itertools.tee": 1, "operator.methodcaller": 1,
+    "itertools.tee": 1, "itertools.groupby": 1, "operator.methodcaller": 1,
 }  # fmt: skip
 """How many positional arguments a function is not called without, neither by Python nor by what stands here for it."""
 
@@ -88,6 +89,9 @@ def _singledispatch(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     registered: list[tuple[Value, Value]] = []
 
     def dispatch(values: Args, named: Named, s: Site) -> Value:
+        for cls, _ in registered:
+            if values and tells_tensors(values[0], cls):
+                asked_for_type(m, values[0], s)
         for cls, function in reversed(registered):
             if values and is_instance(values[0], cls) is True:
                 return m.call(function, values, named, s)
@@ -261,6 +265,18 @@ def _while(take: bool) -> Handler:
     return run
 
 
+def _groupby(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    """Neighbours with the same key: each element stands for a group of its own."""
+    items, _ = m.collect(args[0], site, 64)
+    key = kwargs.get("key", args[1] if len(args) > 1 else None)
+
+    def pair(item: Value) -> Value:
+        group = _listed([item], False, "group")
+        return Sequence("tuple", [item if key is None else m.call(key, [item], {}, site), group], m.clock)
+
+    return _listed([pair(item) for item in items], False, "groupby")
+
+
 def _tee(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     items, exact = m.collect(args[0], site, 64)
     count = args[1] if len(args) > 1 and isinstance(args[1], int) else 2
@@ -321,6 +337,7 @@ FUNCTIONS: dict[str, Handler] = {
     "itertools.permutations": _over_lists("permutations", itertools.permutations),
     "itertools.batched": _over_lists("batched", _batched), "itertools.zip_longest": _zip_longest,
     "itertools.takewhile": _while(True), "itertools.dropwhile": _while(False), "itertools.tee": _tee,
+    "itertools.groupby": _groupby,
     "operator.add": _binary("Add"), "operator.iadd": _binary("Add"), "operator.sub": _binary("Sub"),
     "operator.mul": _binary("Mult"), "operator.truediv": _binary("Div"), "operator.matmul": _binary("MatMult"),
     "operator.pow": _binary("Pow"), "operator.itemgetter": _itemgetter, "operator.attrgetter": _attrgetter,

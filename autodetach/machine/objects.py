@@ -24,6 +24,7 @@ from autodetach.machine.core import HELD, MAX_DEPTH, MAX_NESTED, MAX_RECURSION, 
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.keywords import OUT_OF_VIEW
 from autodetach.machine.module_tree import is_module, named_child, set_child
+from autodetach.machine.number_readers import SCRIPTED, wanted
 from autodetach.machine.optimizers import give_parameters
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
@@ -421,6 +422,8 @@ class Objects(Core):
 
     def call_function(self, function: Function, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         function.called = True
+        if SCRIPTED in function.attrs:
+            wanted(self, [*args, *kwargs.values()], site, "script")
         active = self.active.get(function.node)
         if active is None:
             active = self.active[function.node] = []

@@ -7,8 +7,9 @@ import ast
 from autodetach.machine.core import MISSING
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
+from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.operators import compare
-from autodetach.machine.python_builtins import is_instance
+from autodetach.machine.python_builtins import is_instance, tells_tensors
 from autodetach.machine.records import fields_of
 from autodetach.machine.values import (
     Class,
@@ -133,6 +134,8 @@ def _mapping(m: Expressions, pattern: ast.MatchMapping, subject: Value, frame: F
 
 def _class(m: Expressions, pattern: ast.MatchClass, subject: Value, frame: Frame, site: Site) -> Verdict:
     cls = m.eval(pattern.cls, frame)
+    if tells_tensors(subject, cls):
+        asked_for_type(m, subject, site)
     verdict: Verdict = is_instance(subject, cls)
     if verdict is False:
         return False

@@ -13,7 +13,8 @@ from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, hash_all, show, special
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.torch_semantics import lookup
+from autodetach.machine.number_readers import all_names, asked_for_type
+from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, lookup
 from autodetach.machine.values import (
     Class,
     External,
@@ -234,12 +235,19 @@ def _isinstance(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site
         return m.fresh("bool")
     value, classes = args[0], args[1]
     options = classes.items if isinstance(classes, Sequence) else [classes]
+    if any(tells_tensors(value, c) for c in options):
+        asked_for_type(m, value, site)
     verdicts = [is_instance(value, c) for c in options]
     if any(v is True for v in verdicts):
         return True
     if all(v is False for v in verdicts):
         return False
     return m.sym(("isinstance", m.key(value), tuple(m.key(c) for c in options)), "bool")
+
+
+def tells_tensors(value: Value, cls: Value) -> bool:
+    """Whether a value that is a number is an instance of a class, and a tensor would not be, or the other way round."""
+    return is_number(value) and is_instance(value, cls) is not is_instance(tensors.plain(), cls)
 
 
 def is_instance(value: Value, cls: Value) -> bool | None:
@@ -283,6 +291,9 @@ def is_instance(value: Value, cls: Value) -> bool | None:
 
 
 def _hasattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if len(args) == 2 and is_number(args[0]) and args[1] in TENSOR_ATTRIBUTES and not hasattr(1.0, args[1]):
+        asked_for_type(m, args[0], site)
+        return False
     if len(args) == 2 and isinstance(args[1], str) and not isinstance(args[0], (Opaque, Sym)):
         try:
             found = m.lookup(args[0], args[1], site)
@@ -302,6 +313,7 @@ def _getattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
     if len(args) >= 2 and isinstance(args[1], str):
         found = m.lookup(args[0], args[1], site)
         if found is MISSING and len(args) > 2:
+            asked_for_type(m, args[0], site)
             return args[2]
         return m.attribute(args[0], args[1], site) if found is MISSING else found
     return m.opaque("attribute")
@@ -448,6 +460,7 @@ def _type(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
         return External("torch.Tensor")
     if is_constant(value):
         return External("builtins." + type(value).__name__)
+    asked_for_type(m, value, site)
     return m.opaque("type")
 
 
@@ -487,6 +500,12 @@ def _input(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
     return m.fresh("str")
 
 
+def _evaluated(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`eval` and `exec`: a text that is not looked at."""
+    all_names(m, site, "eval")
+    return m.fresh()
+
+
 def _property(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     return Property(args[0] if args else None, args[1] if len(args) > 1 else None)
 
@@ -506,5 +525,6 @@ BUILTINS: dict[str, Handler] = {
     "ascii": _repr, "format": _format, "hash": _hash,
     "list": maker_of("list"), "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"),
     "dict": make_dict, "iter": _iter, "next": _next, "type": _type, "abs": _abs, "round": _round, "print": _print,
+    "eval": _evaluated, "exec": _evaluated,
     "input": _input, "vars": _vars, "property": _property, "callable": _callable,
 }  # fmt: skip

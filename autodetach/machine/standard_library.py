@@ -155,6 +155,19 @@ def _from_numpy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site
     return tensors.plain()
 
 
+def _user_list(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return maker_of("list")(m, args, {}, site)
+
+
+def _cast(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return args[1] if len(args) > 1 else kwargs.get("val")
+
+
+def _read_only(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`MappingProxyType(d)`: what the dict holds, whenever it is asked."""
+    return args[0] if args else m.opaque("mappingproxy")
+
+
 def _named_tuple(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     given = args[1] if len(args) > 1 else None
     names = given.replace(",", " ").split() if isinstance(given, str) else None
@@ -224,6 +237,8 @@ def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site
 FUNCTIONS: dict[str, Handler] = {
     "collections.OrderedDict": _ordered_dict, "collections.defaultdict": _default_dict,
     "collections.Counter": _counter, "collections.deque": _deque, "collections.namedtuple": _named_tuple,
+    "collections.UserList": _user_list, "collections.UserDict": make_dict, "types.MappingProxyType": _read_only,
+    "typing.cast": _cast, "typing_extensions.cast": _cast,
     "dataclasses.field": _field, "dataclasses.dataclass": _dataclass, "dataclasses.replace": _dataclass_replace,
     NAMESPACE: _simple_namespace, "copy.copy": _copy, "copy.deepcopy": deepcopy,
     "heapq.heappush": _pushed, "heapq.heappop": _popped,

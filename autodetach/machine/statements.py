@@ -291,7 +291,7 @@ class Statements(Imports):
                 return value
             if name in ("lru_cache", "cache"):
                 return functional.memoised(self, value)
-            if decorator.path == "functools.singledispatch":
+            if decorator.path in ("functools.singledispatch", "torch.jit.script"):
                 return self.call(decorator, [value], {}, site)
             return value
         if isinstance(decorator, Native) and decorator.name == "setter":

@@ -15,6 +15,7 @@ from autodetach.machine.implicit_calls import show
 from autodetach.machine.library_objects import distribution, of_distributions, of_torch
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.modules import build_module
+from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
 from autodetach.machine.optimizers import build_optimizer, leaves_of
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
@@ -55,6 +56,10 @@ REPARAMETRISES = frozenset(
     "orthogonal register_parametrization remove_parametrizations remove_spectral_norm remove_weight_norm spectral_norm "
     "weight_norm".split()
 )
+WRITERS = frozenset(f"{module}.{name}" for module in ("pickle", "joblib", "yaml", "dill") for name in ("dump", "dumps"))
+"""What is written by these is read again as what it was."""
+ASKED_ABOUT_TYPES = frozenset({"default", "cls", "encoder", "object_hook"})
+"""Arguments by which `json.dumps` is told what to do with values that it does not know."""
 COLLECTIVES = frozenset(
     "all_gather all_gather_into_tensor all_reduce all_to_all all_to_all_single broadcast irecv recv reduce "
     "reduce_scatter reduce_scatter_tensor scatter".split()
@@ -115,11 +120,15 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if part.startswith("distributions."):
         return distribution(m, path, args, kwargs) if name[:1].isupper() else of_distributions(m, name, args, site)
     if name in WRAPPERS and args:
+        if part == "jit.script" and isinstance(args[0], Function):
+            args[0].attrs[SCRIPTED] = True
         return args[0]
     if name in FACTORIES or name in TENSOR_CLASSES:
         return factory(m, name, args, kwargs, site)
     if part.startswith(("cuda.", "backends.", "random.", "hub.", "version.", "utils.", "distributed.", "profiler.")):
         return _machinery(m, part, name, args, kwargs, site)
+    if name == "save":
+        wanted(m, args[:1], site, name)
     if name in ("manual_seed", "seed", "set_default_dtype", "set_printoptions", "save", "set_num_threads", "compile"):
         return None
     if name[:1].isupper():
@@ -144,6 +153,7 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
         return m.opaque(name)
     if name in ("is_tensor", "is_floating_point", "is_grad_enabled", "allclose", "equal", "numel"):
         if name == "is_tensor":
+            asked_for_type(m, first, site)
             return isinstance(first, Tensor) or (m.fresh("bool") if isinstance(first, Opaque) else False)
         if name == "is_grad_enabled":
             return m.grad_enabled
@@ -178,6 +188,8 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
         show(m, [*args, *kwargs.values()], site)
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)
+    if path in WRITERS or not kwargs.keys().isdisjoint(ASKED_ABOUT_TYPES):
+        wanted(m, [*args, *kwargs.values()], site, name)
     if top in QUIET_MODULES:
         return m.quiet(name) if name[:1].isupper() else m.fresh()
     if name == "trange" and args:
