@@ -82,18 +82,39 @@ def _reduce(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     return m.fresh("number") if not exact and is_constant(total) else total
 
 
+def _partial_method(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    if not args or not isinstance(args[0], (Function, Native)):
+        return m.opaque("partialmethod")
+    function, given = args[0], list(args[1:])
+    return Native(
+        "partialmethod",
+        lambda more, named, s: m.call(function, [*more[:1], *given, *more[1:]], {**kwargs, **named}, s),
+        function,
+    )
+
+
 def _singledispatch(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    return _dispatched(m, args, 0)
+
+
+def _singledispatchmethod(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    return _dispatched(m, args, 1)
+
+
+def _dispatched(m: Core, args: Args, at: int) -> Value:
+    """A function that is chosen by the type of the argument at a place."""
     if not args or not isinstance(args[0], Function):
         return args[0] if args else None
     default = args[0]
     registered: list[tuple[Value, Value]] = []
 
     def dispatch(values: Args, named: Named, s: Site) -> Value:
+        asked = values[at] if at < len(values) else MISSING
         for cls, _ in registered:
-            if values and tells_tensors(values[0], cls):
-                asked_for_type(m, values[0], s)
+            if tells_tensors(asked, cls):
+                asked_for_type(m, asked, s)
         for cls, function in reversed(registered):
-            if values and is_instance(values[0], cls) is True:
+            if asked is not MISSING and is_instance(asked, cls) is True:
                 return m.call(function, values, named, s)
         return m.call(default, values, named, s)
 
@@ -104,7 +125,7 @@ def _singledispatch(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
             return values[1]
         if isinstance(first, Function):
             arguments = [*first.node.args.posonlyargs, *first.node.args.args]
-            annotation = arguments[0].annotation if arguments else None
+            annotation = arguments[at].annotation if at < len(arguments) else None
             if annotation is not None:
                 registered.append((m.eval(annotation, first.frame), first))
             return first
@@ -329,6 +350,7 @@ def _methodcaller(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 FUNCTIONS: dict[str, Handler] = {
     "functools.partial": _partial, "functools.wraps": _wraps, "functools.lru_cache": _lru_cache,
     "functools.cache": _lru_cache, "functools.reduce": _reduce, "functools.singledispatch": _singledispatch,
+    "functools.singledispatchmethod": _singledispatchmethod, "functools.partialmethod": _partial_method,
     "itertools.chain": _chain, "itertools.chain.from_iterable": _chain_from, "itertools.count": _count,
     "itertools.cycle": _cycle, "itertools.product": _product,
     "itertools.accumulate": _accumulate, "itertools.islice": _islice, "itertools.repeat": _repeat,

@@ -54,6 +54,8 @@ from autodetach.machine.values import (
 from autodetach.machine.words import names_loader
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
+CALLED_WITH_FUNCTION = frozenset({"functools.singledispatch", "functools.singledispatchmethod", "torch.jit.script"})
+"""Decorators that are called, and give something else than the function or mark it."""
 LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 MAX_EXACT_ITEMS = 8
 MAX_EXACT_PAIRS = 16
@@ -291,7 +293,7 @@ class Statements(Imports):
                 return value
             if name in ("lru_cache", "cache"):
                 return functional.memoised(self, value)
-            if decorator.path in ("functools.singledispatch", "torch.jit.script"):
+            if decorator.path in CALLED_WITH_FUNCTION:
                 return self.call(decorator, [value], {}, site)
             return value
         if isinstance(decorator, Native) and decorator.name == "setter":

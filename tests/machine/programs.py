@@ -8847,6 +8847,76 @@ losses["a"].backward()
 """,
     ),
     (
+        "methods-chosen-by-a-type",
+        """\
+import functools
+
+import torch
+
+
+class Report:
+    def __init__(self, loss):
+        self.loss = loss
+
+    @functools.singledispatchmethod
+    def show(self, k):
+        return "other"
+
+    @show.register
+    def _(self, k: int):
+        self.loss.backward()
+        return "int"
+
+    @show.register(str)
+    def _(self, k):
+        return self.loss.item()
+
+
+w = torch.ones(3, requires_grad=True)
+report = Report((w * w).sum())
+report.show(None)
+report.show("text")
+report.show(1)
+report.show(2)
+""",
+    ),
+    (
+        "a-method-with-given-arguments",
+        """\
+import functools
+
+import torch
+
+
+class Trainer:
+    def step(self, loss, times):
+        for _ in range(times):
+            loss.backward()
+
+    twice = functools.partialmethod(step, times=2)
+
+
+w = torch.ones(3, requires_grad=True)
+Trainer().step((w * w).sum(), 1)
+Trainer().twice((w * w).sum())
+""",
+    ),
+    (
+        "groups-of-neighbours",
+        """\
+import itertools
+
+import torch
+
+w = torch.ones(3, requires_grad=True)
+losses = [(w * w).sum(), (w * w).sum()]
+for _, group in itertools.groupby(losses, key=lambda loss: loss.item() > 1):
+    for loss in group:
+        loss.backward()
+losses[0].backward()
+""",
+    ),
+    (
         "some-passes-end-early",
         """\
 import torch
