@@ -395,14 +395,17 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
             return this.items[index]
         if this.exact and not m.widening:
             raise Raised("IndexError")
-        return this.items[-1] if this.items else m.opaque("item")
+        # One behind those that are known: each place another one.
+        return m.draw(this.items[-1], [], more=True, place=(m.key(this), index)) if this.items else m.opaque("item")
     counted = _counted(m, this, index)
     if counted is not None:
         return this.items[counted]
     if this.items:
         # An unknown index: the youngest element stands for any of them, but none of the places that None keeps.
         filled = [i for i in this.items if i is not None]
-        return m.draw(filled[-1], this.items) if not all(is_constant(i) for i in this.items) else m.fresh()
+        if all(is_constant(i) for i in this.items):
+            return m.fresh()
+        return m.draw(filled[-1], this.items, place=(m.key(this), m.key(index)))
     return m.opaque("item")
 
 

@@ -441,9 +441,18 @@ class Core:
                 event = replace(event, container=outer, value=value, how="append", held=set(), inner=event)
                 self.filled.append(event)
 
-    def draw(self, taken: Value, items: list[Value], *, in_order: bool = False, more: bool = False) -> Value:
+    def draw(
+        self,
+        taken: Value,
+        items: list[Value],
+        *,
+        in_order: bool = False,
+        more: bool = False,
+        place: Hashable = None,
+    ) -> Value:
         """One element stands for any of the items, since nobody knows which is read; what was taken."""
-        self.note_drawn([taken], [item for item in items if item is not taken], in_order=in_order, more=more)
+        others = [item for item in items if item is not taken]
+        self.note_drawn([taken], others, in_order=in_order, more=more, place=place)
         return taken
 
     def note_drawn(
@@ -454,6 +463,7 @@ class Core:
         in_order: bool = False,
         more: bool = False,
         since: int | None = None,
+        place: Hashable = None,
     ) -> None:
         """Some elements of a container are read, and nobody knows which: for what is taken, others may be meant.
 
@@ -465,7 +475,7 @@ class Core:
         )
         if own and (rest or more):
             clock = self.clock if since is None else since
-            self.drawn.append(Drawn(tuple(own), frozenset(rest), clock, in_order))
+            self.drawn.append(Drawn(tuple(own), frozenset(rest), clock, in_order, self.loops, place))
 
     # ---- what the layers above provide
 

@@ -8,6 +8,7 @@ from itertools import takewhile
 from autodetach.machine.core import STRIDE, Core, Raised
 from autodetach.machine.events import RenamedKeyword, SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, ancestors, take_turns
+from autodetach.machine.picks import perhaps_others
 from autodetach.machine.values import Opaque, Tensor, Value, graph_in
 
 
@@ -116,13 +117,14 @@ def _walk(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
     m.spend(len(came) // 8)
     order = sorted(came, key=lambda n: -n.number)
     expected = bool(m.expecting and m.expecting[-1])
+    d.perhaps = perhaps_others(m, d)
     for node in order:
         if node.leaf:
             if (needed is None or d.kind != "grad") and not node.frozen:
                 node.grads.append(d)
             continue
         if not node.weak:
-            if not d.raised:
+            if not d.raised and node not in d.perhaps:
                 _check(m, node, d, came, expected)
             if not d.retain and node.freed_by is None:
                 node.freed_by = d

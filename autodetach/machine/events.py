@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -92,12 +93,15 @@ class Drawn:
     """Elements of a container were read whose places are not known: `taken` stand for them, `others` may be meant.
 
     `in_order`: all of them are read, one after the other, and these stand for those of which nothing is known.
+    `place`: what stands for the unknown place of a single one, the same for the same place.
     """
 
     taken: tuple[Node, ...]
     others: frozenset[Node]
     clock: int
     in_order: bool
+    loops: Loops
+    place: Hashable = None
 
     def walked_since(self, clock: int) -> bool:
         """Whether what was taken is differentiated after it was, and after `clock`: then any other may be so."""

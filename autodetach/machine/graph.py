@@ -193,7 +193,10 @@ class Node:
 
 @dataclass(eq=False, slots=True)
 class Differentiation:
-    """One call of `backward` or `torch.autograd.grad`."""
+    """One call of `backward` or `torch.autograd.grad`.
+
+    `perhaps`: what stands, in all that it walks, for other elements of a container of which nobody knows.
+    """
 
     number: int
     site: Site
@@ -210,6 +213,7 @@ class Differentiation:
     walked: list[Node] = field(default_factory=list)
     raised: bool = False
     trail: tuple[tuple[ast.stmt, object], ...] = ()
+    perhaps: frozenset[Node] = frozenset()
 
 
 def is_walked_again(d: Differentiation) -> bool:

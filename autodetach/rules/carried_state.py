@@ -170,7 +170,7 @@ def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
         if d.create_graph or d.raised:
             continue
         for node in d.walked:
-            if len(node.walked_by) < 2 or node.leaf or node.weak or not node.saves:
+            if len(node.walked_by) < 2 or node.leaf or node.weak or not node.saves or node in d.perhaps:
                 continue
             old = next((o for o in node.walked_by if o.number < d.number and o.retain and not _is_unrolled(o)), None)
             apart = diverge(node.loops, d.loops)

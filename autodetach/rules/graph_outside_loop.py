@@ -119,7 +119,7 @@ def _stale(program: Program, run: Run) -> Iterator[Suspect]:
         if d.kind == "grad" or d.create_graph or d.raised:
             continue
         for node in d.walked:
-            if len(node.walked_by) < 2 or node.leaf or node.weak:
+            if len(node.walked_by) < 2 or node.leaf or node.weak or node in d.perhaps:
                 continue
             first = next((o for o in node.walked_by if o.number < d.number and o.kind != "grad"), None)
             apart = diverge(first.loops, d.loops) if first is not None else None
