@@ -23,7 +23,8 @@ ENTERED = ("classes", "hidden", "contradictions")
 """What others look for in a machine: who adds to these is noticed."""
 LISTS = (
     "nodes", "differentiations", "second_walks", "stale", "crossings", "stored", "filled", "drawn", "steps",
-    "escapes", "type_faults", "facts", "random_nodes", "leaf_tensors", "functions", "activations", "asked", "_pins",
+    "escapes", "type_faults", "facts", "scaled", "random_nodes", "leaf_tensors", "functions", "activations", "asked",
+    "_pins",
     *ENTERED,
 )  # fmt: skip
 """What a run leaves behind, in order."""

@@ -121,6 +121,7 @@ class Core:
         self.drawn: list[Drawn] = []
         self.asked: list[tuple[ast.AST, Value]] = []  # where `item()` or `detach()` is called on what may be no tensor
         self.steps: list[Step] = []
+        self.scaled: list[int] = []  # when all gradients were clipped, or unscaled
         self.hooks: list[Instance] = []  # handles of what is called at each differentiation
         self.escapes: list[Escape] = []
         self.type_faults: list[TypeFault] = []

@@ -395,6 +395,7 @@ def _parameter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
 
 def _nn_utils(m: Core, name: str, args: list[Value], site: Site) -> Value:
     if name.startswith("clip_grad") or name == "get_total_norm":
+        m.scaled.append(m.clock)
         return tensors.plain((), True)
     if name.startswith(("rnn.", "pack", "pad", "unpad")):
         return m.unknown_result(name, args, site)

@@ -110,10 +110,13 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if name in ("scale",) and args and isinstance(args[0], (Tensor, Opaque)):
         return opaque_scaler(m, name, args, site)
     if name in ("unscale_", "update") and this.node is None and (not args or is_optimizer(args[0])):
+        if name == "unscale_":
+            m.scaled.append(m.clock)
         return None
     if name in EVIDENCE:
         return _module_evidence(m, this, name, site)
     if name in CLIPS and this.node is None:
+        m.scaled.append(m.clock)
         return tensors.plain((), True)
     if name == "unwrap_model" and args:
         return args[0]

@@ -74,6 +74,7 @@ from autodetach.view.program import (
     line,
     observed_of,
     read_between,
+    scaled_between,
     stepped_between,
     text,
 )
@@ -176,7 +177,7 @@ def _summed(program: Program, run: Run, calls: list[Differentiation], doubt: str
     blocks = [program.block(s) for s in statements if s is not None]
     if not plain or any(b is not blocks[0] for b in blocks):
         return
-    if any(read_between(run, a, b) for a, b in itertools.pairwise(calls)):
+    if any(read_between(run, a, b) or scaled_between(run, a, b) for a, b in itertools.pairwise(calls)):
         return
     parts = tuple(r for r in roots if r is not None)
     total = " + ".join(f"{{{i}}}" for i in range(len(parts)))
@@ -200,22 +201,26 @@ def _loop(
     statement = program.statement(call)
     owner = program.parents.get(statement) if statement is not None else None
     root = event.second.root_expression
+    is_read = any(read_between(run, a, b) for a, b in itertools.pairwise(calls))
+    may_sum = not is_read and not any(scaled_between(run, a, b) for a, b in itertools.pairwise(calls))
     keeping = Candidate("keep the graph in every pass", (SetKeyword(call, "retain_graph", "True"),), doubt, "retain")
     if event.second.kind == "grad":
         yield keeping
         return
     if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.ListComp, ast.GeneratorExp)):
         comprehension = statement.value
-        if comprehension.elt is call and root is not None and not call.args:
+        if comprehension.elt is call and root is not None and not call.args and may_sum:
             generator = comprehension.generators[0]
             if len(comprehension.generators) == 1 and not generator.ifs:
                 whole, parts = _sum_over(generator.target, generator.iter, root)
                 repair = ReplaceStatement(statement, whole + ".backward()", parts)
                 yield Candidate("one backward of the sum", (repair,), doubt, "sum")
+        elif not may_sum:
+            yield keeping
         return
     if not isinstance(statement, ast.Expr) or statement.value is not call or root is None or call.args:
         return
-    if isinstance(owner, ast.For) and not owner.orelse and event.second.kind == "backward":
+    if isinstance(owner, ast.For) and not owner.orelse and event.second.kind == "backward" and may_sum:
         if len(owner.body) == 1:
             whole, parts = _sum_over(owner.target, owner.iter, root)
             repair = ReplaceStatement(owner, whole + ".backward()", parts)
@@ -232,7 +237,7 @@ def _loop(
             doubt,
             "sum",
         )
-    if doubt is None and any(read_between(run, a, b) for a, b in itertools.pairwise(calls)):
+    if doubt is None and is_read:
         looked = "the gradient is looked at in between: if weights change by it, the graph has to be built again"
         keeping = replace(keeping, doubt=looked)
     yield keeping

@@ -304,6 +304,11 @@ def read_between(run: Run, first: Differentiation, second: Differentiation) -> b
     return any(first.number < s.clock < second.number and s.consumed for s in run.machine.steps)
 
 
+def scaled_between(run: Run, first: Differentiation, second: Differentiation) -> bool:
+    """Whether each of two differentiations gives gradient that is clipped, scaled or handed to a hook by itself."""
+    return bool(run.machine.hooks) or any(first.number <= clock < second.number for clock in run.machine.scaled)
+
+
 def is_assumed(path: tuple[Node, ...]) -> bool:
     return any(n.assumed for n in path)
 
