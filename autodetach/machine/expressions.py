@@ -11,6 +11,7 @@ from autodetach.machine.events import DataRead
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, show, special
+from autodetach.machine.last_pass import goes_on_after, may_be_last, without_one
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
 from autodetach.machine.number_readers import all_names
@@ -223,6 +224,9 @@ class Expressions(Objects):
             default = self.loops[-1].index >= MAX_PASSES - 1  # rarely the first: those behind it count, too
             if not default and asks_for_last(site.node):
                 return False
+        followed = goes_on_after(site.node, self.loops)
+        if followed is not None and not may_be_last(followed, MAX_PASSES):
+            return True
         ends = self._end_of_recursion(test)
         if ends is not None and self.oracle.settled(key) is None:
             self.oracle.learn(key, ends)
@@ -622,16 +626,7 @@ def _is_first(node: ast.Subscript) -> bool:
 def asks_for_last(test: ast.AST | None) -> bool:
     """`i == n - 1`, `i + 1 == n`: whether a test of a counter is true in the last pass, and in no other."""
     return isinstance(test, ast.Compare) and (
-        _is_off_by_one(test.left, ast.Add) or _is_off_by_one(test.comparators[0], ast.Sub)
-    )
-
-
-def _is_off_by_one(side: ast.expr, sign: type[ast.operator]) -> bool:
-    return (
-        isinstance(side, ast.BinOp)
-        and isinstance(side.op, sign)
-        and isinstance(side.right, ast.Constant)
-        and side.right.value == 1
+        without_one(test.left, ast.Add) is not None or without_one(test.comparators[0], ast.Sub) is not None
     )
 
 

@@ -1,0 +1,38 @@
+"""A graph that each pass computes for the next one: none follows the last, and only a test of that knows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from autodetach.checker import CheckOptions, check
+from autodetach.source import Source
+
+PROGRAM = """
+import torch
+import torch.nn as nn
+model = nn.Sequential(nn.Linear(4, 1), nn.Tanh())
+def run(model, n, k=5):
+    x = torch.zeros(4, requires_grad=True)
+    out = model(x)
+    for i in range(n):
+        out.sum().backward()
+        x.data = x.data + x.grad.data.sign()
+        if {}:
+            out = model(x)
+run(model, 7)
+"""
+
+
+def _codes(test: str) -> list[str]:
+    source = Source.from_text(PROGRAM.format(test), "program.py")
+    return [finding.code for finding in check(source, CheckOptions()).findings]
+
+
+@pytest.mark.parametrize("test", ["i != n - 1", "i < n - 1", "i + 1 < n", "i + 1 != n", "not i == n - 1"])
+def test_none_follows_the_last_pass(test: str) -> None:
+    assert _codes(test) == []
+
+
+@pytest.mark.parametrize("test", ["i != k - 1", "i < k - 1"])
+def test_others_may_be_false_in_any_pass(test: str) -> None:
+    assert _codes(test) == ["AD302"]
