@@ -65,6 +65,7 @@ from autodetach.machine.graph import Activation, Differentiation, Node, Site, an
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
+from autodetach.machine.torch_semantics import VIEWS
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.crossings import Entry, entered
 from autodetach.view.program import (
@@ -133,10 +134,15 @@ def _stale(program: Program, run: Run) -> Iterator[Suspect]:
 
 
 def _own_leaf_stepped(run: Run, node: Node, first: Differentiation, second: Differentiation) -> bool:
-    """Whether a leaf under `node` is changed by a step between two walks over it."""
-    leaves = {n for n in ancestors([node]) if n.leaf}
+    """Whether a leaf under `node` is changed by a step between two walks over it.
+
+    A view has the memory of its leaf, which an optimizer changes in place.
+    """
+    behind = set(ancestors([node]))
+    leaves = {n for n in behind if n.leaf}
+    changing = {"update"} if all(n.op in VIEWS for n in behind - leaves) else {"update", "step"}
     return any(
-        first.number < s.clock < second.number and s.what != "grad" and any(leaf in leaves for leaf, _ in s.consumed)
+        first.number < s.clock < second.number and s.what in changing and any(leaf in leaves for leaf, _ in s.consumed)
         for s in run.machine.steps
     )
 
