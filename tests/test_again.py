@@ -169,10 +169,11 @@ def test_within_a_function_that_is_run(
 
 def test_a_step_that_a_trainer_calls_keeps_its_place(counted: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     text = """\
+import lightning as L
 import torch
 
 
-class Model(torch.nn.Module):
+class Model(L.LightningModule):
     def __init__(self):
         super().__init__()
         self.net = torch.nn.Linear(3, 3)

@@ -16,8 +16,9 @@ from autodetach.machine.graph import Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.reach import CALLED_BY_TRAINERS, Reach
+from autodetach.machine.reach import Reach
 from autodetach.machine.spelling import last_word
+from autodetach.machine.trainers import is_for_trainers
 from autodetach.machine.values import (
     Class,
     Frame,
@@ -235,7 +236,8 @@ def enter(
             finally:
                 for restore in undo:
                     restore()
-            if function.name == CALLED_BY_TRAINERS and repeated and len(machine.differentiations) == known:
+            is_bare = repeated and len(machine.differentiations) == known
+            if is_bare and reach is not None and is_for_trainers(function, machine.entered, reach.trees):
                 differentiate_returned(machine, function, result)
             machine.escape([result], site, "return")
             if not any(True for _ in graph_in(result)) and not machine.nodes:

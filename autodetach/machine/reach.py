@@ -6,9 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from autodetach.machine.mentions import Mentions, mentioned
+from autodetach.machine.trainers import CALLED_BY_TRAINERS
 
 DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "grad", "detach", "data", "step"})
-CALLED_BY_TRAINERS = "training_step"
 METHOD = "."
 """Stands in front of the name of a method."""
 
@@ -21,6 +21,7 @@ class Reach:
     """
 
     def __init__(self, trees: Sequence[ast.Module]) -> None:
+        self.trees = trees
         if len(trees) == 1:
             self._mentions = mentioned(trees[0])
         else:

@@ -104,6 +104,88 @@ class Model(L.LightningModule):
         optimizer.step()
         return loss
 """,
+    "training-step-of-a-network": """\
+import torch
+from torch import nn
+
+
+class Regression(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 1)
+        self.outputs = []
+
+    def training_step(self, batch, i):
+        loss = self.net(batch).pow(2).mean()
+        self.outputs.append(loss)
+        return loss
+
+    def on_epoch_end(self):
+        print("%.4f" % torch.stack(self.outputs).mean())
+        self.outputs.clear()
+""",
+    "training-step-of-a-base-beside-it": """\
+import torch
+from .base import Task
+
+
+class Regression(Task):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(4, 1)
+        self.outputs = []
+
+    def training_step(self, batch, i):
+        loss = self.net(batch).pow(2).mean()
+        self.outputs.append(loss)
+        return loss
+""",
+    "training-step-and-its-runner": """\
+import torch
+from torch import nn
+from somewhere import Task
+
+
+class Regression(Task):
+    def __init__(self):
+        super().__init__()
+        self.net, self.last = nn.Linear(4, 4), None
+
+    def training_step(self, batch):
+        h = torch.tanh(self.net(batch))
+        if self.last is not None:
+            h = h + self.last
+        self.last = h
+        return h.pow(2).mean()
+
+
+def evaluate(task, data):
+    with torch.no_grad():
+        return sum(task.training_step(batch).item() for batch in data)
+""",
+    "training-steps-differentiated-behind-the-epoch": """\
+import lightning as L
+import torch
+from torch import nn
+
+
+class EpochLoss(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.net = nn.Linear(4, 1)
+        self.outputs = []
+
+    def training_step(self, batch, i):
+        loss = self.net(batch).pow(2).mean()
+        self.outputs.append(loss)
+        return loss
+
+    def on_train_epoch_end(self):
+        self.manual_backward(torch.stack(self.outputs).mean())
+        self.optimizers().step()
+        self.outputs.clear()
+""",
     "list-of-one-training-step": """\
 import torch
 from somewhere import Base
