@@ -22,7 +22,7 @@ Safe: the value is the same.
 
 ## When it stays silent
 When the tensor is not proven to be 0-dim: rows of a matrix, elements of a vector, attributes called `data` of other
-classes.
+classes; and where the program asks which version of PyTorch there is, or tries `item()` instead.
 
 ## References
 - https://github.com/pytorch/pytorch/releases/tag/v0.4.0
@@ -32,11 +32,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import DataRead
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.old_versions import is_chosen_by_version
 from autodetach.view.program import Program, line, text
 
 
@@ -46,12 +48,14 @@ def find(program: Program) -> Iterator[Suspect]:
         for fact in run.machine.facts:
             if isinstance(fact, DataRead) and fact.site.node not in seen:
                 seen.add(fact.site.node)
-                yield _suspect(program, fact)
+                yield from _suspects(program, fact)
 
 
-def _suspect(program: Program, fact: DataRead) -> Suspect:
+def _suspects(program: Program, fact: DataRead) -> Iterator[Suspect]:
     node = fact.site.node
     assert isinstance(node, (ast.Subscript, ast.Call))
+    if fact.raises and is_chosen_by_version(program, node, "IndexError"):
+        return
     owner = _owner(node)
     story = (StoryStep(line(node), f"`{text(owner)}` is a 0-dim tensor"),)
     if fact.raises:
@@ -61,7 +65,22 @@ def _suspect(program: Program, fact: DataRead) -> Suspect:
     severity = Severity.ERROR if fact.raises else Severity.WARNING
     # Which of those that read alike: a repair of one must not move the others, even on its own line.
     key = ("AD401", spelled(node), *program.spot(_root(owner)))
-    return Suspect(key, node, message, severity, story, True, (), lambda: _candidates(node, owner), is_spelling=True)
+    whole = _asked_for_item(program, node)
+    candidates = partial(_candidates, whole or node, owner, _reader(program, whole or node, fact))
+    yield Suspect(key, node, message, severity, story, True, (), candidates, is_spelling=True)
+
+
+def _asked_for_item(program: Program, node: ast.expr) -> ast.Call | None:
+    """`loss.data[0].item()` around `loss.data[0]`."""
+    method = program.parents.get(node)
+    call = program.parents.get(method) if isinstance(method, ast.Attribute) and method.attr == "item" else None
+    return call if isinstance(call, ast.Call) and call.func is method else None
+
+
+def _reader(program: Program, node: ast.expr, fact: DataRead) -> str:
+    """`item`; `detach` where a method of a tensor follows, which no number has: `loss.data[0].cpu()`."""
+    is_asked = fact.raises and isinstance(program.parents.get(node), ast.Attribute) and isinstance(node, ast.Subscript)
+    return "detach" if is_asked else "item"
 
 
 def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
@@ -90,12 +109,12 @@ def _root(node: ast.expr) -> ast.expr:
     return node
 
 
-def _candidates(node: ast.Subscript | ast.Call, owner: ast.expr) -> Iterator[Candidate]:
+def _candidates(node: ast.Subscript | ast.Call, owner: ast.expr, reader: str) -> Iterator[Candidate]:
     from autodetach.codemods.replace_tail import ReplaceTail
 
     whole = isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
     shown = text(owner) if whole else f"({text(owner)})"
-    yield Candidate(f"read the value with `{shown}.item()`", (ReplaceTail(node, owner, ".item()"),))
+    yield Candidate(f"read the value with `{shown}.{reader}()`", (ReplaceTail(node, owner, f".{reader}()"),))
 
 
 RULE = rule(__doc__, "AD401", "data-index", find)
