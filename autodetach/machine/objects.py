@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from autodetach.machine import (
     backward_hooks,
     containers,
+    cut_parts,
     forward_hooks,
     functional,
     library_objects,
@@ -263,6 +264,7 @@ class Objects(Core):
         elif name in ("data", "grad"):
             child = self.opaque(name)
             child.scalar = value.scalar and name == "data"
+            child.owner = value if name == "data" else None
         else:
             child = self.part(value, name, site)
         if options.OPTIONS in value.attrs:
@@ -311,6 +313,8 @@ class Objects(Core):
         elif isinstance(value, Tensor):
             tensors.set_attribute(self, value, name, new, site)
         elif isinstance(value, (Opaque, Function, Native)):
+            if isinstance(value, Opaque):
+                cut_parts.cut_by_store(value, name, new, named=True)
             value.attrs[name] = new
             if isinstance(value, Opaque) and HELD not in value.attrs:
                 self.escape([new], site, name)

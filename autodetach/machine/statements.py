@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from autodetach.machine import containers, contexts, functional, tensors
+from autodetach.machine import containers, contexts, cut_parts, functional, tensors
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import MAX_EXACT, MAX_LISTED, MAX_PASSES, MAX_SKIPPED, MISSING, WEIGHTS, OutOfFuel, Raised
 from autodetach.machine.delays import MAX_DELAY, delay_of
@@ -237,7 +237,10 @@ class Statements(Imports):
             elif "#items" in this.attrs:
                 containers.set_item(self, this.attrs["#items"], index, value, source, site)
         elif isinstance(this, Opaque):
-            this.attrs[("[]", self.key(index))] = value
+            key = ("[]", self.key(index))
+            if not cut_parts.is_of_tensor(index):
+                cut_parts.cut_by_store(this, key, value, named=isinstance(index, str))
+            this.attrs[key] = value
             self.escape([value], site, "[]")
 
     def _exec_Delete(self, node: ast.stmt, frame: Frame) -> str | None:

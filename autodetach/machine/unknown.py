@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import forward_hooks, keywords, options, tensors
+from autodetach.machine import cut_parts, forward_hooks, keywords, options, tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import HELD, MISSING, WEIGHTS, Core
 from autodetach.machine.differentiation import differentiate_call
@@ -89,9 +89,11 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         result = m.opaque(this.name)
         result.scalar = this.scalar
         result.attrs[DETACHED] = True
+        result.owner = this
         m.let_go(this.node, site)
         return result
     if name == "detach_":
+        cut_parts.cut_in_place(this)
         this.node = None
         return this
     if name == "enter_context" and args and isinstance(args[0], GradMode):

@@ -1,0 +1,65 @@
+"""A state of a model out of view that is cut part by part."""
+
+from __future__ import annotations
+
+import pytest
+
+from autodetach.checker import CheckOptions, check
+from autodetach.source import Source
+
+TRAINING = """\
+import torch
+from torch import nn
+
+
+def train(model, optimizer, data):
+    state = model.start()
+    for x, y in data:
+        pred, state = model(x, state)
+        loss = nn.functional.mse_loss(pred, y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        {cut}
+"""
+CUT = {
+    "by-index": "state[0].detach_(); state[1].detach_()",
+    "in-a-loop": "for s in state: s.detach_()",
+    "in-a-comprehension": "[s.detach_() for s in state]",
+    "by-map": "list(map(lambda s: s.detach_(), state))",
+    "unpacked": "h, c = state; h.detach_(); c.detach_()",
+    "values": "for v in state.values(): v.detach_()",
+    "keys": "for k in state: state[k] = state[k].detach()",
+    "items": "for k, v in list(state.items()): state[k] = v.detach()",
+    "places": "for i, s in enumerate(state): state[i] = s.detach()",
+    "two-keys": "state['h'] = state['h'].detach(); state['c'] = state['c'].detach()",
+    "slice": "state[:] = [s.detach() for s in state]",
+    "attributes": "state.h, state.c = state.h.detach(), state.c.detach()",
+    "data": "state.h = state.h.data; state.c = state.c.data",
+    "attributes-in-place": "state.h.detach_(); state.c.detach_()",
+    "table-of-an-object": "state.slots = {k: v.detach() for k, v in state.slots.items()}",
+}
+NOT_CUT = {
+    "nothing": "pass",
+    "result-dropped": "[s.detach() for s in state]",
+    "under-another-name": "state.shown = state.h.detach()",
+    "key-of-another": "state['shown'] = state['h'].detach()",
+    "part-replaced": "state.h = state.h * 2",
+    "one-of-two": "print(state.c.mean()); state.h = state.h.detach()",
+    "row": "state[:, 0] = state[:, 0].detach()",
+}
+
+
+def codes(cut: str) -> list[str]:
+    text = TRAINING.format(cut=cut)
+    return [f.code for f in check(Source.from_bytes(text.encode(), "program.py"), CheckOptions(fixes=False)).findings]
+
+
+@pytest.mark.parametrize("name", CUT)
+def test_what_is_cut_in_its_parts_carries_nothing(name: str) -> None:
+    assert codes(CUT[name]) == []
+
+
+@pytest.mark.parametrize("name", NOT_CUT)
+def test_what_is_not_cut_is_told(name: str) -> None:
+    assert codes(NOT_CUT[name]) == ["AD302"]
