@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from typing import TypeGuard
 
+from autodetach.candidates.by_parts import has_parts
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in, is_scalar
 from autodetach.suspect import Candidate
@@ -93,7 +94,7 @@ def _is_name(key: ast.expr | None) -> TypeGuard[ast.Constant]:
 def structural(template: str, value: Value) -> str | None:
     """Text that detaches every tensor in a value; `template` is the text of the value. None if it has no such text."""
     if isinstance(value, (Tensor, Opaque)):
-        return f"{template}.detach()"
+        return None if isinstance(value, Opaque) and has_parts(value) else f"{template}.detach()"
     if isinstance(value, Sequence) and value.items and value.kind in ("tuple", "list"):
         name = _element_name(template)
         if all(isinstance(v, (Tensor, Opaque)) for v in value.items):

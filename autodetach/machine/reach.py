@@ -6,9 +6,9 @@ import ast
 from collections.abc import Sequence
 
 from autodetach.machine.mentions import Mentions, mentioned
-from autodetach.machine.trainers import CALLED_BY_TRAINERS
 
 DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "grad", "detach", "data", "step"})
+CALLED_BY_TRAINERS = "training_step"
 METHOD = "."
 """Stands in front of the name of a method."""
 

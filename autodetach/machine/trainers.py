@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from autodetach.machine.classes import linear_order
+from autodetach.machine.reach import CALLED_BY_TRAINERS
 from autodetach.machine.values import Class, External, Function, Instance, Value
 
-CALLED_BY_TRAINERS = "training_step"
 AUTOMATIC = "automatic_optimization"
 OF_NO_FRAMEWORK = frozenset({"", "torch", "builtins", *sys.stdlib_module_names})
 """Packages whose classes are trained by whoever likes to; relative paths begin with an empty name."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.machine import beginnings, entries, trainers, words
+from autodetach.machine import beginnings, entries, reach, words
 from autodetach.machine.beginnings import Leads, not_passed
 from autodetach.machine.run import analyse
 from autodetach.rules import RULES
@@ -119,4 +119,4 @@ def test_what_is_not_passed() -> None:
 
 
 def test_the_words_are_those_of_the_machine() -> None:
-    assert trainers.CALLED_BY_TRAINERS in words.DIFFERENTIATIONS
+    assert reach.CALLED_BY_TRAINERS in words.DIFFERENTIATIONS

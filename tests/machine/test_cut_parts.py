@@ -63,3 +63,16 @@ def test_what_is_cut_in_its_parts_carries_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", NOT_CUT)
 def test_what_is_not_cut_is_told(name: str) -> None:
     assert codes(NOT_CUT[name]) == ["AD302"]
+
+
+@pytest.mark.parametrize("use", ["print(state.h.shape)", "print(state['h'].norm())", "h, c = state; print(h, c)"])
+def test_what_has_parts_is_not_detached_as_a_whole(use: str) -> None:
+    text = TRAINING.format(cut=use)
+    (found,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions(alternatives=True)).findings
+    assert found.fix is None or not any("state.detach()" in edit.replacement for edit in found.fix.edits)
+
+
+def test_what_may_be_a_tensor_is_detached_as_a_whole() -> None:
+    text = TRAINING.format(cut="print(state.shape, state[0].norm())")
+    (found,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert found.fix is not None
