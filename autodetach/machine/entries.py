@@ -237,7 +237,7 @@ def enter(
                 for restore in undo:
                     restore()
             is_bare = repeated and len(machine.differentiations) == known
-            if is_bare and reach is not None and is_for_trainers(function, machine.entered, reach.trees):
+            if is_bare and is_for_trainers(function, machine.entered, trees_of(machine)):
                 differentiate_returned(machine, function, result)
             machine.escape([result], site, "return")
             if not any(True for _ in graph_in(result)) and not machine.nodes:
@@ -247,6 +247,11 @@ def enter(
         machine.in_module = False
         machine.loops = outer
         machine.finish(activation)
+
+
+def trees_of(machine: Machine) -> list[ast.Module]:
+    """Of the files in view."""
+    return [] if machine.project is None else [module.tree for module in machine.project.modules]
 
 
 def turns_gradients_on(function: Function) -> bool:

@@ -21,7 +21,6 @@ class Reach:
     """
 
     def __init__(self, trees: Sequence[ast.Module]) -> None:
-        self.trees = trees
         if len(trees) == 1:
             self._mentions = mentioned(trees[0])
         else:
