@@ -286,15 +286,15 @@ class _Session:
             search = Repairs(self.files, self.analysis, self._suspects, known, _pause)
             if self.options.fixes:
                 search.prove_together(group[0] for group in groups.values())
-        findings = [self._finding(group if repairs else group[:1], search) for group in groups.values()]
-        findings.sort(key=lambda f: (f.path, f.span.start, f.code))
+        found = [self._finding(group if repairs else group[:1], search) for group in groups.values()]
+        findings = _without_repetition(found)
         if search is not None and search.given_up:
             text = "not all repairs were tried: that takes more than the budget allows; apply some, and look again"
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
         cost = sum(run.cost for run in self.analysis.runs) + (search.cost if search is not None else 0)
         is_asked = bool(findings) or len(self.files.modules) > 1
         walked = self._walked() if _again is None and is_asked else {}
-        return CheckResult(tuple(findings), problems, evidence=self.analysis.evidence, cost=cost, walked=walked)
+        return CheckResult(findings, problems, evidence=self.analysis.evidence, cost=cost, walked=walked)
 
     def dissolve(self) -> None:
         """Clear away the analysis: nothing may be asked any more."""
@@ -393,3 +393,11 @@ class _Session:
 def _pause() -> None:
     if _again is not None and _again.pause is not None:
         _again.pause()
+
+
+def _without_repetition(findings: list[Finding]) -> tuple[Finding, ...]:
+    """In the order of their places; of two faults that read the same to a person, the one with a fix."""
+    told: dict[tuple[object, ...], Finding] = {}
+    for finding in sorted(findings, key=lambda f: f.fix is None):
+        told.setdefault((finding.path, finding.span, finding.code, finding.message), finding)
+    return tuple(sorted(told.values(), key=lambda f: (f.path, f.span.start, f.code)))

@@ -93,9 +93,15 @@ def _ways(
             if start_of(owner) <= head and end_of(owner) >= hi:
                 for steps, found in _blocks(owner):
                     first = found[0]
-                    alone = not before[start_of(first) - 1][: first.col_offset].strip()
-                    if alone and start_of(first) - 1 <= head and end_of(found[-1]) >= hi:
+                    if _begins_its_line(first, before) and start_of(first) - 1 <= head and end_of(found[-1]) >= hi:
                         around, block = (*around, *steps), found
+
+
+def _begins_its_line(statement: ast.stmt, lines: list[bytes]) -> bool:
+    """Whether nothing stands before a statement, on its own line or, by a backslash, on the one that this continues."""
+    at = start_of(statement) - 1
+    is_continued = at > 0 and lines[at - 1].rstrip(b"\r\n").endswith(b"\\")
+    return not is_continued and not lines[at][: statement.col_offset].strip()
 
 
 def _blocks(owner: ast.stmt) -> Iterator[tuple[tuple[ast.AST, ...], list[ast.stmt]]]:

@@ -38,7 +38,7 @@ optimizer = torch.optim.Adam(agent.parameters())
 state, states = None, []
 for x in torch.randn(6, 5, 4):
     states.append(state)
-    _, state = agent(x, state)
+    state = agent(x, state)[1]
 for x, kept in zip(torch.randn(6, 5, 4), states):
     value, _ = agent(x, kept)
     optimizer.zero_grad()
@@ -51,6 +51,11 @@ def test_a_state_that_is_none_at_first_is_detached_if_there_is_one() -> None:
     fixed = fix(Source.from_bytes(STATES_OF_A_ROLL_OUT.encode(), "program.py"), CheckOptions(), unsafe=True)
     assert "self.cell(x, tuple(s.detach() for s in hx) if hx is not None else None)" in fixed.source.text
     assert not fixed.remaining
+
+
+def test_two_faults_that_read_the_same_are_told_once() -> None:
+    text = (FIXTURES / "attached-fake" / "each_part_its_own_step.before.py").read_bytes()
+    assert len(check(Source.from_bytes(text, "a.py"), CheckOptions()).findings) == 1
 
 
 @pytest.mark.parametrize("method", ["item", "detach"])
