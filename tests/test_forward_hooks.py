@@ -75,6 +75,36 @@ for step in range(10):
     loss.backward()
     optimizer.step()
 """
+KEPT_FOR_OTHERS = """\
+import copy
+
+from torch import nn
+
+
+class Student(nn.Module):
+    def __init__(self, teacher):
+        super().__init__()
+        self.student, self.maps = copy.deepcopy(teacher), []
+        for parameter in self.student.parameters():
+            parameter.requires_grad = True
+
+    def hint(self, name):
+        def handle(module, inputs, out):
+            self.maps.append(out)
+
+        getattr(self.student, name).register_forward_hook(handle)
+
+    def forward(self, x):
+        self.maps = []
+        return self.student(x)
+
+    def score(self, images):
+        self.hint("layer4")
+        scores = []
+        for image in images:
+            scores.append(self.student(image).argmax(1).tolist())
+        return scores
+"""
 NEVER_EMPTIED = LIST_OF_THIS_PASS.replace("    maps.clear()\n", "").replace("total +=", "total =")
 FINDINGS = {
     "a list that is emptied in each pass": (LIST_OF_THIS_PASS, [("AD101", "total += loss")]),
@@ -91,6 +121,11 @@ FINDINGS = {
     "a network that is frozen by its method": (
         TABLE.replace(TRAINED, "").replace("vgg16()", "vgg16().requires_grad_(False).eval()"),
         [],
+    ),
+    "a list that only others read": (KEPT_FOR_OTHERS, []),
+    "a list that a method reads": (
+        KEPT_FOR_OTHERS + "\n    def last(self):\n        return self.maps[-1].mean().item()\n",
+        [("AD102", "self.maps.append(out")],
     ),
     "a network of which nobody knows whether it is trained": (TABLE.replace(TRAINED, ""), []),
 }

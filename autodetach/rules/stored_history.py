@@ -31,6 +31,7 @@ and where no detach is enough, so that the calls which begin the graph go under 
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
 another program of the same run that shares the file, when most of its graph waits for such a differentiation anyway,
 when a function returns what it made of the steps of a loop, when the container is emptied or replaced in every pass,
+when a forward hook keeps it in an attribute that nobody in view reads,
 inside one `forward`, and under `no_grad`.
 
 ## References
@@ -55,6 +56,7 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in
 from autodetach.suspect import FREED, Candidate, Suspect, rule
+from autodetach.view.hooked import is_kept_for_others
 from autodetach.view.program import Program, handed, line, observed_of, stable, text
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     stored = growth.stored
     assert stored is not None
     statement = program.statement(stored.site.node)
-    if statement is None or stored.element is None:
+    if statement is None or stored.element is None or is_kept_for_others(program, stored.site.node):
         return None
     story = [StoryStep(line(growth.node.site), f"every pass builds a new graph for `{text(stored.element)}`")]
     if growth.freeing is not None:
