@@ -233,8 +233,8 @@ def _of_one_source(node: Node) -> list[Node]:
         if any(_comes_second(at, parent) for parent in at.parents):
             return []
         for parent in at.parents:
-            if not parent.weak:
-                return []
+            if not parent.weak or parent.loops != node.loops:
+                return []  # what was there before this pass may be something else by now
             if parent.called or parent.op == "part" or not parent.parents:
                 sources.add(parent)
             elif parent not in found:

@@ -25,6 +25,8 @@ from autodetach.machine.statements import UNROLLED
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.machine.values import Frame, Mapping, Sequence
 
+COPIES = frozenset({"clone", "cpu", "cuda", "to"})
+"""What has no more graph than what it copies, and saves nothing."""
 OF_NETWORKS = frozenset("parameters named_parameters modules named_modules children named_children".split())
 FEW = 2
 """So many items, all of them known, are no data: a task or two for one step."""
@@ -264,7 +266,7 @@ def _is_behind(d: Differentiation, within_pass: Pass, around: Loops) -> bool:
 
 
 def _cheap(node: Node, within_pass: Pass) -> bool:
-    """Whether a pass only adds, scales and picks from graph that was there before it, or takes views of leaves."""
+    """Whether a pass only adds, scales and picks from graph that was there before it, or views and copies leaves."""
     stack, seen = [node], set[Node]()
     older = False
     views = True
@@ -276,7 +278,7 @@ def _cheap(node: Node, within_pass: Pass) -> bool:
         if within_pass not in n.loops:
             older = older or views or not n.leaf
             continue
-        views = views and n.op in VIEWS
+        views = views and (n.op in VIEWS or n.op in COPIES)
         if n.saves and not (n.weak or n.op in LINEAR or n.op in BY_INDEX):
             return False
         stack.extend(n.parents)
