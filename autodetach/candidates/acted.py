@@ -43,8 +43,7 @@ def acted_without_graph(program: Program, run: Run, makers: Sequence[Node]) -> I
 
 def _runs_again(statement: ast.stmt, sites: set[ast.AST], run: Run) -> bool:
     """Whether a statement makes such values again and again, as who acts does."""
-    made = {n.loops: None for n in run.machine.nodes if n.site.node in sites and _is_made_by(statement, n)}
-    return len(made) > 1
+    return len({n.loops for n in run.machine.nodes if n.site.node in sites and _is_made_by(statement, n)}) > 1
 
 
 def _is_made_by(statement: ast.stmt, node: Node) -> bool:

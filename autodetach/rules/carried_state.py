@@ -287,6 +287,7 @@ def _candidates(
     for message, codemods in (*begun, *own, *whole, *detached, *written, *emptied, *shortened, *again_leaves):
         if message in cut_where_read:
             yield from acted  # a cut where a network reads its state would be in its training, too
+            acted = []
         if (message, codemods) in emptied:
             yield Candidate(message, codemods, doubt or "what else belongs to the emptied list, only its author knows")
             continue
