@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from autodetach.machine.project import Module
-from autodetach.relevance import imports_in, says
+from autodetach.relevance import says
 from autodetach.reparse import reparsed
 from autodetach.source import Source
 
@@ -19,8 +19,11 @@ ROOM_OF_ROOT = 1 << 24
 ROOM = 1 << 18
 """Line numbers that are kept for a file: more than a file that is read can have, and grow by."""
 ROOMS = ((1 << 31) - ROOM_OF_ROOT) // ROOM - 1
-MAX_KEPT_CHARACTERS = 600_000
-"""Of the text of kept trees: a tree takes some hundred times the memory."""
+MAX_KEPT_CHARACTERS = 1_500_000
+"""Of the text of kept trees: what the files of one program have in common, up to MAX_MODULES of them, should fit in.
+
+A tree takes some fifty times the memory of its text.
+"""
 
 
 class Finder(Protocol):
@@ -82,17 +85,6 @@ class Files:
             changed = {at: source.raw for at, source in self._changed.items()}
             self._idle[path] = self._finder is None or not says([path], self._finder, changed)
         return self._idle[path]
-
-    def is_whole(self) -> bool:
-        """See `Project.is_whole`."""
-        if self._finder is None:
-            return True
-        for module in self.modules:
-            for name in imports_in(self.sources[module.path].raw):
-                found = self._finder.find(name, module.path)
-                if found is not None and found not in self._by_path:
-                    return False
-        return True
 
     @property
     def asked(self) -> list[tuple[str, str]]:
@@ -170,10 +162,6 @@ class Edited:
     def line_name(self, line: int) -> str:
         """See `Project.line_name`: nobody reads what is said of an edited program."""
         return self._base.line_name(line)
-
-    def is_whole(self) -> bool:
-        """See `Project.is_whole`."""
-        return self._base.is_whole()
 
     def load(self, name: str, importer: Module) -> Module | None:
         """See `Project.load`."""

@@ -14,8 +14,9 @@ from collections.abc import Iterable
 
 from autodetach.machine.core import HELD, MISSING, WEIGHTS
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.mentions import CLASSES
+from autodetach.machine.mentions import CLASSES, bound_by, file_of, mentioned
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.project import Module, Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.values import (
     CONSTANT_TYPES,
@@ -62,6 +63,7 @@ class _Search:
         self._tops = machine.tops
         self._pending: list[Value] = []
         self._names: set[str] = set()
+        self._imported = _imported_inside(machine.project)
 
     def finds(self, name: str, values: Iterable[Value]) -> bool:
         self._pending += values
@@ -75,7 +77,16 @@ class _Search:
             seen.add(id(value))
             if len(seen) > MAX_VALUES or self._bears(value):
                 return True
-        return False
+        return self._imports_history()
+
+    def _imports_history(self) -> bool:
+        """Whether a function may import what begins one: it does not say so itself, and nothing is imported yet."""
+        project = self._machine.project
+        if project is None:
+            return False
+        found = {one for name in self._names & self._imported.keys() for one in self._imported[name]}
+        paths = {project.find(dotted, importer) for dotted, importer in found}
+        return any(path is not None and not project.is_idle(path) for path in paths)
 
     def _mention(self, name: str) -> None:
         """A function or class of this name may be called: look at the globals that it mentions."""
@@ -163,6 +174,16 @@ class _Search:
             self._pending += frame.names.values()
             frame = frame.outer
         return self._reach.begins(name)
+
+
+def _imported_inside(project: Project | None) -> dict[str, set[tuple[str, Module]]]:
+    """Of the names that functions import: the dotted names of the files, and who imports them."""
+    found: dict[str, set[tuple[str, Module]]] = {}
+    for module in [] if project is None else project.modules:
+        for statement in mentioned(module.tree).imports_inside:
+            for alias in statement.names:
+                found.setdefault(bound_by(statement, alias), set()).add((file_of(statement, alias), module))
+    return found
 
 
 def _is_of_autograd(path: str) -> bool:

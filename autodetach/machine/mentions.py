@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from autodetach.machine.torch_modules import MODULES
 from autodetach.machine.words import BY_STRING, DIFFERENTIATIONS, EVIDENCE, TESTS, words_in
@@ -14,6 +15,7 @@ SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "grad", "d
 CLASSES = frozenset(MODULES) - {"Module"} | {"Parameter"}
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+Import: TypeAlias = ast.Import | ast.ImportFrom
 
 
 @dataclass(slots=True, eq=False)
@@ -47,7 +49,8 @@ class Mentions:
 
     `methods` are the functions that stand in a class, `tops` the names of functions and classes that stand in no other.
     `aliases` are other names for what begins history, `bases` the words of the bases of each class. `strings`: names of
-    what matters stand in strings. `is_clear` is false where names are imported that are not told.
+    what matters stand in strings. `is_clear` is false where names are imported that are not told. `imports` are all
+    statements that import, `imports_inside` those of them that stand in a function or class.
     """
 
     functions: dict[str, Part] = field(default_factory=dict)
@@ -58,6 +61,8 @@ class Mentions:
     bases: list[tuple[str, frozenset[str]]] = field(default_factory=list)
     strings: bool = False
     is_clear: bool = True
+    imports: list[Import] = field(default_factory=list)
+    imports_inside: list[Import] = field(default_factory=list)
 
     @property
     def parts(self) -> tuple[dict[str, Part], ...]:
@@ -74,13 +79,15 @@ class Mentions:
         self.bases += other.bases
         self.strings |= other.strings
         self.is_clear &= other.is_clear
+        self.imports += other.imports
+        self.imports_inside += other.imports_inside
 
-    def names_that_matter(self) -> set[str]:
-        """The names that stand for a class of modules, or for what differentiates.
+    def names_that_matter(self, others: Iterable[str] = ()) -> set[str]:
+        """The names that stand for a class of modules, or for what differentiates, and `others`.
 
         A class of modules whose `forward` is not in view begins a history where an object of it is called.
         """
-        found = {"Variable", "nn", *CLASSES, *self.aliases}
+        found = {"Variable", "nn", *CLASSES, *self.aliases, *others}
         if self.strings:
             found |= BY_STRING  # somewhere they may be looked up by that name
         waiting = self.bases
@@ -90,6 +97,18 @@ class Mentions:
                 return found
             found.update(name for name, base in waiting if (name, base) not in left)
             waiting = left
+
+
+def bound_by(statement: Import, alias: ast.alias) -> str:
+    """The name that an import gives to what it imports; `*` for all names."""
+    return alias.asname or (alias.name if isinstance(statement, ast.ImportFrom) else alias.name.partition(".")[0])
+
+
+def file_of(statement: Import, alias: ast.alias) -> str:
+    """The dotted name of the file that an import means, or of the package that has it."""
+    if isinstance(statement, ast.Import):
+        return alias.name
+    return "." * statement.level + (statement.module or "")
 
 
 def mentioned(tree: ast.Module) -> Mentions:
@@ -235,6 +254,7 @@ class _Walk:
 
     def _import_from(self, node: ast.ImportFrom, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
         origin = (node.module or "").split(".")
+        self._note_import(node, around)
         for alias in node.names:
             if alias.name == "*":
                 self._found.is_clear = self._found.is_clear and "torch" not in origin
@@ -244,7 +264,13 @@ class _Walk:
                 part.names.add(alias.name)
         return _DONE
 
+    def _note_import(self, node: Import, around: tuple[Part, ...]) -> None:
+        self._found.imports.append(node)
+        if around:
+            self._found.imports_inside.append(node)
+
     def _import(self, node: ast.Import, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+        self._note_import(node, around)
         self._found.aliases.update(a.asname for a in node.names if a.asname is not None and "nn" in a.name.split("."))
         return _DONE
 

@@ -49,7 +49,3 @@ class Project(Protocol):
     def is_idle(self, path: str) -> bool:
         """Whether neither a file nor anything that it imports has a word at which history begins."""
         ...
-
-    def is_whole(self) -> bool:
-        """Whether no file imports another one that could be loaded and is not."""
-        ...

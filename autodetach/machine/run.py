@@ -227,8 +227,7 @@ def _analyse(
             if whole and project is not None and len(project.modules) > 1:
                 break
         if len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history:
-            if project is None or project.is_whole():
-                leads = Leads(analysis.trees, run.machine.executed)
+            leads = Leads(tree, project, run.machine.executed)
         elif leads is not None and run.shows_history:
             leads = None
             queue += _new(put_off, seen)

@@ -9,8 +9,10 @@ import pytest
 
 from autodetach.machine import beginnings, entries, reach, words
 from autodetach.machine.beginnings import Leads, not_passed
-from autodetach.machine.run import analyse
+from autodetach.machine.run import Analysis, analyse
+from autodetach.project import Files
 from autodetach.rules import RULES
+from autodetach.source import Source
 from autodetach.view.program import Program
 
 ROOT = Path(__file__).parent.parent.parent
@@ -120,3 +122,66 @@ def test_what_is_not_passed() -> None:
 
 def test_the_words_are_those_of_the_machine() -> None:
     assert reach.CALLED_BY_TRAINERS in words.DIFFERENTIATIONS
+
+
+class Folder:
+    """Files by their names, as a `Finder` has them."""
+
+    def __init__(self, texts: dict[str, str]) -> None:
+        self._texts = texts
+
+    def find(self, name: str, importer: str) -> str | None:
+        return name.lstrip(".") if name.lstrip(".") in self._texts else None
+
+    def read(self, path: str) -> Source | None:
+        return Source.from_text(self._texts[path], path)
+
+    def peek(self, path: str) -> bytes | None:
+        return self._texts[path].encode()
+
+
+def program(texts: dict[str, str]) -> Analysis:
+    """The analysis of the file `a`, which may import the others."""
+    source = Source.from_text(texts["a"], "a")
+    tree = ast.parse(source.text)
+    return analyse(tree, project=Files("a", source, tree, Folder(texts)))
+
+
+NETS = "import torch.nn as nn\n\ndef make():\n    return nn.Linear(1, 1)\n\nclass Net(nn.Module):\n    pass\n"
+HANDING_ON = "from nets import make as build\n\ndef idle():\n    return 1\n"
+LEFT_OUT = {
+    "name": ("", "        from nets import make\n        net = make()\n"),
+    "other name": ("", "        from nets import make as build\n        net = build()\n"),
+    "class": ("", "        from nets import Net\n        net = Net()\n"),
+    "file": ("", "        import nets\n        net = nets.make()\n"),
+    "file by another name": ("", "        import nets as n\n        net = n.make()\n"),
+    "all names": ("", "        from nets import *\n        net = make()\n"),
+    "handed on": ("from more import build\n", "        net = build()\n"),
+    "handed on by another name": ("from more import build as made, idle\nidle()\n", "        net = made()\n"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT_OUT)
+def test_what_no_path_has_loaded_may_begin_a_history(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    above, inner = LEFT_OUT[name]
+    text = above + START + "    if a:\n        pass\n    else:\n" + inner + LOOP
+    texts = {"a": text, "nets": NETS, "more": HANDING_ON}
+    assert any(run.shows_history for run in program(texts).runs)
+    monkeypatch.setattr(beginnings, "left_out", lambda _: beginnings.LeftOut())
+    assert name == "handed on" or not any(run.shows_history for run in program(texts).runs)
+
+
+def test_a_file_that_nothing_asks_for_does_not_keep_all_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entries, "is_bystander", lambda *_: False)
+    texts = {"a": "from more import idle\n" + LIBRARY, "nets": NETS, "more": HANDING_ON}
+    assert len(program(texts).runs) == 1
+
+
+def test_a_test_in_another_file_is_not_called_as_that_file_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`more` is mentioned where history may begin, and no function."""
+    monkeypatch.setattr(entries, "is_bystander", lambda *_: False)
+    more = "import sys\nlimit = 1\nif sys.argv:\n    limit = 2\nelif sys.path:\n    limit = 3\n"
+    text = (
+        "import more\n\ndef g(net):\n    return [net.more.eval() for _ in net]\n\ndef f():\n    print(more.limit)\n\n"
+    )
+    assert len(program({"a": text + "f()\n", "more": more}).runs) == 1

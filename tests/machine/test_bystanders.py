@@ -218,3 +218,19 @@ def test_what_an_imported_file_imports_is_asked_for_its_words(others: dict[str, 
         "/b.py",
         *(["/c.py", "/d.py"][: len(others)] if entered else []),
     ]
+
+
+INSIDE = {
+    "name": "    from c import scaled\n",
+    "other name": "    from c import scaled as by_two\n    scaled = by_two\n",
+    "file": "    import c\n    scaled = c.scaled\n",
+    "file by another name": "    import sys, c as d\n    scaled = d.scaled\n",
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+@pytest.mark.parametrize(("other", "entered"), [(MAKES, ["f"]), ("def scaled(x):\n    return 2 * x\n", [])])
+def test_what_a_function_imports_by_itself_is_asked_for_its_words(name: str, other: str, entered: list[str]) -> None:
+    text = f"import torch\n\n\ndef f(xs):\n{INSIDE[name]}    return [scaled(x) for x in xs]\n"
+    files = Files("/a.py", Source.from_text(text, "/a.py"), ast.parse(text), Finder({"c": other}))
+    assert analyse(files.root.tree, files).runs[0].entries == entered
