@@ -48,7 +48,7 @@ ORDER = (
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls",
     "machine.number_readers machine.cut_parts",
     "machine.tensors machine.containers machine.options machine.keywords machine.records machine.module_tree",
-    "machine.convolutions machine.backward_hooks",
+    "machine.convolutions machine.backward_hooks machine.parametrizations",
     "machine.forward_hooks",
     "machine.modules",
     "machine.python_builtins",
@@ -79,7 +79,7 @@ ORDER = (
     "codemods.tree",
     "codemods.*",
     "codemods.copy_statements codemods.drop_guard codemods.inline_element codemods.under_no_grad",
-    "codemods.inline_name codemods.keep_part codemods.make_property codemods.update_in_place",
+    "codemods.enter_inside codemods.inline_name codemods.keep_part codemods.make_property codemods.update_in_place",
     # What the machine's events mean.
     "suspect",
     "view",

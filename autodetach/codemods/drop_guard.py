@@ -27,7 +27,7 @@ class DropGuard:
         if source.line_text(head)[len(indent) :].startswith("elif"):
             raise Refused("the test is a part of a chain of tests")
         begin = source.position(tree.span(first)[0]).line
-        colon = _colon(source.raw, tree.span(self.statement.test)[1])
+        colon = colon_behind(source.raw, tree.span(self.statement.test)[1])
         header = source.position(colon).line
         if begin == header:
             return (Edit(start, tree.span(first)[0], ""),)
@@ -43,7 +43,7 @@ class DropGuard:
         return (Edit(source.line_span(head).start, source.line_span(last).end, body),)
 
 
-def _colon(raw: bytes, end: int) -> int:
+def colon_behind(raw: bytes, end: int) -> int:
     """Byte offset of the colon behind the test that ends at `end`. Raises Refused."""
     match = re.compile(rb"[\s)\\]*").match(raw, end)
     at = end if match is None else match.end()

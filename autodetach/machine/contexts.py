@@ -7,6 +7,7 @@ from collections.abc import Callable
 from autodetach.machine.core import MISSING, Raised
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
+from autodetach.machine.parametrizations import CACHED
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import External, GradMode, Instance, Iterable, Native, Opaque, Value
 
@@ -23,6 +24,8 @@ def enter(m: Expressions, context: Value, site: Site) -> tuple[Value, Leave]:
         return context, _switched(m, context, site)
     if isinstance(context, Opaque) and context.name == "ExitStack":
         return context, _stacked(m, context)
+    if isinstance(context, Opaque) and context.name == CACHED:
+        return context, _keeping_parametrized(m)
     if isinstance(context, Iterable) and context.once:
         return _generated(context)
     if isinstance(context, Instance):
@@ -48,6 +51,19 @@ def _switched_back(m: Expressions, before: bool) -> Leave:
         m.grad_enabled = before
         return False
 
+    return leave
+
+
+def _keeping_parametrized(m: Expressions) -> Leave:
+    """`parametrize.cached()`: what is kept is forgotten where the outermost of these is left."""
+    before = m.parametrized
+
+    def leave(error: Raised | None) -> bool:
+        m.parametrized = before
+        return False
+
+    if before is None:
+        m.parametrized, m.cached_since = {}, m.loops
     return leave
 
 

@@ -108,6 +108,9 @@ class Core:
         self.clock = 0
         self.loops: Loops = ()
         self.grad_enabled = True
+        self.parametrizes = False
+        self.parametrized: dict[tuple[Instance, str], Value] | None = None  # what `parametrize.cached()` keeps
+        self.cached_since: Loops = ()
         self.depth = 0
         self.activations: list[Activation] = []
         self.expecting: list[bool] = []

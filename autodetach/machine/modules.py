@@ -22,6 +22,7 @@ from autodetach.machine.module_tree import (
     set_buffer,
     set_child,
 )
+from autodetach.machine.parametrizations import weights_of
 from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.values import (
@@ -214,7 +215,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         inputs = args
     else:
         inputs = [v for v in flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
-    weights = parameters_of(this)
+    weights = weights_of(m, this, parameters_of(this), site)
     shape = _result_shape(this, spec, name, args)
     result = run_module(m, name, spec, inputs, weights, site, shape)
     result.is_float = True

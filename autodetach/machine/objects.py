@@ -27,6 +27,7 @@ from autodetach.machine.keywords import OUT_OF_VIEW
 from autodetach.machine.module_tree import is_module, named_child, set_child
 from autodetach.machine.number_readers import SCRIPTED, wanted
 from autodetach.machine.optimizers import give_parameters
+from autodetach.machine.parametrizations import computed, is_parametrized
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
     FROM_NUMBER,
@@ -197,7 +198,7 @@ class Objects(Core):
                 this.attrs[name] = result
             return result
         if name in this.attrs:
-            return this.attrs[name]
+            return computed(self, this, name, site) if is_parametrized(self, this, name) else this.attrs[name]
         if raw is not MISSING:
             return self.bind(raw, this, site)
         if name == "_replace" and records.is_named_tuple(this.cls):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from autodetach.machine import frameworks, tensors, transforms
+from autodetach.machine import frameworks, parametrizations, tensors, transforms
 from autodetach.machine.arguments import flatten, has_certain_number, is_certain_number
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import HELD, Core
@@ -53,8 +53,7 @@ WRAPPERS = frozenset(
     "DataParallel DistributedDataParallel DDP FullyShardedDataParallel compile script trace checkpoint_wrapper".split()
 )
 REPARAMETRISES = frozenset(
-    "orthogonal register_parametrization remove_parametrizations remove_spectral_norm remove_weight_norm spectral_norm "
-    "weight_norm".split()
+    "orthogonal remove_parametrizations remove_spectral_norm remove_weight_norm spectral_norm weight_norm".split()
 )
 WRITERS = frozenset(f"{module}.{name}" for module in ("pickle", "joblib", "yaml", "dill") for name in ("dump", "dumps"))
 """What is written by these is read again as what it was."""
@@ -110,7 +109,7 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if part.startswith("Tensor.") and args and isinstance(args[0], (Tensor, Opaque)):
         return tensors.unbound(m, name, args, kwargs, site)
     if part.startswith("nn.utils."):
-        return _nn_utils(m, name, args, site)
+        return _nn_utils(m, part, args, kwargs, site)
     if part.startswith("nn.") and name in MODULES:
         return build_module(m, name, args, kwargs, site)
     if part.startswith("optim.lr_scheduler."):
@@ -393,7 +392,12 @@ def _parameter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
     return result
 
 
-def _nn_utils(m: Core, name: str, args: list[Value], site: Site) -> Value:
+def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    name = part.rpartition(".")[2]
+    if name == "register_parametrization":
+        return parametrizations.register(m, args, kwargs, site)
+    if part == "nn.utils.parametrize.cached":
+        return m.opaque(parametrizations.CACHED)
     if name.startswith("clip_grad") or name == "get_total_norm":
         m.scaled.append(m.clock)
         return tensors.plain((), True)

@@ -32,6 +32,7 @@ Nothing moves past what gives another meaning to a name that it reads. If they a
 detached where it is built: safe. Unsafe when the program runs today (the silent kind). What is needed before the
 loop too is built once more inside of it: unsafe. Into the closure of an optimizer moves what it differentiates; where
 the loss is read behind the step, it is what `step` returns, and other values are computed once more, under `no_grad`.
+`with parametrize.cached():` around a loop is entered in each of its passes.
 What a constructor keeps of trained parameters, and no one method reads alone, becomes a property: unsafe where several
 functions read it.
 So is a roll-out in lists whose values the loop computes anew: unsafe. Moving is unsafe, too, where the value is read
@@ -56,6 +57,7 @@ from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.detaching import has_graph
 from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
 from autodetach.candidates.moved_inside import moved_inside
+from autodetach.candidates.opened_inside import kept_around, opened_inside
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
 from autodetach.candidates.stores import at_store, copied_in, stored_last
@@ -159,9 +161,7 @@ def _suspect(
     silent: bool = False,
 ) -> Suspect:
     entries = list(entered(second, activation))
-    shown = text(
-        expression_of(entries[0][0], entries[0][1]) if entries and entries[0][0] is not None else second.root_expression
-    )
+    shown = _shown(program, activation, second, entries)
     where = line(activation.node) if activation.node is not None else 0
     if silent:
         does, end = "walks it", "walks it again, though its parameters have changed since"
@@ -196,6 +196,15 @@ def _suspect(
     )
 
 
+def _shown(program: Program, activation: Activation, d: Differentiation, entries: list[Entry]) -> str:
+    """What is built outside, as people call it."""
+    if not entries or entries[0][0] is None:
+        return text(d.root_expression)
+    found = expression_of(entries[0][0], entries[0][1])
+    kept = None if found is not None else kept_around(program, activation)
+    return text(found if kept is None else kept.items[0].context_expr)
+
+
 # ---- candidates
 
 
@@ -203,6 +212,7 @@ def _candidates(
     program: Program, run: Run, d: Differentiation, activation: Activation, entries: list[Entry], silent: bool
 ) -> Iterator[Candidate]:
     doubt = "the gradients of a program that runs today change" if silent else None
+    yield from opened_inside(program, activation, doubt)
     here = [o for o in run.machine.differentiations if o.call is d.call]
     trained = {leaf for s in run.machine.steps for leaf, ds in s.consumed if any(o in ds for o in here)}
     steps = [s for s in run.machine.steps if s.what != "grad" and pass_of(s.loops, activation) is not None]

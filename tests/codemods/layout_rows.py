@@ -13,6 +13,7 @@ from autodetach.codemods.assign_result import AssignResult
 from autodetach.codemods.copy_statements import CopyStatements
 from autodetach.codemods.drop_decorator import DropDecorator
 from autodetach.codemods.drop_guard import DropGuard
+from autodetach.codemods.enter_inside import EnterInside
 from autodetach.codemods.inline_element import InlineElement
 from autodetach.codemods.inline_name import InlineName
 from autodetach.codemods.insert_statement import InsertStatement
@@ -170,6 +171,15 @@ def named(value: str, *, alone: bool = False) -> Make:
 
 def no_grad(*texts: str) -> Make:
     return lambda tree: UnderNoGrad(tuple(statement(tree, t) for t in texts))
+
+
+def entered() -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        around = next(n for n in ast.walk(tree) if isinstance(n, ast.With))
+        loop = next(n for n in ast.walk(around) if isinstance(n, (ast.For, ast.While)))
+        return EnterInside(around, loop)
+
+    return make
 
 
 def in_place(*texts: str, wrap: bool = True, forget: tuple[str, ...] = ()) -> Make:

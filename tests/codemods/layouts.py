@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from layout_rows import Row
-from layouts_of_blocks import REWRITTEN, UNDECORATED, UNGUARDED
+from layouts_of_blocks import ENTERED, REWRITTEN, UNDECORATED, UNGUARDED
 from layouts_of_expressions import APPENDED, INLINED, KEPT, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED
 from layouts_of_properties import PROPERTIES
@@ -20,6 +20,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "assign_result": BOUND,
     "drop_decorator": UNDECORATED,
     "drop_guard": UNGUARDED,
+    "enter_inside": ENTERED,
     "inline_element": INLINED,
     "inline_name": NAMED,
     "keep_part": KEPT,

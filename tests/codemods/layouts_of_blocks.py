@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, Row, rewritten, undecorated, unguarded
+from layout_rows import BOM, Row, entered, rewritten, undecorated, unguarded
 
 UNDECORATED: dict[str, Row] = {
     "plain": (undecorated(), "@lru_cache\ndef f(): pass\n", "def f(): pass\n"),
@@ -119,4 +119,49 @@ REWRITTEN: dict[str, Row] = {
     "several lines": (rewritten("a()", "b\nc"), "if x:\r\n    a()\r\n", "if x:\r\n    b\r\n    c\r\n"),
     "several lines, semicolon": (rewritten("a()", "b\nc"), "a(); d\n", None),
     "CR": (rewritten("a()", "b"), "if x:\r    a()\rc\r", "if x:\r    b\rc\r"),
+}
+
+ENTERED: dict[str, Row] = {
+    "plain": (
+        entered(),
+        "with c():\n    for x in y:\n        f(x)\nb\n",
+        "for x in y:\n    with c():\n        f(x)\nb\n",
+    ),
+    "other statements": (
+        entered(),
+        "with c():  # d\n    a\n    # b\n    while x:  # on\n        # go\n        f()\n\n        g\n    # end\n    z\n",
+        "a\n# b\nwhile x:  # on\n    with c():  # d\n        # go\n        f()\n\n        g\n# end\nz\n",
+    ),
+    "loop in a loop": (
+        entered(),
+        "if a:\n  with c() as k:\n    if b:\n      for x in y:\n          f(x)\n      g()\n",
+        "if a:\n  if b:\n    for x in y:\n        with c() as k:\n          f(x)\n    g()\n",
+    ),
+    "else": (
+        entered(),
+        "with c():\n    for x in y:\n        f(x)\n    else:\n        g()\n",
+        "for x in y:\n    with c():\n        f(x)\nelse:\n    g()\n",
+    ),
+    "strings over lines": (
+        entered(),
+        "with c():\n    a = '''\n    b'''\n    for x in y:\n        f('''\n    x''')\n    g\n",
+        "a = '''\n    b'''\nfor x in y:\n    with c():\n        f('''\n    x''')\ng\n",
+    ),
+    "tabs, CR LF": (
+        entered(),
+        "with c():\r\n\tfor x in y:\r\n\t\tf(x)\r\n",
+        "for x in y:\r\n\twith c():\r\n\t\tf(x)\r\n",
+    ),
+    "BOM, no last newline": (
+        entered(),
+        BOM + b"with c():\n    for x in y:\n        f(x)",
+        BOM + b"for x in y:\n    with c():\n        f(x)",
+    ),
+    "head of several lines": (entered(), "with c(\n    1):\n    for x in y:\n        f(x)\n", None),
+    "loop in one line": (entered(), "with c():\n    for x in y: f(x)\n", None),
+    "loop of several lines": (
+        entered(),
+        "with c():\n    for x in zip(\n        y,\n    ):\n        f(x)\n",
+        "for x in zip(\n    y,\n):\n    with c():\n        f(x)\n",
+    ),
 }

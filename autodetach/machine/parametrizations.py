@@ -1,0 +1,65 @@
+"""`torch.nn.utils.parametrize`: what is computed anew from a parameter wherever it is read, unless `cached()` keeps it.
+
+Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrize.cached.html
+"""
+
+from __future__ import annotations
+
+from autodetach.machine.core import Core
+from autodetach.machine.graph import Site
+from autodetach.machine.module_tree import modules_of
+from autodetach.machine.values import Instance, Sequence, Tensor, Value
+
+CACHED = "parametrize.cached"
+"""The name of what `parametrize.cached()` returns."""
+BY = "#parametrized by:"
+"""Stands in front of the name of a parameter, and has the modules that compute what is read."""
+
+
+def register(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`register_parametrization(module, name, parametrization)`."""
+    given = dict(zip(("module", "tensor_name", "parametrization"), args, strict=False)) | kwargs
+    module, name = given.get("module"), given.get("tensor_name")
+    if isinstance(module, Instance) and isinstance(name, str):
+        m.parametrizes = True
+        by = module.attrs.setdefault(BY + name, Sequence("list", [], m.clock))
+        by.items.append(given.get("parametrization"))
+        # Their own parameters are parameters of the module.
+        module.attrs[f"{BY}{name}.{len(by.items)}"] = given.get("parametrization")
+    return module
+
+
+def is_parametrized(m: Core, this: Instance, name: str) -> bool:
+    """Whether a parameter is computed when it is read."""
+    return m.parametrizes and BY + name in this.attrs
+
+
+def computed(m: Core, this: Instance, name: str, site: Site) -> Value:
+    """What is read of a parameter that is parametrized."""
+    key = (this, name)
+    kept = m.parametrized
+    if kept is not None and key in kept:
+        return kept[key]
+    value: Value = this.attrs[name]
+    loops = m.loops
+    if kept is not None:
+        m.loops = m.cached_since
+    try:
+        for parametrization in this.attrs[BY + name].items:
+            value = m.call(parametrization, [value], {}, site)
+    finally:
+        m.loops = loops
+    if kept is not None:
+        kept[key] = value
+    return value
+
+
+def weights_of(m: Core, this: Instance, weights: list[Tensor], site: Site) -> list[Tensor]:
+    """The parameters with which a module computes: `weights`, or what is computed of them."""
+    if not m.parametrizes:
+        return weights
+    names = {
+        id(v): (module, n) for module in modules_of(this) for n, v in module.attrs.items() if BY + n in module.attrs
+    }
+    read = [computed(m, *names[id(w)], site) if id(w) in names else w for w in weights]
+    return [value for value in read if isinstance(value, Tensor)]
