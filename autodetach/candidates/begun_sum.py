@@ -9,6 +9,7 @@ from autodetach.candidates.own_term import added
 from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation, Differentiation, Node
 from autodetach.machine.spelling import spelled
+from autodetach.view.assigned import assigned
 from autodetach.view.crossings import Crossed, operands_from
 from autodetach.view.program import LOOPS, Block, Program, line, text
 
@@ -84,21 +85,25 @@ def _adds_to(node: Node, name: str) -> bool:
 def _begun(program: Program, name: str, anchor: ast.stmt, before: int) -> Iterator[Repair]:
     """The statement that begins the sum, written again in front of `anchor`; it stands above line `before`."""
     from autodetach.codemods.copy_statements import CopyStatements
+    from autodetach.codemods.insert_statement import InsertStatement
 
     scope = program.scope(anchor)
-    bindings = [
-        s for s in ast.walk(scope) if isinstance(s, ast.Assign) and _binds(s, name) and program.scope(s) is scope
+    given = [
+        (s, value)
+        for s in ast.walk(scope)
+        if isinstance(s, ast.Assign) and program.scope(s) is scope
+        for target, value in assigned(s)
+        if name in program.names_bound(target)
     ]
-    beginnings = [s for s in bindings if _is_nothing(s.value)]
-    others = [s for s in bindings if s not in beginnings and name not in program.names_read(s)]
-    if others or len({spelled(s) for s in beginnings}) != 1 or line(beginnings[0]) >= before:
+    beginnings = [(s, value) for s, value in given if _is_nothing(value)]
+    others = [value for _, value in given if not _is_nothing(value) and name not in program.names_read(value)]
+    if others or len({spelled(value) for _, value in beginnings}) != 1 or line(beginnings[0][0]) >= before:
         return
-    beginning = beginnings[0]
-    yield f"begin the sum anew: `{text(beginning)}` before `{_head(anchor)}`", (CopyStatements((beginning,), anchor),)
-
-
-def _binds(statement: ast.Assign, name: str) -> bool:
-    return [t.id for t in statement.targets if isinstance(t, ast.Name)] == [name]
+    beginning, value = beginnings[0]
+    written = f"{name} = {spelled(value)}"
+    is_alone = len(beginning.targets) == 1 and isinstance(beginning.targets[0], ast.Name)
+    begin = CopyStatements((beginning,), anchor) if is_alone else InsertStatement(anchor, written, "before")
+    yield f"begin the sum anew: `{written}` before `{_head(anchor)}`", (begin,)
 
 
 def _is_nothing(value: ast.expr) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from autodetach.candidates.called_inside import first_statement, is_of_another_class
 from autodetach.machine.graph import Node
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.view.assigned import assigned
 from autodetach.view.program import Block, Program, calls_of
 
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
@@ -120,7 +121,7 @@ def _kept(program: Program, home: ast.FunctionDef, given: Callable[[ast.expr], a
     this = home.args.args[0].arg
     kept: dict[str, str] = {}
     for statement in home.body:
-        for target, value in _pairs(statement):
+        for target, value in assigned(statement):
             name = given(value)
             if isinstance(name, ast.Name) and isinstance(target, ast.Attribute) and spelled(target.value) == this:
                 kept[name.id] = target.attr
@@ -140,16 +141,6 @@ def _of_parameter(value: ast.expr) -> ast.expr:
     if isinstance(value, ast.Call) and last_word(value.func) == "Parameter" and len(value.args) == 1:
         return value.args[0]
     return value
-
-
-def _pairs(statement: ast.stmt) -> list[tuple[ast.expr, ast.expr]]:
-    """What is assigned to what, one by one."""
-    if not isinstance(statement, ast.Assign):
-        return []
-    (target, value) = (statement.targets[0], statement.value)
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        return list(zip(target.elts, value.elts, strict=True))
-    return [(target, value)]
 
 
 def _clash(program: Program, goal: ast.FunctionDef, needed: Block, given: set[str]) -> bool:

@@ -10,6 +10,7 @@ from autodetach.candidates.cut_for_first import cut_for_first
 from autodetach.machine.graph import Differentiation, Node, with_leaves
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
+from autodetach.view.assigned import given_to
 from autodetach.view.program import Program, line, statement_in, targets_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers
 
@@ -127,18 +128,7 @@ def _is_place(program: Program, target: ast.expr, over: list[ast.stmt]) -> bool:
         return False
     names = (n for n in ast.walk(program.scope(target)) if isinstance(n, ast.Name) and n.id == held.id)
     bound = [n for n in names if not isinstance(n.ctx, ast.Load)]
-    return bool(bound) and all(isinstance(_value_of(program, n), (ast.List, ast.ListComp)) for n in bound)
-
-
-def _value_of(program: Program, name: ast.Name) -> ast.expr | None:
-    """What an assignment binds a name to, as it is written there: `[]` of `a` and of `b` in `a, b = [], []`."""
-    statement = program.statement(name)
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
-        return None
-    target, value = statement.targets[0], statement.value
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        return next((v for t, v in zip(target.elts, value.elts, strict=True) if t is name), None)
-    return value if target is name else None
+    return bool(bound) and all(isinstance(given_to(n, program.statement(n)), (ast.List, ast.ListComp)) for n in bound)
 
 
 def _parts(target: ast.expr) -> list[ast.expr]:

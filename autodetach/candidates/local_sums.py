@@ -9,6 +9,7 @@ from autodetach.candidates.cover import innermost
 from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.graph import Activation
 from autodetach.suspect import Candidate
+from autodetach.view.assigned import given_to
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, last_mention, placed
 from autodetach.view.program import Program, targets_of
@@ -51,23 +52,13 @@ def _begin(program: Program, loop: ast.stmt, name: str) -> str | None:
     begins: list[str | None] = []
     for node in ast.walk(scope):
         if isinstance(node, ast.Name) and node.id == name and loop not in program.enclosing(node):
-            value = _value_of(node, program.statement(node))
+            value = given_to(node, program.statement(node))
             if value is None:
                 return None
             begins.append(zero(value, name))
         elif _binds(node, name) and loop in program.enclosing(node) and not adds(node):
             return None
     return begins[0] if len(begins) == 1 else None
-
-
-def _value_of(name: ast.Name, statement: ast.stmt | None) -> ast.expr | None:
-    """What a statement assigns to a name: `0` of `loss = 0`, and of `count, loss = 1, 0`."""
-    if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
-        return None
-    target, value = statement.targets[0], statement.value
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        return next((v for t, v in zip(target.elts, value.elts, strict=True) if t is name), None)
-    return value if target is name else None
 
 
 def _binds(node: ast.AST, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.shared_calls import doubt_of, repeated_behind_step
@@ -102,26 +102,31 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
         if step.clock < by.number and any(read.get(leaf, by.number) < step.clock for leaf, _ in step.consumed)
         for place, _ in step.trail
     }
-    anchor = _beside(program, program.statement(by.call), in_the_way)
+    # Where they stand in functions of their own, the calls of these change places.
+    anchors = (_beside(program, at, in_the_way) for at in (program.statement(by.call), *_calls_of(by)))
+    anchor = next((found for found in anchors if found is not None), None)
     if anchor is None:
         return
     block = program.block(anchor)
     first = next(i for i, s in enumerate(block) if s in in_the_way)
     begin, end = _around(block, block.index(anchor), stepping)
-    goal = _zeroed(block, first, stepping)
+    is_called = _stepped(block[first]) is None
+    goal = first if is_called else _zeroed(block, first, stepping)
     zeroing: tuple[Codemod, ...] = ()
     between = ""
     if goal == first and _walked_before(program, block, in_the_way[block[first]]) < first:
         # The step would take the gradient of the second loss, too.
         goal = _walked_before(program, block, in_the_way[block[first]])
         optimizer = _stepped(block[first])
-        if optimizer is None:
+        if optimizer is None or is_called:
             return
         zeroing = (InsertStatement(block[goal], f"{text(optimizer)}.zero_grad()", "before"),)
         between = f", and zero the gradient of `{text(optimizer)}` in between"
     group, over = block[begin:end], block[goal:begin]
     building = {s for n in by.walked for s, _ in trail_of(n) if not n.leaf and n.loops == by.loops}
     if not over or any(s in building for s in over) or not program.may_pass(group, over):
+        return
+    if is_called and _share_attributes(program, block, by, in_the_way.values()):
         return
     message = f"move `{text(by.call)}` and what belongs to it before `{text(block[goal])}`{between}"
     doubt = "the second loss may be meant to be computed again behind the step"
@@ -130,6 +135,34 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
         freed = MoveStatements(tuple(group), block[goal], changes=flags, paragraph=True)
         yield Candidate(f"{message}, and no graph is retained", (freed, *zeroing), doubt)
     yield Candidate(message, (MoveStatements(tuple(group), block[goal], paragraph=True), *zeroing), doubt)
+
+
+def _calls_of(by: Differentiation) -> Iterator[ast.stmt]:
+    """The statements whose calls lead to a differentiation, the innermost first."""
+    return (place for place, _ in reversed(by.trail) if call_of(place) is not None)
+
+
+def _share_attributes(program: Program, block: Block, by: Differentiation, steps: Iterable[Step]) -> bool:
+    """Whether the functions in which a differentiation and the steps stand tell each other anything by attributes."""
+    scopes = _scopes_below(program, block, by.trail)
+    others = {scope for step in steps for scope in _scopes_below(program, block, step.trail)}
+    read, bound = _attributes(scopes)
+    read_by_others, bound_by_others = _attributes(others)
+    return bool(bound_by_others & (read | bound) or bound & read_by_others)
+
+
+def _scopes_below(program: Program, block: Block, trail: Sequence[tuple[ast.stmt, object]]) -> set[ast.AST]:
+    """The functions that a statement of a block has called, directly or not."""
+    places = [place for place, _ in trail]
+    at = next((n for n, place in enumerate(places) if place in block), len(places))
+    return {program.scope(place) for place in places[at + 1 :]} - {program.scope(block[0])}
+
+
+def _attributes(scopes: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
+    """The attributes that functions read, and those that they bind."""
+    found = [n for scope in scopes for n in ast.walk(scope) if isinstance(n, ast.Attribute)]
+    bound = {n.attr for n in found if not isinstance(n.ctx, ast.Load)}
+    return {n.attr for n in found if isinstance(n.ctx, ast.Load)}, bound
 
 
 def _first_read(by: Differentiation) -> dict[Node, int]:

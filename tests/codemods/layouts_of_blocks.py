@@ -129,8 +129,8 @@ ENTERED: dict[str, Row] = {
     ),
     "other statements": (
         entered(),
-        "with c():  # d\n    a\n    # b\n    while x:  # on\n        # go\n        f()\n\n        g\n    # end\n    z\n",
-        "a\n# b\nwhile x:  # on\n    with c():  # d\n        # go\n        f()\n\n        g\n# end\nz\n",
+        "with c():  # d\n    a\n    # b\n    while x:  # on\n        # go\n        f\n\n        g\n    # end\n    z\n",
+        "a\n# b\nwhile x:  # on\n    with c():  # d\n        # go\n        f\n\n        g\n# end\nz\n",
     ),
     "loop in a loop": (
         entered(),
