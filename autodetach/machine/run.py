@@ -270,6 +270,10 @@ def variants(run: Run) -> list[Policy]:
     if depth >= 3:
         return []
     made: list[Policy] = []
+    # Where an error ended the program, its last test is the likeliest to go the other way.
+    last = next((d for d in reversed(run.machine.oracle.decisions.values()) if d.relevant), None)
+    if run.stopped_by and last is not None and last.key not in flipped and not is_part(last.key, flipped):
+        made.append(run.policy.with_flip(last.key, "other"))
     for decision in run.machine.oracle.decisions.values():
         if decision.relevant and decision.key not in flipped and not is_part(decision.key, flipped):
             made.append(run.policy.with_flip(decision.key, "other"))

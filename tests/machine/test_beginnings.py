@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.machine import beginnings, entries, reach, words
+from autodetach.machine import beginnings, entries, reach, run, words
 from autodetach.machine.beginnings import Leads, not_passed
 from autodetach.machine.run import Analysis, analyse
 from autodetach.project import Files
@@ -185,3 +185,31 @@ def test_a_test_in_another_file_is_not_called_as_that_file_is(monkeypatch: pytes
         "import more\n\ndef g(net):\n    return [net.more.eval() for _ in net]\n\ndef f():\n    print(more.limit)\n\n"
     )
     assert len(program({"a": text + "f()\n", "more": more}).runs) == 1
+
+
+ENDS_BY_AN_ERROR = """\
+import sys
+import torch
+
+if sys.argv:
+    print(1)
+if sys.path:
+    print(2)
+net = torch.nn.Linear(1, 1)
+settings = {"rate": 1}
+for step in range(int(sys.argv[1])):
+    if step >= 10 * len(sys.path):
+        settings = settings["later"]
+    net(torch.ones(1)).sum().backward()
+"""
+
+
+def test_behind_an_error_the_last_test_goes_the_other_way_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is suspected, so that few paths are run."""
+    tree = ast.parse(ENDS_BY_AN_ERROR)
+    first = analyse(tree, suspected=lambda _: True).runs[0]
+    assert (first.stopped_by, first.machine.differentiations) == ("KeyError", [])
+    monkeypatch.setattr(run, "FUEL_WHERE_QUIET", first.cost)
+    found = analyse(tree, suspected=lambda _: False).runs
+    assert len(found) == 2
+    assert found[1].machine.differentiations
