@@ -44,6 +44,7 @@ ORDER = (
     "machine.events machine.operands machine.arguments machine.exceptions machine.trainers",
     "machine.shapes",
     "machine.core",
+    "machine.old_types",
     "machine.picks",
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls",
     "machine.number_readers machine.cut_parts",

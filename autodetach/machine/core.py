@@ -123,6 +123,7 @@ class Core:
         self.filled: list[Stored] = []
         self.drawn: list[Drawn] = []
         self.asked: list[tuple[ast.AST, Value]] = []  # where `item()` or `detach()` is called on what may be no tensor
+        self.old_tests: list[tuple[ast.AST, Frame]] = []  # where a tensor is asked whether its type is `Variable`
         self.steps: list[Step] = []
         self.scaled: list[int] = []  # when all gradients were clipped, or unscaled
         self.hooks: list[Instance] = []  # handles of what is called at each differentiation

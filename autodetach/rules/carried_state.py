@@ -57,6 +57,7 @@ from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.growing_state import growing_state
 from autodetach.candidates.local_sums import local_sum_begun_anew
+from autodetach.candidates.old_tests import asked_by_instance
 from autodetach.candidates.one_backward import differentiated_behind
 from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
@@ -265,7 +266,8 @@ def _candidates(
         appended = []  # what is drawn from a memory is meant to last
     emptied = list(emptied_lists(program, again, moment(same), now.activation, there, appended))
     begun = list(begun_in_pass(program, d, now.activation, crossed))
-    own = list(own_cuts(program, again, moment(same), now.activation, there))
+    own = list(asked_by_instance(run))
+    own += own_cuts(program, again, moment(same), now.activation, there)
     shortened = list(truncated(program, again, moment(same), now.activation, there))
     again_leaves = list(leaves_again(program, again, moment(same), now.activation, there))
     whole = list(whole_tables(program, again, moment(same), now.activation, there))
