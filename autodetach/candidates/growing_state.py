@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from autodetach.candidates.detaching import SHARED
 from autodetach.candidates.handed_back import with_doubt
-from autodetach.candidates.reads import at_read
+from autodetach.candidates.reads import Repair, at_read
+from autodetach.candidates.stores import at_key, at_store, stored_operands
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import ancestors, pass_of
+from autodetach.machine.graph import Pass, ancestors, pass_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.operands import expression_of
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect
@@ -63,7 +64,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         # What a cell returns is not to be cut where it is written.
         found = iter([*at_read(program, crossed), *found])
     unreached = UNREACHED if _is_to_be_trained(growth) else None
-    for message, codemods in found:
+    for message, codemods in (*_where_stored(program, growth, now), *found):
         yield Candidate(message, codemods, unreached, keeps=True)
     asked = [
         d
@@ -76,6 +77,14 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from _leaf_again(program, crossed, doubt)
         for message, codemods in leaves_again(program, again, moment(same), growth.activation, crossed):
             yield Candidate(message, codemods, doubt, keeps=True)
+
+
+def _where_stored(program: Program, growth: Growth, now: Pass) -> Iterator[Repair]:
+    """Where an object keeps the state for the next pass, as `self.states[user] = state`."""
+    crossed = list(crossed_operands(growth.node, now))
+    elements = [element for _, element in stored_operands(growth.run, crossed)]
+    yield from at_key(program, growth.run, crossed, elements)
+    yield from at_store(elements)
 
 
 def _is_to_be_trained(growth: Growth) -> bool:
