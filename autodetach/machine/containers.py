@@ -481,9 +481,9 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         key = m.key(index)
         counted = None if known or key in this.items else _counted_key(m, site)
         key = key if counted is None else counted
-        if not known and m.truncated_since(this.born):
-            this.exact = False
         fresh = key not in this.items
+        if m.truncated_since(this.born) and (not known or (fresh and _goes_on(m, this, site))):
+            this.exact = False
         this.items[key] = (index, value)
         m.store(this, value, source, site, "new key" if fresh else "key")
         return
@@ -507,6 +507,19 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         # Of an unknown place, the youngest stands for it.
         counted = _counted(m, this, index)
         _fill_place(m, this, -1 if counted is None else counted, value, source, site)
+
+
+def _goes_on(m: Core, this: Mapping, site: Site) -> bool:
+    """Whether passes that are not executed put keys of their own there, as the later ones do: `index[word] = n`."""
+    if not any(p.index > 0 and not p.activation.exact and p.started > this.born for p in m.loops):
+        return False
+    node = site.node
+    place = node.target if isinstance(node, ast.AugAssign) else node
+    given = place.slice if isinstance(place, ast.Subscript) else _element(site, 0)
+    if given is None and isinstance(node, ast.AugAssign):
+        given = node.value
+    keys = [key for key in given.keys if key is not None] if isinstance(given, ast.Dict) else [given]
+    return any(isinstance(n, ast.Name) for key in keys if key is not None for n in ast.walk(key))
 
 
 def _fill_place(m: Core, this: Sequence, at: int, value: Value, source: ast.expr | None, site: Site) -> None:
@@ -733,6 +746,7 @@ def augmented(m: Core, op: str, old: Value, right: Value, site: Site) -> Value:
     if op == "BitOr" and isinstance(old, Mapping) and isinstance(right, Mapping):
         for k, v in right.items.values():
             set_item(m, old, k, v, source, site)
+        old.exact = old.exact and right.exact
         return old
     return MISSING
 
