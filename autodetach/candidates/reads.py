@@ -26,7 +26,7 @@ def at_read(program: Program, crossed: Iterable[Crossed]) -> Iterator[Repair]:
     edits: dict[ast.expr, Codemod] = {}
     guarded: dict[ast.expr, Codemod] = {}
     for reader, operand, _ in crossed:
-        found = _read(reader, operand)
+        found = read_at(reader, operand)
         if found is None:
             return
         expression, value = found
@@ -47,7 +47,7 @@ def at_read(program: Program, crossed: Iterable[Crossed]) -> Iterator[Repair]:
 
 def is_part_of_what_is_read(reader: Node, operand: Value) -> bool:
     """Whether the expression that is read gives a tuple, or a record, that has the operand in it."""
-    found = _read(reader, operand)
+    found = read_at(reader, operand)
     return found is not None and found[1] is not operand
 
 
@@ -63,7 +63,7 @@ def _is_none_at_first(program: Program, expression: ast.expr) -> bool:
     )
 
 
-def _read(reader: Node, operand: Value) -> tuple[ast.expr, Value] | None:
+def read_at(reader: Node, operand: Value) -> tuple[ast.expr, Value] | None:
     """Where the state is read: at the outermost call that is given it, and not inside of a cell."""
     for site in reversed(list(calls_of(reader.chain))):
         for expression, value in site.operands:

@@ -87,7 +87,7 @@ def _detached(
         if statement is None or None in held.values():
             return
         anchor = behind_step(program, again.machine, d, statement, frame)
-        body = _assignments(held)
+        body = assignments(held)
         early.append(InsertStatement(anchor, body))
         late.append(InsertStatement(last_mention(program, anchor, list(held)), body))
     shown = ", ".join(f"`{t}`" for t in chosen)
@@ -113,7 +113,7 @@ def _cut(holder: Holder, *, is_leaf: bool) -> str | None:
     return new.replace(".detach()", ".detach().requires_grad_()") if new is not None and is_leaf else new
 
 
-def _assignments(held: dict[str, str | None]) -> str:
+def assignments(held: dict[str, str | None]) -> str:
     if len(held) > 1 and all(name.isidentifier() and new == f"{name}.detach()" for name, new in held.items()):
         return f"{', '.join(held)} = {', '.join(map(str, held.values()))}"
     return "\n".join(f"{name} = {new}" for name, new in held.items())

@@ -56,6 +56,7 @@ from autodetach.candidates.cover import cover
 from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.growing_state import growing_state
+from autodetach.candidates.left_behind import cut_behind
 from autodetach.candidates.local_sums import local_sum_begun_anew
 from autodetach.candidates.old_tests import asked_by_instance
 from autodetach.candidates.one_backward import differentiated_behind
@@ -313,6 +314,8 @@ def _candidates(
             yield Candidate(message, codemods, BEGINNING, starts=True, last_resort=True)
     for message, codemods in at_read(program, _crossed_before(d, now)):
         yield Candidate(message, codemods, doubt)
+    for message, codemods in cut_behind(program, run, d, now.activation, crossed):
+        yield Candidate(message, codemods, doubt or SEGMENTS, last_resort=True)
     yield from acted
 
 
