@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from autodetach.codemods.replace_expression import ReplaceExpression
 
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
+CHANGED = "what it is computed from may be changed between the place where it was computed and that where it is read"
 OF_SUMS = (ast.If, ast.For, ast.Continue, ast.Break, ast.Pass)
 
 
@@ -78,6 +79,8 @@ def _moved(
     if not _movable(program, ordered, anchor):
         return []
     doubt = doubt or _doubt_of(program, run, ordered)
+    if loop is None and _mentioned_by_others(program, ordered, program.scope(anchor)):
+        doubt = doubt or CHANGED
     if loop is not None and not loop.length and read_behind(program, ordered, loop.node):
         doubt = doubt or "behind the loop, it is not there if no pass is made"
     names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in _bound_by(s)))
@@ -166,6 +169,8 @@ def moved_with_locals(
     if built is None or _read_by_others(program, list(built.moved), program.scope(first_statement(body))):
         return
     doubt = doubt or _doubt_of(program, run, [*built.copied, *built.moved])
+    if _mentioned_by_others(program, list(built.moved), program.scope(first_statement(body))):
+        doubt = doubt or CHANGED
     renamed = tuple(ReplaceExpression(name, kept) for name, kept in built.given)
     copy = CopyStatements(built.copied, first_statement(body), changes=_within(renamed, built.copied))
     changes = _within(renamed, built.moved)
@@ -322,14 +327,63 @@ def _is_updated(program: Program, name: ast.Name) -> bool:
 
 
 def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> bool:
-    """Whether an attribute that a constructor sets is mentioned outside of the function which would set it instead."""
+    """Whether an attribute that a method sets is mentioned outside of the function which would set it instead.
+
+    That a constructor begins it with None tells nobody anything, unless others set what it is made of.
+    """
+    others = _mentioned_by_others(program, statements, goal)
+    return not all(_is_begun_empty(program, n) for n in others) or (
+        bool(others) and _is_set_elsewhere(program, statements)
+    )
+
+
+def _mentioned_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> list[ast.Attribute]:
     kept = {t.attr for s in statements for t in targets_of(s) if isinstance(t, ast.Attribute)}
     nodes = ast.walk(program.file_of(goal)) if kept else ()
     mentions = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in kept)
-    return any(
-        {goal, *statements}.isdisjoint(program.enclosing(n)) and not is_of_another_class(program, n, goal)
+    return [
+        n
         for n in mentions
-    )
+        if {goal, *statements}.isdisjoint(program.enclosing(n)) and not is_of_another_class(program, n, goal)
+    ]
+
+
+def _is_begun_empty(program: Program, mention: ast.Attribute) -> bool:
+    """`self.matrix` of `self.matrix = None` in a constructor, where several may stand in a row."""
+    method, statement = program.scope(mention), program.statement(mention)
+    if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
+        return False
+    if isinstance(statement, ast.AnnAssign):
+        return statement.target is mention and _is_none(statement.value)
+    if not isinstance(statement, ast.Assign):
+        return False
+    value = statement.value
+    for target in statement.targets:
+        if target is mention:
+            return _is_none(value)
+        if isinstance(target, ast.Tuple) and mention in target.elts and isinstance(value, ast.Tuple):
+            at = target.elts.index(mention)
+            is_plain = not any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts))
+            return is_plain and at < len(value.elts) and _is_none(value.elts[at])
+    return False
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _is_set_elsewhere(program: Program, statements: list[ast.stmt]) -> bool:
+    """Whether an attribute that the statements read is set by others than constructors, and what runs before them."""
+    first = min(statements, key=line)
+    own = {n for s in statements for n in ast.walk(s)}
+    read = {n.attr for n in own if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)}
+    for node in ast.walk(program.file_of(first)):
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and node.attr in read:
+            scope = program.scope(node)
+            is_before = scope is program.scope(first) and node.lineno < line(first)
+            if node not in own and not is_before and getattr(scope, "name", "") != "__init__":
+                return True
+    return False
 
 
 def _binds(scope: ast.AST, name: str) -> bool:
