@@ -129,6 +129,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
         event, within_pass = _latest(growing, activation)
         if not proven(event.node):
             continue
+        within_pass = _makers_pass(event.node, within_pass)
         freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
         used = _may_be_drawn(run, growing, walks) or (
             is_whole(freeing) and (_is_released(run, event, activation) or _may_train_callers(run, event, activation))
@@ -283,6 +284,15 @@ def _cheap(node: Node, within_pass: Pass) -> bool:
             return False
         stack.extend(n.parents)
     return older
+
+
+def _makers_pass(node: Node, within_pass: Pass) -> Pass:
+    """The pass whose graph is stored: the one before, where each stores what that has made, as `state = next_state`.
+
+    What the first has made may be made once and for all.
+    """
+    made = pass_of(node.loops, within_pass.activation)
+    return made if made is not None and 0 < made.index == within_pass.index - 1 else within_pass
 
 
 def first_stored(run: Run, event: Stored, read: Collection[object] = ()) -> Stored:

@@ -342,9 +342,17 @@ def _handed_over(stored: Stored) -> Iterator[Candidate]:
     from autodetach.codemods.append_method import AppendMethod
 
     given = next(handed(stored.chain, stored.tensor), None)
-    if given is not None:
-        message = f"hand over the value without its graph: `{text(given)}.detach()`"
-        yield Candidate(message, (AppendMethod(given, "detach"),))
+    if given is None:
+        return
+    message = f"hand over the value without its graph: `{text(given)}.detach()`"
+    yield Candidate(message, (AppendMethod(given, "detach"),))
+    # The state of the step before has its graph, too.
+    beside = (next(handed(stored.chain, tensor), None) for tensor in graph_in(stored.value))
+    every = list(dict.fromkeys(e for e in beside if e is not None))
+    if len(every) > 1:
+        shown = " and ".join(f"`{text(e)}`" for e in every)
+        message = f"hand over the values without their graph: `.detach()` on {shown}"
+        yield Candidate(message, tuple(AppendMethod(e, "detach") for e in every))
 
 
 def _operands(value: Value, expression: ast.expr) -> tuple[tuple[ast.expr, object], ...]:
