@@ -768,6 +768,70 @@ def test_what_a_callable_out_of_view_hands_out_it_may_hand_out_again() -> None:
     assert finding.fix.applicability is Applicability.UNSAFE
 
 
+GIVEN = """\
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Codec(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 2))
+
+    def error(self, points):
+        return F.mse_loss(self.layers(points), points)
+
+    def warm_up(self, points, batches, rounds=5):
+        optimizer = torch.optim.Adam(self.parameters(), lr=1e-3)
+        LINE
+        for _ in range(rounds):
+            optimizer.zero_grad()
+            self.error(points).backward(retain_graph=True)
+            optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "is_given"),
+    [
+        ("points = points.to(self.layers[0].weight.device)", True),
+        ("points = points[:100]", True),
+        ("points = torch.rand(8, 2)", False),
+        ("points = torch.tensor(points)", False),
+    ],
+)
+def test_a_caller_may_give_what_has_a_graph_to_every_pass_of_a_loop(line: str, is_given: bool) -> None:
+    (finding,) = check(Source.from_bytes(GIVEN.replace("LINE", line).encode(), "program.py"), CheckOptions()).findings
+    assert finding.code == "AD103"
+    assert finding.fix is not None
+    assert (finding.fix.applicability is Applicability.UNSAFE) is is_given
+    assert ("`points`" in (finding.fix.why_unsafe or "")) is is_given
+
+
+@pytest.mark.parametrize("given", ["batches", "itertools.islice(batches, 9)"])
+def test_batches_of_a_caller_are_others_in_every_pass(given: str) -> None:
+    head, _ = GIVEN.split("        LINE")
+    tail = f"""\
+        for points in {given}:
+            optimizer.zero_grad()
+            self.error(points).backward(retain_graph=True)
+            optimizer.step()
+"""
+    (finding,) = check(
+        Source.from_bytes(f"import itertools\n{head}{tail}".encode(), "program.py"), CheckOptions()
+    ).findings
+    assert finding.fix is not None
+    assert finding.fix.applicability is Applicability.SAFE
+
+
+def test_what_callers_in_view_give_is_known() -> None:
+    text = f"{GIVEN.replace('LINE', 'pass')}\n\nCodec().warm_up(torch.rand(8, 2), [])\n"
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert finding.fix is not None
+    assert finding.fix.applicability is Applicability.SAFE
+
+
 def test_a_caller_gives_what_is_asked_for() -> None:
     """Nobody in view calls `fit`, and without arguments it only raises."""
     (finding,) = check(Source.from_bytes(LOSS.encode(), "program.py"), CheckOptions()).findings

@@ -24,7 +24,9 @@ for x, y in loader:
 ## Fix safety
 Safe: no number changes; memory is freed earlier. Unsafe if a part of the graph comes from a callable that is not in
 view, which may hand out the same graph again, if a function of an imported file is given it: other callers may walk
-it again, or if its function differentiates where a switch of the program, as it is set, does not lead.
+it again, if each pass of a loop computes with the same argument of a function that nobody in view calls: a graph that
+it has is walked in each of them, or if its function differentiates where a switch of the program, as it is set, does
+not lead.
 
 ## When it stays silent
 When any path walks the graph again, or another program of the same run that shares the file, when `create_graph` is
@@ -52,6 +54,7 @@ from autodetach.machine.spelling import last_word
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.given_again import given_again
 from autodetach.view.program import Program, line, text
 
 WALKS = frozenset({"backward", "manual_backward", "grad"})
@@ -191,8 +194,14 @@ def _candidates(program: Program, d: Differentiation) -> Iterator[Candidate]:
     from autodetach.codemods.set_keyword import SetKeyword
 
     is_given = d.root_expression is not None and is_handed_over(program, d.root_expression)
-    doubt = WALKED if is_given else _switched_off(program, d)
+    doubt = WALKED if is_given else _given_again(program, d) or _switched_off(program, d)
     yield Candidate("remove `retain_graph=True`", (SetKeyword(d.call, "retain_graph", None),), doubt)
+
+
+def _given_again(program: Program, d: Differentiation) -> str | None:
+    """A doubt where each pass of a loop computes with what a caller out of view gives, perhaps with a graph."""
+    given = given_again(program, d.call)
+    return None if given is None else f"a caller may give `{given}` with a graph, which every pass walks again"
 
 
 def _switched_off(program: Program, d: Differentiation) -> str | None:
