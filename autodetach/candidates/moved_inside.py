@@ -23,6 +23,7 @@ from autodetach.machine.graph import Activation, Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
+from autodetach.view.assigned import assigned
 from autodetach.view.program import LOOPS, Program, calls_of, line, targets_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
@@ -355,17 +356,7 @@ def _is_begun_empty(program: Program, mention: ast.Attribute) -> bool:
         return False
     if isinstance(statement, ast.AnnAssign):
         return statement.target is mention and _is_none(statement.value)
-    if not isinstance(statement, ast.Assign):
-        return False
-    value = statement.value
-    for target in statement.targets:
-        if target is mention:
-            return _is_none(value)
-        if isinstance(target, ast.Tuple) and mention in target.elts and isinstance(value, ast.Tuple):
-            at = target.elts.index(mention)
-            is_plain = not any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts))
-            return is_plain and at < len(value.elts) and _is_none(value.elts[at])
-    return False
+    return any(target is mention and _is_none(value) for target, value in assigned(statement))
 
 
 def _is_none(value: ast.expr | None) -> bool:
