@@ -94,7 +94,7 @@ ORDER = (
     "candidates.moved_begin",
     "candidates.*",
     "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
-    "candidates.built_with_locals candidates.computed_behind candidates.new_tensors",
+    "candidates.built_with_locals candidates.computed_behind candidates.nested_layers candidates.new_tensors",
     "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
     "candidates.left_behind",
     "candidates.built_once candidates.sums_anew candidates.kept_parameter",

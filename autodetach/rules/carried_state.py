@@ -58,6 +58,7 @@ from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.growing_state import growing_state
 from autodetach.candidates.left_behind import cut_behind
 from autodetach.candidates.local_sums import local_sum_begun_anew
+from autodetach.candidates.nested_layers import layers_inside
 from autodetach.candidates.old_tests import asked_by_instance
 from autodetach.candidates.one_backward import differentiated_behind
 from autodetach.candidates.own_cuts import own_cuts
@@ -276,6 +277,7 @@ def _candidates(
         for message, codemods in at_read(program, there):
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
     if doubt is None:
+        yield from layers_inside(run)
         yield from done_alike(program, again, there)
         if not own:
             yield from done_in_other_loops(program, again, moment(same), same_now.activation, there)
