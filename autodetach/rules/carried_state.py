@@ -177,7 +177,7 @@ def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
                 continue
             old = next((o for o in node.walked_by if o.number < d.number and o.retain and not _is_unrolled(o)), None)
             apart = diverge(node.loops, d.loops)
-            if old is None or apart is None or not stepped_between(run, old, d) or apart[0] not in old.loops:
+            if old is None or apart is None or not stepped_between(run, old, d) or apart[1] in old.loops:
                 continue
             loop = apart[1].activation.node or apart[1].activation
             if loop in told:
