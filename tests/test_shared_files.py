@@ -309,3 +309,59 @@ def test_a_file_that_others_import_is_judged_by_what_they_do(tmp_path: Path) -> 
     assert autodetach(tmp_path, "check", ".").returncode == 0
     assert autodetach(tmp_path, "fix", "--unsafe-fixes", ".").returncode == 0
     assert (tmp_path / "expert.py").read_text() == EXPERT
+
+
+POOL = """\
+import torch
+from torch import nn
+
+
+class Pool(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inside = nn.Linear(6, 6)
+        self.clear()
+
+    def clear(self):
+        self.level = torch.zeros(1, 6)
+
+    def forward(self, given):
+        change = (torch.tanh(self.inside(self.level) + given) - self.level) / 10
+        self.level = self.level + change
+        return self.level
+"""
+WATCH = """\
+import torch
+from pool import Pool
+
+torch.manual_seed(0)
+pool = Pool()
+levels = []
+for trial in range(4):
+    pool.clear()
+    given = torch.randn(6)
+    for t in range(200):
+        levels.append(pool(given).detach())
+print(torch.cat(levels).mean())
+"""
+
+
+def test_a_network_of_another_file_is_cut_off_where_it_is_only_looked_at(tmp_path: Path) -> None:
+    """A cut inside of `forward` would leave whoever trains what `given` is made of without its gradient."""
+    (tmp_path / "pool.py").write_text(POOL)
+    (tmp_path / "watch.py").write_text(WATCH)
+    findings = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "watch.py").stdout)
+    assert {(f["code"], f["fix"]["applicability"]) for f in findings} == {("AD101", "unsafe")}
+    autodetach(tmp_path, "fix", "--unsafe-fixes", ".")
+    assert (tmp_path / "pool.py").read_text() == POOL
+    assert "        with torch.no_grad():\n            levels.append(" in (tmp_path / "watch.py").read_text()
+    assert autodetach(tmp_path, "check", ".").returncode == 0
+
+
+def test_a_network_of_another_file_is_not_cut_off_where_nothing_else_is_known(tmp_path: Path) -> None:
+    (tmp_path / "pool.py").write_text(POOL)
+    (tmp_path / "watch.py").write_text(
+        WATCH.replace("import torch\n", "from torch import cat, manual_seed, randn\n", 1).replace("torch.", "")
+    )
+    findings = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "watch.py").stdout)
+    assert [f["fix"] for f in findings] == [None, None]

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from autodetach.machine.graph import ancestors
+from autodetach.machine.graph import ancestors, trail_of
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.values import Frame
@@ -21,6 +21,21 @@ def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]
     doubt = TRAINED if _may_train_others(program, growth) else None
     for candidate in candidates:
         yield replace(candidate, doubt=candidate.doubt or doubt)
+
+
+def is_step_of_shared_network(program: Program, growth: Growth) -> bool:
+    """Whether the graph, still whole, is made in a step of a network in an imported file, and its caller has the loop.
+
+    A cut there takes gradient from whoever trains through the network: only the loop that looks at it may do without.
+    """
+    frame, place = growth.activation.frame, growth.node.site.node
+    if growth.dead or not isinstance(frame, Frame) or not program.is_imported(place):
+        return False
+    return _is_of_a_step(program, place, frame) and any(_is_of_network(f) for _, f in trail_of(growth.node))
+
+
+def _is_of_network(frame: object) -> bool:
+    return isinstance(frame, Frame) and is_module(frame.this)
 
 
 def _may_train_others(program: Program, growth: Growth) -> bool:

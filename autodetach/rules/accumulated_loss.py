@@ -26,7 +26,8 @@ for x, y in loader:
 Safe: what is differentiated stays the same. `.item()` is used where the total starts as a number and is used as one,
 `.detach()` where a tensor is needed later or where the value leaves the code in view. Unsafe only if the value has
 history by assumption, where an update is made a leaf again (`create_graph=True`), whose graph may be what was meant, or
-where a function of an imported file returns the sum, with a graph that is still whole.
+where a function of an imported file returns the sum, with a graph that is still whole. A step of a network of an
+imported file is not cut inside, since others may train through it: the loop that looks at it calls it under `no_grad`.
 
 ## When it stays silent
 When any path differentiates the sum, or its function does under its name, or another program of the same run that
@@ -44,8 +45,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.candidates.detaching import SHARED, element_candidates, is_handed_over, narrowed
-from autodetach.candidates.handed_back import with_doubt
+from autodetach.candidates.handed_back import is_step_of_shared_network, with_doubt
 from autodetach.candidates.kept_before import kept_before
+from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import pass_of
 from autodetach.machine.growing_chains import linked_nodes
@@ -100,7 +102,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         tuple(story),
         growth.certain,
         () if growth.certain else (f"{program.place(assumed.site)}: the value has history",),
-        lambda: with_doubt(program, growth, _candidates(program, growth, statement, elements)),
+        lambda: with_doubt(program, growth, _repairs(program, growth, statement, elements)),
         observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
         lasts=lambda edited: _is_linked(program, Program(edited), (growth.node.site.scope, *spot)),
     )
@@ -153,6 +155,15 @@ def _target(statement: ast.stmt) -> ast.AST | None:
         func = statement.value.func
         return func.value if isinstance(func, ast.Attribute) else func
     return statement
+
+
+def _repairs(
+    program: Program, growth: Growth, statement: ast.stmt, elements: list[tuple[ast.expr, object]]
+) -> Iterator[Candidate]:
+    if is_step_of_shared_network(program, growth):
+        yield from computed_without_graph(program, growth)
+    else:
+        yield from _candidates(program, growth, statement, elements)
 
 
 def _candidates(
