@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from autodetach.machine.graph import Activation
-from autodetach.machine.values import Frame, Value
+from autodetach.machine.values import Frame, Instance, Value
 from autodetach.view.holders import Holder, Replay
-from autodetach.view.moments import Moment, placed
+from autodetach.view.moments import Moment, begun_at, placed
 from autodetach.view.program import Program
 
 
@@ -31,7 +31,7 @@ def cover(
             for holder in holders_of(operand):
                 holder = _rooted(d, holder)
                 if not _placeable(program, d, holder, activation):
-                    holder = _inside(d, holder, activation.node)
+                    holder = _inside(program, d, holder, activation.node)
                 if _placeable(program, d, holder, activation) and not _is_rebound(program, d, holder, activation.node):
                     held, _ = options.setdefault(holder.text, (set(), holder))
                     held.add(key)
@@ -105,11 +105,21 @@ def _rooted(d: Moment, holder: Holder) -> Holder:
     return holder
 
 
-def _inside(d: Moment, holder: Holder, loop: ast.AST | None) -> Holder:
-    """A binding of an outer scope as the innermost function that runs inside of `loop` can write it."""
-    begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), len(d.trail))
-    for _, frame in reversed(d.trail[begun:]):
-        if isinstance(frame, Frame) and _is_seen_in(frame, holder):
+def _inside(program: Program, d: Moment, holder: Holder, loop: ast.AST | None) -> Holder:
+    """A binding of an outer scope as the innermost function that runs inside of `loop` can write it.
+
+    A method best writes what its own object holds as its own, even where a global name means the same object.
+    """
+    begun = begun_at(program, d, loop)
+    inner = [f for _, f in reversed(d.trail[len(d.trail) if begun is None else begun :]) if isinstance(f, Frame)]
+    root = holder.frame.names.get(holder.name)
+    for frame in inner:
+        if frame is not holder.frame and isinstance(root, Instance):
+            for name, value in frame.names.items():
+                if value is root:
+                    return replace(holder, frame=frame, name=name, text=name + holder.text.removeprefix(holder.name))
+    for frame in inner:
+        if _is_seen_in(frame, holder):
             return replace(holder, frame=frame)
     return holder
 

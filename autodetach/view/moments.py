@@ -9,7 +9,7 @@ from autodetach.machine.graph import Differentiation, Loops, Node, Place, trail_
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame
-from autodetach.view.program import Program
+from autodetach.view.program import COMPREHENSIONS, LOOPS, Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +32,19 @@ def placed(program: Program, d: Moment, frame: Frame, loop: ast.AST | None) -> a
     if at is None:
         return None
     found = d.trail[at][0]
-    if isinstance(loop, (ast.For, ast.AsyncFor, ast.While)) and loop not in program.enclosing(found):
+    if isinstance(loop, (*LOOPS, *COMPREHENSIONS)) and loop not in program.enclosing(found):
         # Where the loop runs in a caller of this frame, any statement of the frame is inside of a pass.
-        begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), None)
+        begun = begun_at(program, d, loop)
         if begun is not None and begun >= at:
             return None
     return found
+
+
+def begun_at(program: Program, d: Moment, loop: ast.AST | None) -> int | None:
+    """Which of the statements that were running is the loop, or has the comprehension in it."""
+    if isinstance(loop, COMPREHENSIONS):
+        loop = next((n for n in program.enclosing(loop) if isinstance(n, ast.stmt)), None)
+    return next((n for n, (s, _) in enumerate(d.trail) if s is loop), None)
 
 
 def behind_step(program: Program, machine: Machine, d: Moment, statement: ast.stmt, frame: Frame) -> ast.stmt:
