@@ -577,7 +577,7 @@ def contains(m: Core, this: Value, item: Value, site: Site) -> Value:
     if isinstance(this, Mapping):
         if m.key(item) in this.items:
             return True
-        if this.exact and is_known(item):
+        if this.exact and is_known(item) and all(is_known(key) for key, _ in this.items.values()):
             return False
         if this.exact and not this.items:
             return False
