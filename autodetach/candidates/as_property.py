@@ -11,7 +11,7 @@ from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, calls_of, targets_of, text, without_retain
+from autodetach.view.program import Program, calls_of, listed, targets_of, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
 BY_NAME = frozenset("setattr delattr register_buffer register_parameter".split())
@@ -60,7 +60,7 @@ def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: s
         MakeProperty(home, tuple(group), built.copied, changes, kept)
         for group, kept in zip(groups, given, strict=False)
     )
-    shown = ", ".join(f"`{text(targets_of(last)[0])}`" for *_, last in groups)
+    shown = listed(targets_of(last)[0] for *_, last in groups)
     what = "properties" if len(groups) > 1 else "a property"
     yield Candidate(f"make {shown} {what}", (*codemods, *without_retain(outer)), doubt, last_resort=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, line, statement_in, targets_of, text, without_retain
+from autodetach.view.program import Program, line, listed, statement_in, targets_of, text, without_retain
 
 
 def called_again(
@@ -38,8 +38,8 @@ def called_again(
     goal = min(before, key=line)
     if goal not in block and not any(at in block for at in program.enclosing(goal)):
         return
-    names = ", ".join(f"`{text(t)}`" for s in statements for t in targets_of(s))
-    shown = ", ".join(f"`{text(expression)}`" for expression in given)
+    names = listed(t for s in statements for t in targets_of(s))
+    shown = listed(given)
     yield Candidate(
         f"compute {names} again for `{text(d.call)}`, from a detached {shown}",
         (CopyStatements(tuple(statements), goal, tuple(given)), *without_retain(shared)),

@@ -11,7 +11,7 @@ from autodetach.machine.graph import Differentiation, Node, with_leaves
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import given_to
-from autodetach.view.program import Program, line, statement_in, targets_of, text, without_retain
+from autodetach.view.program import Program, line, listed, statement_in, targets_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers
 
 BEHIND = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
@@ -31,7 +31,7 @@ def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Ite
     later = [s for s in block[: block.index(anchor) + 1] if line(s) > line(statements[-1])]
     first = _first_reader(program, later, statements, run, step)
     flags = without_retain(old)
-    shown = ", ".join(f"`{text(t)}`" for s in statements for t in targets_of(s))
+    shown = listed(t for s in statements for t in targets_of(s))
     goal = first or anchor
     if _is_free(program, block, statements, goal):
         yield Candidate(

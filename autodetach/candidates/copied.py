@@ -9,7 +9,7 @@ from autodetach.candidates.made import doubt_of_holders, made_in_scope
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, text
+from autodetach.view.program import Program, listed, text
 
 COPIED = "gradient through values of earlier passes may be what was meant"
 
@@ -62,7 +62,7 @@ def read_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     yield Candidate(shown, (copy,), None if begins_anew else COPIED)
     values = [s.value for s in ast.walk(program.scope(statement)) if isinstance(s, ast.Assign) and _writes(s, written)]
     for chosen in ([statement.value], values) if len(values) > 1 else ([statement.value],):
-        parts = ", ".join(f"`{text(value)}`" for value in chosen)
+        parts = listed(chosen)
         codemods = (copy, *(AppendMethod(value, "detach") for value in chosen))
         # What an object keeps from step to step, like a memory of features, is rarely meant to be trained through.
         yield Candidate(f"{shown}, and detach {parts} where it is written", codemods, COPIED, cuts="." in written)

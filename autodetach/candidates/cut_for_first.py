@@ -10,7 +10,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.values import Value
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import operands_from
-from autodetach.view.program import Program, calls_of, statement_in, targets_of, text, without_retain
+from autodetach.view.program import Program, calls_of, listed, statement_in, targets_of, text, without_retain
 
 DOUBT = "what the first loss teaches the makers of its input is cut off, and the second is computed behind the step"
 
@@ -42,8 +42,8 @@ def cut_for_first(
     if not places or None in places or any(nodes[n] in repeated for n in kept):
         return
     given = [place for place in places if place is not None]
-    shown = ", ".join(f"`{text(place)}`" for place in given)
-    names = ", ".join(f"`{text(t)}`" for s in repeated for t in targets_of(s))
+    shown = listed(given)
+    names = listed(t for s in repeated for t in targets_of(s))
     yield Candidate(
         f"detach {shown} for the first loss, and compute {names} again before `{text(by.call)}`",
         (

@@ -172,7 +172,7 @@ def element_candidates(
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-    shown = " and ".join(f"`{spelled(e)}`" for e, _ in targets)
+    shown = " and ".join(dict.fromkeys(f"`{spelled(e)}`" for e, _ in targets))
     doubt = SHARED if any(is_handed_over(program, e) for e, _ in targets) else None
     for method in methods(program):
         if method == "item" and not (number and all(is_scalar(v) for _, v in targets)):

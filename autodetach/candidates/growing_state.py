@@ -18,7 +18,7 @@ from autodetach.suspect import OF_UPDATES, Candidate, Suspect
 from autodetach.view.crossings import Crossed, crossed_operands
 from autodetach.view.holders import replay, twin_activation
 from autodetach.view.moments import moment
-from autodetach.view.program import Program, line, observed_of, text
+from autodetach.view.program import Program, line, listed, observed_of, text
 
 UNREACHED = "an optimizer steps what it is computed with, though no gradient comes there: that may be the fault"
 
@@ -106,6 +106,6 @@ def _leaf_again(program: Program, crossed: list[Crossed], doubt: str | None) -> 
             return
         made[place] = None
     if made:
-        shown = ", ".join(f"`{text(e)}`" for e in made)
+        shown = listed(made)
         again = tuple(AppendMethod(e, "detach().requires_grad_") for e in made)
         yield Candidate(f"make {shown} a leaf again", again, doubt)

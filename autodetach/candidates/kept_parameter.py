@@ -10,7 +10,7 @@ from autodetach.candidates.as_property import is_changed, mentions
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.spelling import last_word
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, targets_of, text
+from autodetach.view.program import Program, listed, targets_of
 
 if TYPE_CHECKING:
     from autodetach.codemods.keep_part import KeepPart
@@ -31,7 +31,7 @@ def kept_parameter(program: Program, outer: list[Node]) -> Iterator[Candidate]:
     edits = [_kept(program, statement, nodes) for statement, nodes in made.items()]
     kept = [edit for edit in edits if edit is not None]
     if kept and len(kept) == len(edits):
-        shown = ", ".join(f"`{text(t)}`" for statement in made if statement is not None for t in targets_of(statement))
+        shown = listed(t for statement in made if statement is not None for t in targets_of(statement))
         message = f"keep the parameter in {shown}, and compute the rest where it is read"
         yield Candidate(message, tuple(kept), TRAINED, adds=True)
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Collection
 
 from autodetach.candidates.reads import Repair
-from autodetach.view.program import Block, Program, text
+from autodetach.view.program import Block, Program, listed
 
 
 def begins_of(
@@ -28,5 +28,5 @@ def moved_into(loop: ast.For | ast.AsyncFor | ast.While, moving: Block) -> Repai
     """Each pass begins with these statements."""
     from autodetach.codemods.move_statements import MoveStatements
 
-    shown = ", ".join(f"`{text(s)}`" for s in moving)
+    shown = listed(moving)
     return f"begin each pass with {shown}", (MoveStatements(tuple(moving), loop.body[0]),)

@@ -24,7 +24,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
-from autodetach.view.program import LOOPS, Program, calls_of, line, targets_of, text, without_retain
+from autodetach.view.program import LOOPS, Program, calls_of, line, listed, targets_of, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _moved(
         doubt = doubt or CHANGED
     if loop is not None and not loop.length and read_behind(program, ordered, loop.node):
         doubt = doubt or "behind the loop, it is not there if no pass is made"
-    names = ", ".join(dict.fromkeys(f"`{text(t)}`" for s in ordered for t in _bound_by(s)))
+    names = listed(t for s in ordered for t in _bound_by(s))
     alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
     move, message = MoveStatements(tuple(ordered), anchor), f"compute {names} inside the {where}"
     flags = without_retain(outer)
@@ -180,7 +180,7 @@ def moved_with_locals(
         emptied = (ReplaceStatement(s, "" if n else "pass") for n, s in enumerate(built.moved))
         move = (CopyStatements(built.moved, first_statement(body), changes=changes), *emptied)
     targets = [t for s in built.moved for t in targets_of(s) if isinstance(t, (ast.Name, ast.Attribute))]
-    shown = ", ".join(dict.fromkeys(f"`{text(t)}`" for t in targets))
+    shown = listed(targets)
     codemods = (*((copy,) if built.copied else ()), *move, *without_retain(outer))
     yield Candidate(f"compute {shown} inside the function", codemods, doubt)
 

@@ -12,7 +12,7 @@ from autodetach.machine.graph import Differentiation, Node, Site, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
-from autodetach.view.program import Block, Program, call_of, targets_of, text, without_retain
+from autodetach.view.program import Block, Program, call_of, listed, targets_of, text, without_retain
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -45,7 +45,7 @@ def step_moved_behind(program: Program, run: Run, by: Differentiation, changed: 
     if doubt is None and _steps_are_read(run, steps, over, by):
         doubt = "what is computed behind the step would be computed with the parameters before it"
     retains = tuple(SetKeyword(d.call, "retain_graph", "True") for d in calls[:-1] if not d.retain and d.kind != "grad")
-    shown = ", ".join(f"`{text(s)}`" for s in steps)
+    shown = listed(steps)
     yield Candidate(
         f"move {shown} behind `{text(last.call)}`",
         (MoveStatements(tuple(steps), anchor, before=False), *retains),
@@ -75,7 +75,7 @@ def stepped_once(program: Program, run: Run, by: Differentiation) -> Iterator[Ca
     end = max(i for i, s in enumerate(block) if i > at and text(s) in last)
     if any(_is_zeroing(s) for s in block[block.index(steps[0]) : end]):
         return
-    shown = ", ".join(f"`{text(s)}`" for s in steps)
+    shown = listed(steps)
     retains = tuple(SetKeyword(d.call, "retain_graph", "True") for d in calls[:-1] if not d.retain and d.kind != "grad")
     yield Candidate(
         f"step once for both losses: drop {shown} before `{text(by.call)}`",

@@ -11,7 +11,7 @@ from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, statement_in, targets_of, text
+from autodetach.view.program import Program, listed, statement_in, targets_of, text
 
 DOUBT = "steps stand between the losses: the later ones may be meant to be computed again behind them"
 SPREADING = frozenset({"parameters", "list", "chain"})
@@ -32,7 +32,7 @@ def restricted(program: Program, run: Run, d: Differentiation) -> Iterator[Candi
             return
         asked[call] = own
     if len(asked) > 1:
-        shown = ", ".join(f"`{text(call.func)}`" for call in asked)
+        shown = listed(call.func for call in asked)
         codemods = tuple(SetKeyword(call, "inputs", given) for call, given in asked.items())
         yield Candidate(f"ask {shown} for what its step trains alone: `inputs=...`", codemods, DOUBT, last_resort=True)
 

@@ -10,7 +10,7 @@ from autodetach.candidates.detaching import structural
 from autodetach.machine.graph import Node
 from autodetach.machine.values import Value
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import Program, calls_of, text
+from autodetach.view.program import Program, calls_of, listed
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -38,7 +38,7 @@ def at_read(program: Program, crossed: Iterable[Crossed]) -> Iterator[Repair]:
             guard = f"{new} if {{}} is not None else None"
             is_argument = isinstance(program.parents.get(expression), (ast.Call, ast.keyword))
             guarded[expression] = ReplaceExpression(expression, guard if is_argument else f"({guard})")
-    shown = ", ".join(f"`{text(e)}`" for e in edits)
+    shown = listed(edits)
     if edits:
         yield f"detach {shown} where it is read", tuple(edits.values())
     if guarded:

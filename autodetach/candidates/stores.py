@@ -14,7 +14,7 @@ from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import Program, handed, text
+from autodetach.view.program import Program, handed, listed, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -26,7 +26,7 @@ def at_store(expressions: Iterable[ast.expr]) -> Iterator[Repair]:
 
     elements = list(dict.fromkeys(expressions))
     if elements:
-        shown = ", ".join(f"`{text(e)}`" for e in elements)
+        shown = listed(elements)
         yield f"detach {shown} where it is stored", tuple(AppendMethod(e, "detach") for e in elements)
 
 

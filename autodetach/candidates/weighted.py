@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.suspect import Candidate
-from autodetach.view.program import text
+from autodetach.view.program import listed
 
 LOGARITHMS = frozenset({"log_prob", "log", "log_softmax", "logsigmoid"})
 THROUGH = frozenset(
@@ -45,7 +45,7 @@ def detached(calls: list[Differentiation]) -> Candidate | None:
     expressions = list(weights(calls))
     if not expressions:
         return None
-    shown = ", ".join(f"`{text(e)}`" for e in expressions)
+    shown = listed(expressions)
     return Candidate(
         f"detach {shown}, by which a log-probability is weighted",
         tuple(AppendMethod(e, "detach") for e in expressions),

@@ -14,7 +14,7 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.values import Frame
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, line, statement_in, targets_of, text, without_retain
+from autodetach.view.program import Program, line, listed, statement_in, targets_of, without_retain
 
 MEANT = "what else is computed there has no graph then, either"
 
@@ -30,7 +30,7 @@ def computed_without_graph(program: Program, growth: Growth) -> Iterator[Candida
         if not statements or not seen.isdisjoint(statements) or not program.imports_torch(statements[0]):
             continue
         seen.update(statements)
-        shown = ", ".join(f"`{text(s)}`" for s in statements)
+        shown = listed(statements)
         yield Candidate(f"compute without graph: {shown}", (UnderNoGrad(tuple(statements)),), MEANT, last_resort=True)
 
 
@@ -45,7 +45,7 @@ def built_without_graph(
     assigned = [s for s in found if isinstance(s, ast.Assign)]
     if not assigned or len(assigned) < len(found) or not program.imports_torch(found[0]):
         return
-    shown = ", ".join(f"`{text(t)}`" for s in assigned for t in targets_of(s))
+    shown = listed(t for s in assigned for t in targets_of(s))
     under, flags = UnderNoGrad(tuple(found)), without_retain(outer)
     if flags:
         yield Candidate(

@@ -57,6 +57,7 @@ from autodetach.view.program import (
     handed,
     is_assumed,
     line,
+    listed,
     observed_of,
     stepped_between,
     text,
@@ -89,7 +90,7 @@ def _suspect(
     first = event.node.walked_by[0]
     edges = [e for d in cuts[0] for e in unconsumed_edges(run, d)]
     edges = edges or [e for d in cuts[0] for e in unconsumed_edges(run, d, shared=False)]
-    shown = ", ".join(dict.fromkeys(f"`{text(e)}`" for _, _, e in edges))
+    shown = listed(e for _, _, e in edges)
     story = (
         StoryStep(line(event.node.site), "builds a part of the graph that both need"),
         StoryStep(line(first.call), f"`{text(first.call)}` walks it"),
@@ -232,7 +233,7 @@ def _detached(
     from autodetach.codemods.append_method import AppendMethod
 
     codemods = tuple(AppendMethod(e, "detach") for e in expressions)
-    shown = ", ".join(dict.fromkeys(f"`{text(e)}`" for e in expressions))
+    shown = listed(expressions)
     removals = without_retain(n for d in walking for n in d.walked)
     if removals:
         yield Candidate(f"detach {shown}, and retain no graph", (*codemods, *removals), doubt, last_resort=last_resort)

@@ -38,7 +38,7 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.program import Program, line, text
+from autodetach.view.program import Program, line, listed, text
 
 DOUBT = "gradients change where the old history was still used"
 
@@ -57,7 +57,7 @@ def _suspect(program: Program, fact: DroppedDetach) -> Suspect:
     made = fact.node.site
     dropped = fact.statement.value
     owners = owners_of(dropped)
-    shown = ", ".join(f"`{text(o)}`" for o in owners)
+    shown = listed(owners)
     story = (
         StoryStep(line(made), f"builds the graph of {shown}"),
         StoryStep(line(dropped), "makes a detached copy and drops it: the graph stays"),
@@ -89,7 +89,7 @@ def _candidates(program: Program, statement: ast.Expr, owners: tuple[ast.expr, .
     from autodetach.codemods.assign_result import AssignResult
     from autodetach.codemods.replace_statement import ReplaceStatement
 
-    shown = ", ".join(f"`{text(o)}`" for o in owners)
+    shown = listed(owners)
     loop = program.parents.get(statement)
     if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and text(owners[0]) == loop.target.id:
         if isinstance(loop.iter, (ast.Name, ast.Attribute)) and len(loop.body) == 1 and not loop.orelse:

@@ -77,6 +77,7 @@ from autodetach.view.program import (
     fault_of,
     is_assumed,
     line,
+    listed,
     observed_of,
     stepped_between,
     text,
@@ -320,7 +321,7 @@ def _detached(program: Program, entries: list[Entry], doubt: str | None, *, beca
                 levels[depth][place] = None
     begins = {place: None for _, _, parent in entries for place in _where_graph_begins(parent)}
     for level in (*filter(None, levels), *([begins] if begins and begins not in levels else [])):
-        shown = ", ".join(f"`{text(e)}`" for e in level)
+        shown = listed(level)
         codemods = tuple(AppendMethod(e, "detach") for e in level)
         yield Candidate(f"detach {shown}{because}", codemods, doubt, last_resort=level is begins)
 

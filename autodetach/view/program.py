@@ -217,6 +217,11 @@ def text(node: ast.AST | None, limit: int = 60) -> str:
     return whole if len(whole) <= limit else whole[: limit - 1] + "…"
 
 
+def listed(nodes: Iterable[ast.AST]) -> str:
+    """How a message names several nodes: each text once."""
+    return ", ".join(dict.fromkeys(f"`{text(node)}`" for node in nodes))
+
+
 def line(node: ast.AST | Site) -> int:
     if isinstance(node, Site):
         return node.line
