@@ -1534,3 +1534,17 @@ def test_parts_of_a_loss_have_history_if_all_come_from_one_value(part: str) -> N
 def test_parts_that_come_from_two_values_need_not_have_history() -> None:
     text = PARTS_OF_A_LOSS.replace("F.mse_loss(out, z)", "model.penalty(z)").replace("+= first", "+= second")
     assert check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings == ()
+
+
+def test_who_computes_a_weight_out_of_view_trains_it_all_the_same() -> None:
+    text = (
+        "import torch\nfrom torch import nn\nfrom torch.nn.utils import parametrize\nfrom library import Positive\n\n"
+        "network = nn.Linear(4, 1, bias=False)\nparametrize.register_parametrization(network, 'weight', Positive())\n"
+        "optimizer = torch.optim.SGD(network.parameters(), lr=0.1)\npredicted = network(torch.ones(2, 4))\n"
+        "for step in range(5):\n    loss = predicted.pow(2).mean()\n    optimizer.zero_grad()\n    loss.backward()\n"
+        "    optimizer.step()\n"
+    )
+    (finding,) = check(Source.from_text(text, "train.py"), CheckOptions()).findings
+    assert finding.code == "AD301"
+    assert finding.fix is not None
+    assert finding.fix.message == "compute `predicted` inside the loop"

@@ -61,5 +61,9 @@ def weights_of(m: Core, this: Instance, weights: list[Tensor], site: Site) -> li
     names = {
         id(v): (module, n) for module in modules_of(this) for n, v in module.attrs.items() if BY + n in module.attrs
     }
-    read = [computed(m, *names[id(w)], site) if id(w) in names else w for w in weights]
-    return [value for value in read if isinstance(value, Tensor)]
+    return [_weight(computed(m, *names[id(w)], site), w) if id(w) in names else w for w in weights]
+
+
+def _weight(value: Value, parameter: Tensor) -> Tensor:
+    """What a module computes with; the parameter itself where what comes of it is not in view."""
+    return value if isinstance(value, Tensor) and value.node is not None else parameter
