@@ -110,15 +110,14 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
     block = program.block(anchor)
     first = next(i for i, s in enumerate(block) if s in in_the_way)
     begin, end = _around(block, block.index(anchor), stepping)
-    is_called = _stepped(block[first]) is None
-    goal = first if is_called else _zeroed(block, first, stepping)
+    optimizer = _stepped(block[first])  # None where a call leads to the step
+    goal = first if optimizer is None else _zeroed(block, first, stepping)
     zeroing: tuple[Codemod, ...] = ()
     between = ""
     if goal == first and _walked_before(program, block, in_the_way[block[first]]) < first:
         # The step would take the gradient of the second loss, too.
         goal = _walked_before(program, block, in_the_way[block[first]])
-        optimizer = _stepped(block[first])
-        if optimizer is None or is_called:
+        if optimizer is None:
             return
         zeroing = (InsertStatement(block[goal], f"{text(optimizer)}.zero_grad()", "before"),)
         between = f", and zero the gradient of `{text(optimizer)}` in between"
@@ -126,7 +125,7 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
     building = {s for n in by.walked for s, _ in trail_of(n) if not n.leaf and n.loops == by.loops}
     if not over or any(s in building for s in over) or not program.may_pass(group, over):
         return
-    if is_called and _share_attributes(program, block, by, in_the_way.values()):
+    if optimizer is None and _share_attributes(program, block, by, in_the_way.values()):
         return
     message = f"move `{text(by.call)}` and what belongs to it before `{text(block[goal])}`{between}"
     doubt = "the second loss may be meant to be computed again behind the step"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from itertools import islice
-from typing import TypeGuard
 
 from autodetach.candidates.learned_start import ANEW
 from autodetach.machine.run import Run
@@ -19,23 +18,18 @@ def layers_inside(run: Run) -> Iterator[Candidate]:
     """Go through `net.modules()` in the place of `net.children()`, where a class tells the layers that are meant."""
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-    loops = [s for s in run.machine.executed if isinstance(s, ast.For) and _asks_each(s) and _is_children(s.iter)]
+    loops = [s for s in run.machine.executed if isinstance(s, ast.For) and _asks_each(s) and _with_children(s.iter)]
     for loop in islice(sorted(loops, key=lambda s: s.lineno), MAX_LOOPS):
-        assert _is_children(loop.iter)
-        every = f"{text(loop.iter.func.value)}.modules()"
+        every = f"{text(_with_children(loop.iter))}.modules()"
         message = f"go through `{every}`: children are only those of the first level"
         yield Candidate(message, (ReplaceExpression(loop.iter, every),), ANEW)
 
 
-class _Children(ast.Call):
-    """`net.children()`."""
-
-    func: ast.Attribute
-
-
-def _is_children(node: ast.expr) -> TypeGuard[_Children]:
-    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "children"
-    return is_method and isinstance(node, ast.Call) and not node.args and not node.keywords
+def _with_children(node: ast.expr) -> ast.expr | None:
+    """`net` of `net.children()`."""
+    if not isinstance(node, ast.Call) or node.args or node.keywords or not isinstance(node.func, ast.Attribute):
+        return None
+    return node.func.value if node.func.attr == "children" else None
 
 
 def _asks_each(loop: ast.For) -> bool:

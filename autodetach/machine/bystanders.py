@@ -63,7 +63,6 @@ class _Search:
         self._tops = machine.tops
         self._pending: list[Value] = []
         self._names: set[str] = set()
-        self._imported = _imported_inside(machine.project)
 
     def finds(self, name: str, values: Iterable[Value]) -> bool:
         self._pending += values
@@ -84,7 +83,8 @@ class _Search:
         project = self._machine.project
         if project is None:
             return False
-        found = {one for name in self._names & self._imported.keys() for one in self._imported[name]}
+        imported = _imported_inside(project)
+        found = {one for name in self._names & imported.keys() for one in imported[name]}
         paths = {project.find(dotted, importer) for dotted, importer in found}
         return any(path is not None and not project.is_idle(path) for path in paths)
 
@@ -176,10 +176,10 @@ class _Search:
         return self._reach.begins(name)
 
 
-def _imported_inside(project: Project | None) -> dict[str, set[tuple[str, Module]]]:
+def _imported_inside(project: Project) -> dict[str, set[tuple[str, Module]]]:
     """Of the names that functions import: the dotted names of the files, and who imports them."""
     found: dict[str, set[tuple[str, Module]]] = {}
-    for module in [] if project is None else project.modules:
+    for module in project.modules:
         for statement in mentioned(module.tree).imports_inside:
             for alias in statement.names:
                 found.setdefault(bound_by(statement, alias), set()).add((file_of(statement, alias), module))
