@@ -11,7 +11,7 @@ from autodetach import __version__
 from autodetach.report import OutputFormat
 
 if TYPE_CHECKING:
-    from autodetach.config import Overrides
+    from autodetach.settings.config import Overrides
 
 app = typer.Typer(
     name="autodetach",
@@ -41,7 +41,7 @@ app = typer.Typer(
 
 def _rules(incomplete: str) -> list[tuple[str, str]]:
     """What a shell offers for a list of rules: codes and names for its last item."""
-    from autodetach.selection import RULES
+    from autodetach.settings.selection import RULES
 
     before, comma, begun = incomplete.rpartition(",")
     known = [(word, rule.summary) for rule in RULES for word in (rule.code, rule.name)]
@@ -406,11 +406,11 @@ def _run(
 
     Exit code: that of the program.
     """
-    from autodetach.config import ConfigError
     from autodetach.doctor import command
     from autodetach.doctor.observer import Options
     from autodetach.doctor.plot import PlotError
     from autodetach.doctor.program import ProgramError, leave
+    from autodetach.settings.config import ConfigError
 
     request = command.RunRequest(
         program[0],
@@ -541,7 +541,7 @@ def _overrides(
     unsafe_fixes: bool | None,
     baseline: str | None,
 ) -> Overrides:
-    from autodetach.config import Overrides
+    from autodetach.settings.config import Overrides
 
     chosen = _split(select) if select else None
     return Overrides(chosen, _split(ignore), _split(exclude), unsafe_fixes, baseline)

@@ -16,9 +16,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from autodetach import __version__
-from autodetach.imports import place_of
+from autodetach.disk.state import NOTHING, Ground, Known, Mark, digest, file_digest, folder_digest, known_at, mark_of
+from autodetach.projects.imports import place_of
 from autodetach.record import Record, packed, unpacked
-from autodetach.state import NOTHING, Ground, Known, Mark, digest, file_digest, folder_digest, known_at, mark_of
 
 FOLDER = ".autodetach_cache"
 MAGIC = b"autodetach cache 1\n"
@@ -152,7 +152,7 @@ class Cache:
         return now[1]
 
     def _write(self, data: bytes) -> None:
-        from autodetach.write import WriteError, write_result
+        from autodetach.disk.write import WriteError, write_result
 
         os.makedirs(self._folder, exist_ok=True)
         for name, content in ((TAG_NAME, TAG), (IGNORE_NAME, IGNORE)):

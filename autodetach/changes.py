@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from autodetach.checker import Change
-from autodetach.config import posix
 from autodetach.finding import Problem
 from autodetach.runner import Outcome
+from autodetach.settings.config import posix
 from autodetach.source import Edit, Source
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def write(changes: Sequence[Change], outcomes: Iterable[Outcome] | None) -> tupl
     Repairs that were proven together are written together: where one file cannot be, the others that rest on it are
     left alone as well. Without `outcomes` all are taken to be of one program.
     """
-    from autodetach.write import Replacement, WriteError, replace_together
+    from autodetach.disk.write import Replacement, WriteError, replace_together
 
     problems: list[Problem] = []
     for group in [changes] if outcomes is None else _groups(changes, outcomes):

@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from autodetach.finding import Finding, Problem, StoryStep
-from autodetach.project import Files, Finder, parse
+from autodetach.projects.project import Files, Finder, parse
 from autodetach.relevance import is_idle, may_matter
 from autodetach.source import Edit, Source, Span
 
 if TYPE_CHECKING:
-    from autodetach.again import Again
+    from autodetach.incremental.again import Again
     from autodetach.machine.evidence import Evidence
     from autodetach.machine.project import Module
     from autodetach.machine.run import Analysis
-    from autodetach.repairs import Proven, Repairs
+    from autodetach.proving.repairs import Proven, Repairs
     from autodetach.suspect import Suspect
     from autodetach.view.program import Program
 
@@ -106,7 +106,7 @@ def remember(pause: Callable[[], None] | None, told: Callable[[CheckResult], Non
     `pause` is called now and then, and may raise what ends the check. `told` hears what the default path of a program
     shows by itself, without repairs, if there are others to be run.
     """
-    from autodetach.again import Again
+    from autodetach.incremental.again import Again
 
     global _again
     _again = _again or Again()
@@ -192,7 +192,7 @@ def _sifted(result: CheckResult, source: Source, files: Files) -> CheckResult:
     used: set[tuple[str, int]] = set()
     if not result.findings:
         return replace(result, sources=files.sources)
-    from autodetach.suppress import sift
+    from autodetach.comments.suppress import sift
 
     for at in dict.fromkeys(finding.path for finding in result.findings):
         here = files.sources[at] if at else source
@@ -280,7 +280,7 @@ class _Session:
         # Of several views, the one that can be repaired is shown; a single one is shown anyway.
         search = None
         if repairs and any(self.options.fixes or len(group) > 1 for group in groups.values()):
-            from autodetach.repairs import Repairs
+            from autodetach.proving.repairs import Repairs
 
             known = frozenset(s.identity for s in suspects)
             search = Repairs(self.files, self.analysis, self._suspects, known, _pause)

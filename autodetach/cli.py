@@ -64,7 +64,7 @@ def plain_command(arguments: Sequence[str]) -> Callable[[], int] | None:
     if not flags <= PLAIN_FLAGS:
         return None
     from autodetach.commands import COMMANDS, Request, exit_code_of
-    from autodetach.config import Overrides
+    from autodetach.settings.config import Overrides
 
     request = Request(
         paths=tuple(argument for argument in rest if argument not in flags),

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from autodetach.adopt import Adoption, add_ignores, write_baseline
+from autodetach.adoption.adopt import Adoption, add_ignores, write_baseline
 from autodetach.changes import has_cells, patch_of, write
 from autodetach.checker import Change
-from autodetach.comments import Views, with_unused
-from autodetach.config import ConfigError, Configuration, Overrides, posix
+from autodetach.comments.idle import Views, with_unused
 from autodetach.console import ask, counted, printable, put, put_bytes, say
-from autodetach.files import (
+from autodetach.disk.files import (
     NOTEBOOK_SUFFIX,
     SUFFIX,
     FoundFile,
@@ -30,11 +29,12 @@ from autodetach.output import Output, OutputError
 from autodetach.progress import tracked
 from autodetach.report import WITH_ALTERNATIVES, WITH_STATISTICS, Located, OutputFormat, render, render_statistics
 from autodetach.runner import MIN_FILES_FOR_CACHE, Outcome, Task, internal_error, run_as_done
+from autodetach.settings.config import ConfigError, Configuration, Overrides, posix
 from autodetach.settle import settle
 
 if TYPE_CHECKING:
     from autodetach.cache import Cache
-    from autodetach.explain import Explanation
+    from autodetach.tracebacks.explain import Explanation
 
 CLEAN = 0
 FINDINGS = 1
@@ -160,7 +160,7 @@ def _fix_by_hand(request: Request) -> int:
 
 def rule(text: str | None) -> int:
     """Print the page of one rule, or a table of all."""
-    from autodetach.selection import RULES, UnknownRule, find_rule
+    from autodetach.settings.selection import RULES, UnknownRule, find_rule
 
     if text is not None:
         try:
@@ -192,8 +192,8 @@ def server(tcp: str | None, port: int | None) -> int:
 
 def config(path: str | None, request: Request) -> int:
     """Print the settings that hold for a file or a folder, and where each comes from."""
-    from autodetach.selection import RULES
-    from autodetach.show_settings import as_json, as_text
+    from autodetach.settings.selection import RULES
+    from autodetach.settings.show import as_json, as_text
 
     if request.output_format not in (OutputFormat.TEXT, OutputFormat.JSON):
         raise UsageError(f"settings can be printed as text or json, not as {request.output_format.value}")
@@ -218,9 +218,9 @@ def explain(file: str, request: Request, *, only_diff: bool = False) -> int:
 
     `file` has a text with a traceback, STDIN means standard input. Raises UsageError for a text without such an error.
     """
-    from autodetach.explain import explain as explained
-    from autodetach.explain import read_log
     from autodetach.report.explanation import as_json, as_text
+    from autodetach.tracebacks.explain import explain as explained
+    from autodetach.tracebacks.explain import read_log
 
     if request.output_format not in (OutputFormat.TEXT, OutputFormat.JSON):
         raise UsageError(f"an explanation can be printed as text or json, not as {request.output_format.value}")
@@ -322,7 +322,7 @@ def _cache_folder(request: Request, configuration: Configuration, cwd: str) -> s
     None where a link in the project, which somebody else may have made, leads out of it.
     """
     from autodetach.cache import FOLDER, home
-    from autodetach.imports import is_inside, project_root
+    from autodetach.projects.imports import is_inside, project_root
 
     given = request.cache_dir or os.environ.get("AUTODETACH_CACHE_DIR")
     if given:
@@ -450,7 +450,7 @@ class _Run:
         if self._fixing or self._request.no_cache or self.stdin is not None or len(tasks) < MIN_FILES_FOR_CACHE:
             return None
         from autodetach.cache import Cache
-        from autodetach.imports import project_root
+        from autodetach.projects.imports import project_root
 
         folder = _cache_folder(self._request, self._configuration, self._cwd)
         return None if folder is None else Cache(folder, project_root(self._cwd))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.checker import Change, CheckOptions, CheckResult, Wanted, check
 from autodetach.finding import Applicability, Finding, Problem, Severity
-from autodetach.project import Finder
+from autodetach.projects.project import Finder
 from autodetach.source import Edit, Source, Span, compose, offset_before
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from autodetach.config import Configuration, posix
 from autodetach.finding import Finding
 from autodetach.report import Located
 from autodetach.runner import Outcome
+from autodetach.settings.config import Configuration, posix
 from autodetach.settle import once
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from autodetach.add_ignore import NotSilenced, ignoring
 from autodetach.checker import Change
+from autodetach.comments.add_ignore import NotSilenced, ignoring
 from autodetach.finding import Applicability, Finding, Fix
 from autodetach.fixing import edits_by_file
 from autodetach.report import Located

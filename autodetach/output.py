@@ -21,7 +21,7 @@ class Output(NamedTuple):
     def check(self) -> None:
         """Raise OutputError, before any work is done, if it can be told that the file cannot be written."""
         if self.file is not None:
-            from autodetach.write import obstacle
+            from autodetach.disk.write import obstacle
 
             fault = "a name is missing" if not self.file else obstacle(self.file)
             if fault is not None:
@@ -54,7 +54,7 @@ class Output(NamedTuple):
             else:
                 put_bytes(result)
             return
-        from autodetach.write import WriteError, write_result
+        from autodetach.disk.write import WriteError, write_result
 
         try:
             write_result(self.file, result)

@@ -80,7 +80,7 @@ def imports_in(raw: bytes) -> Iterator[str]:
 
 
 class Finder(Protocol):
-    """Finds the files that others import, and their bytes; see `autodetach.imports`."""
+    """Finds the files that others import, and their bytes; see `autodetach.projects.imports`."""
 
     def find(self, name: str, importer: str) -> str | None: ...
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from autodetach import imports, twins
 from autodetach.checker import Change, CheckOptions, Wanted, check
+from autodetach.comments.marks import may_name_rules
 from autodetach.decoding import SourceError
-from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes, relative
+from autodetach.disk.files import NOTEBOOK_SUFFIX, FoundFile, ReadError, read_bytes, relative
+from autodetach.disk.state import NOTHING, Ground, Mark, digest, known_at, mark_of
 from autodetach.finding import Finding, Problem
-from autodetach.imports import Imports
-from autodetach.marks import may_name_rules
+from autodetach.projects import imports, twins
+from autodetach.projects.imports import Imports
 from autodetach.relevance import is_idle
 from autodetach.source import Edit, Source
-from autodetach.state import NOTHING, Ground, Mark, digest, known_at, mark_of
 
 if TYPE_CHECKING:
     from autodetach.cache import Cache
@@ -185,7 +185,7 @@ def _read(raw: bytes, file: FoundFile) -> Source:
     """The source of a file. Raises SourceError."""
     if not file.path.endswith(NOTEBOOK_SUFFIX):
         return Source.from_bytes(raw, file.shown)
-    from autodetach.notebook import read
+    from autodetach.notebooks.notebook import read
 
     return read(raw, file.shown)
 
@@ -193,7 +193,7 @@ def _read(raw: bytes, file: FoundFile) -> Source:
 def _problems(error: SourceError, file: FoundFile) -> tuple[Problem, ...]:
     if error.cell is None:
         return (Problem(file.shown, error.message, error.line, partial=error.skipped),)
-    from autodetach.cells import CellError
+    from autodetach.notebooks.cells import CellError
     from autodetach.python2 import explained
 
     problems = (Problem(file.shown, error.message, error.line, cell=error.cell),)

@@ -238,10 +238,12 @@ def stages(paths: Sequence[str]) -> None:
     """Check some paths in this process, and print the seconds of each stage and the dearest files."""
     sys.path.insert(0, str(ROOT))
     start = time.perf_counter()
-    from autodetach import checker, files, gather, imports, project, relevance, runner
+    from autodetach import checker, gather, relevance, runner
     from autodetach.checker import CheckOptions
-    from autodetach.config import Configuration, Overrides
+    from autodetach.disk import files
     from autodetach.machine import run as machine_run
+    from autodetach.projects import imports, project
+    from autodetach.settings.config import Configuration, Overrides
 
     spent: collections.defaultdict[str, float] = collections.defaultdict(float)
     spent["start"] = time.perf_counter() - start

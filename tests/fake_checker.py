@@ -41,9 +41,9 @@ def install(set_attribute: Callable[[str, object], None]) -> None:
     set_attribute("autodetach.runner.check", check)
     set_attribute("autodetach.fixing.fix", fix)
     set_attribute("autodetach.runner.is_idle", lambda *_: False)
-    set_attribute("autodetach.twins._known", {})
+    set_attribute("autodetach.projects.twins._known", {})
     set_attribute("autodetach.rules.RULES", RULES)
-    set_attribute("autodetach.selection.RULES", RULES)
+    set_attribute("autodetach.settings.selection.RULES", RULES)
 
 
 def check(source: Source, options: CheckOptions, **_: object) -> CheckResult:

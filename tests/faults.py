@@ -22,9 +22,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from autodetach.config import Configuration, Overrides
-from autodetach.files import find_files
-from autodetach.write import Replacement, WriteError, replace_together, write_result
+from autodetach.disk.files import find_files
+from autodetach.disk.write import Replacement, WriteError, replace_together, write_result
+from autodetach.settings.config import Configuration, Overrides
 
 OLD = {"a.py": b"old a\r\n" * 400, "b.py": b"old b\n" * 400, "report.json": b"[]\n"}
 NEW = {"a.py": b"new a\r\n" * 300, "b.py": b"new b\n" * 500, "report.json": b"[1]\n"}

@@ -18,12 +18,12 @@ from autodetach import commands, runner
 from autodetach.cache import Cache, clean
 from autodetach.checker import CheckOptions
 from autodetach.commands import Request
-from autodetach.config import Overrides
-from autodetach.files import FoundFile
-from autodetach.imports import forget
+from autodetach.disk.files import FoundFile
+from autodetach.disk.state import digest
+from autodetach.projects.imports import forget
 from autodetach.report import OutputFormat
 from autodetach.runner import MIN_FILES_FOR_CACHE, Outcome, Task, run, run_one
-from autodetach.state import digest
+from autodetach.settings.config import Overrides
 
 ROOT = Path(__file__).parent.parent
 

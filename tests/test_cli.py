@@ -17,8 +17,8 @@ from autodetach import __version__, commands
 from autodetach.app import app
 from autodetach.cli import PLAIN_FLAGS, plain_command
 from autodetach.commands import COMMANDS, Request
-from autodetach.config import Overrides
 from autodetach.report import OutputFormat
+from autodetach.settings.config import Overrides
 
 ROOT = Path(__file__).parent.parent
 FAKE = Path(fake_checker.__file__)

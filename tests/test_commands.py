@@ -15,8 +15,8 @@ import pytest
 
 from autodetach import commands
 from autodetach.commands import CLEAN, COMMANDS, FINDINGS, INTERRUPTED, TROUBLE, Request, exit_code_of
-from autodetach.config import Overrides
 from autodetach.report import OutputFormat
+from autodetach.settings.config import Overrides
 
 UNSAFE = Overrides(unsafe_fixes=True)
 JSON = OutputFormat.JSON

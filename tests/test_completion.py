@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.selection import RULES
+from autodetach.settings.selection import RULES
 
 ROOT = Path(__file__).parent.parent
 CODES = sorted(rule.code for rule in RULES)

@@ -14,7 +14,7 @@ import pytest
 
 from autodetach import interactive
 from autodetach.checker import CheckOptions
-from autodetach.files import FoundFile
+from autodetach.disk.files import FoundFile
 from autodetach.interactive import HELP, Walk
 from autodetach.report import Located
 from autodetach.runner import Outcome, Task, run_one

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autodetach.checker import CheckOptions, check
-from autodetach.files import FoundFile
+from autodetach.disk.files import FoundFile
 from autodetach.runner import Outcome
 from autodetach.settle import once
 from autodetach.source import Source

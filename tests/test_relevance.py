@@ -9,12 +9,12 @@ import pytest
 
 from autodetach import checker, relevance
 from autodetach.checker import CheckOptions, check
-from autodetach.imports import Imports
 from autodetach.machine import torch_modules, words
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy
 from autodetach.machine.run import analyse
-from autodetach.project import Files, parse
+from autodetach.projects.imports import Imports
+from autodetach.projects.project import Files, parse
 from autodetach.relevance import imports_in, in_bytes, in_tree, is_idle
 from autodetach.source import Source
 
@@ -162,7 +162,7 @@ def test_what_is_imported_counts(tmp_path: Path) -> None:
 
 def test_a_file_without_the_words_is_not_even_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from autodetach import runner
-    from autodetach.files import FoundFile
+    from autodetach.disk.files import FoundFile
     from autodetach.runner import Task, run_one
 
     path = tmp_path / "a.py"

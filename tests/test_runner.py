@@ -10,7 +10,7 @@ import pytest
 
 from autodetach import runner
 from autodetach.checker import CheckOptions
-from autodetach.files import FoundFile
+from autodetach.disk.files import FoundFile
 from autodetach.finding import Problem
 from autodetach.runner import MIN_FILES_FOR_POOL, Outcome, Task, run, run_one
 

@@ -8,7 +8,6 @@ import traceback
 from dataclasses import dataclass, field, replace
 
 from autodetach.changes import patch_of, write
-from autodetach.config import ConfigError, Configuration, Overrides
 from autodetach.console import printable, put_bytes, say, wants_colour, width_of
 from autodetach.doctor import plot
 from autodetach.doctor import program as programs
@@ -21,6 +20,7 @@ from autodetach.doctor.table import table
 from autodetach.doctor.words import tell
 from autodetach.report.paragraph import Paragraph
 from autodetach.runner import internal_error
+from autodetach.settings.config import ConfigError, Configuration, Overrides
 
 
 @dataclass(frozen=True, slots=True)

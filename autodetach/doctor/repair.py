@@ -7,19 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from autodetach.checker import Change
-from autodetach.config import Configuration
+from autodetach.disk.files import FoundFile, relative
 from autodetach.doctor.diagnosis import Diagnosis, Kind
-from autodetach.explain import answers_among, frames_of, read_log, task_for
-from autodetach.failure import Reading
-from autodetach.files import FoundFile, relative
 from autodetach.finding import Finding, Problem
 from autodetach.gather import gather
 from autodetach.machine.evidence import Evidence
 from autodetach.report import Located
 from autodetach.runner import Outcome, Task, run_one
+from autodetach.settings.config import Configuration
 from autodetach.settle import settle
 from autodetach.source import Source
-from autodetach.traceback_files import Places, Understood
+from autodetach.tracebacks.explain import answers_among, frames_of, read_log, task_for
+from autodetach.tracebacks.failure import Reading
+from autodetach.tracebacks.files import Places, Understood
 
 FAMILIES = {
     Kind.FREED: ("AD2", "AD3", "AD4"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
-from autodetach.add_ignore import NotSilenced, ignoring
+from autodetach.comments.add_ignore import NotSilenced, ignoring
 from autodetach.finding import Applicability, Fix
 from autodetach.lsp.documents import Documents
 from autodetach.lsp.places import Places

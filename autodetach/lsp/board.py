@@ -9,12 +9,12 @@ from collections.abc import Sequence
 
 from lsprotocol import converters, types
 
-from autodetach.cells import CellError
 from autodetach.decoding import SourceError
 from autodetach.lsp.desk import Desk
 from autodetach.lsp.diagnostics import diagnostic_of, problem_of
 from autodetach.lsp.documents import Document, Documents, Notebook
 from autodetach.lsp.places import Places
+from autodetach.notebooks.cells import CellError
 from autodetach.report import Located
 
 

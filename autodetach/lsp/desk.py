@@ -9,10 +9,9 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from autodetach.adopt import Adoption
-from autodetach.config import ConfigError, Configuration, Overrides, posix
+from autodetach.adoption.adopt import Adoption
 from autodetach.decoding import SourceError
-from autodetach.files import NOTEBOOK_SUFFIX, FoundFile, find_files, left_out, relative
+from autodetach.disk.files import NOTEBOOK_SUFFIX, FoundFile, find_files, left_out, relative
 from autodetach.finding import Problem
 from autodetach.gather import gather
 from autodetach.lsp.documents import Documents, Stamp
@@ -21,6 +20,7 @@ from autodetach.lsp.work import look
 from autodetach.lsp.workers import WorkerDied, Workers
 from autodetach.report import Located
 from autodetach.runner import Outcome, Task, internal_error
+from autodetach.settings.config import ConfigError, Configuration, Overrides, posix
 from autodetach.source import Source
 
 WAIT = 0.002

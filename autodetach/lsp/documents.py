@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from lsprotocol import types
 from pygls import uris
 
-from autodetach.cells import Cells
 from autodetach.lsp.text import Text
+from autodetach.notebooks.cells import Cells
 from autodetach.source import Source
 
 Stamp = tuple[object, ...]

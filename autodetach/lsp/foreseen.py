@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from autodetach.finding import Finding, StoryStep
-from autodetach.reparse import common_lines
+from autodetach.incremental.reparse import common_lines
 from autodetach.runner import Outcome
 from autodetach.source import Source, Span
 

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pygls import uris
 
 from autodetach import __version__
-from autodetach.selection import UnknownRule, find_rule
+from autodetach.settings.selection import UnknownRule, find_rule
 
 
 def page_of(code: str) -> str | None:

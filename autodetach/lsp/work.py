@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from autodetach.checker import CheckResult, remember, tidy
-from autodetach.comments import Views, with_unused
-from autodetach.config import Configuration, Overrides
-from autodetach.imports import forget
+from autodetach.comments.idle import Views, with_unused
 from autodetach.lsp.workers import afterwards, pause, tell
+from autodetach.projects.imports import forget
 from autodetach.runner import Outcome, Task, run_one
+from autodetach.settings.config import Configuration, Overrides
 from autodetach.settle import settle
 
 

@@ -24,7 +24,7 @@ from autodetach.safe_path import safe_path
 T = TypeVar("T")
 
 PRELOADED = (
-    "autodetach.again",
+    "autodetach.incremental.again",
     "autodetach.lsp.work",
     "autodetach.machine.run",
     "autodetach.rules",

@@ -10,13 +10,13 @@ from typing import Any
 
 from autodetach.changes import has_cells, patch_of
 from autodetach.console import printable
-from autodetach.explain import Explanation
 from autodetach.report import MIN_WIDTH, Located
 from autodetach.report.excerpt import ELLIPSIS, display
 from autodetach.report.json_ import as_object
 from autodetach.report.paragraph import Paragraph
 from autodetach.report.wrap import BOLD, CYAN, DIM, GREEN, RED, Style
-from autodetach.traceback_files import Understood
+from autodetach.tracebacks.explain import Explanation
+from autodetach.tracebacks.files import Understood
 
 MAX_WORDS = 160
 """Characters of PyTorch's message that are said again."""

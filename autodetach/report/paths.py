@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from autodetach.config import posix
-from autodetach.files import below
+from autodetach.disk.files import below
 from autodetach.fingerprint import Mark, fingerprints, marked_text
 from autodetach.report import Located
+from autodetach.settings.config import posix
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from autodetach.rules import Rule
-from autodetach.selection import RULES
+from autodetach.settings.selection import RULES
 
 _LINK = re.compile(r"https?://[^\s)>]+")
 

@@ -23,8 +23,8 @@ import pytest
 from rich.console import Console
 from rich.traceback import Traceback
 
-from autodetach.config import Configuration, Overrides
-from autodetach.explain import Explanation, explain, read_log
+from autodetach.settings.config import Configuration, Overrides
+from autodetach.tracebacks.explain import Explanation, explain, read_log
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"

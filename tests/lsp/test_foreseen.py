@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autodetach.files import FoundFile
+from autodetach.disk.files import FoundFile
 from autodetach.finding import Finding, Problem, Severity, StoryStep
 from autodetach.lsp.foreseen import foreseen, seen
 from autodetach.runner import Outcome

@@ -10,7 +10,7 @@ import pytest
 from autodetach.machine import beginnings, entries, reach, run, words
 from autodetach.machine.beginnings import Leads, not_passed
 from autodetach.machine.run import Analysis, analyse
-from autodetach.project import Files
+from autodetach.projects.project import Files
 from autodetach.rules import RULES
 from autodetach.source import Source
 from autodetach.view.program import Program

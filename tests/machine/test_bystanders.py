@@ -11,7 +11,7 @@ from autodetach.machine import entries, run
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.oracle import Policy
 from autodetach.machine.run import analyse
-from autodetach.project import Files
+from autodetach.projects.project import Files
 from autodetach.rules import RULES
 from autodetach.source import Source
 from autodetach.view.program import Program

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from autodetach.checker import CheckOptions, check
-from autodetach.imports import Imports
 from autodetach.machine.class_families import Families
+from autodetach.projects.imports import Imports
 from autodetach.source import Source
 
 TRAIN = """

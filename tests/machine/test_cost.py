@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from autodetach import fixing, repairs
+from autodetach import fixing
 from autodetach.checker import CheckOptions, CheckResult, check
 from autodetach.fixing import fix
 from autodetach.machine import run
@@ -26,7 +26,8 @@ from autodetach.machine.oracle import Policy
 from autodetach.machine.project import Project
 from autodetach.machine.run import FUEL_PER_FILE, FUEL_PER_RUN, MAX_PATHS, Run, analyse
 from autodetach.machine.values import MAX_NESTING
-from autodetach.repairs import FUEL_FOR_REPAIRS
+from autodetach.proving import repairs
+from autodetach.proving.repairs import FUEL_FOR_REPAIRS
 from autodetach.source import Source
 
 SECONDS = 20.0
@@ -251,7 +252,7 @@ def test_calls_grow_with_length(write: Callable[[int], str]) -> None:
 
 def test_imported_files_have_a_budget_for_all_paths() -> None:
     """A dear import is run on a few paths only."""
-    from autodetach.project import Files
+    from autodetach.projects.project import Files
 
     class Finder:
         def find(self, name: str, importer: str) -> str | None:

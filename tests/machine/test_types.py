@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from autodetach.machine.run import analyse
-from autodetach.project import Files
+from autodetach.projects.project import Files
 from autodetach.source import Source
 
 MADE = (

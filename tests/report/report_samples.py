@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autodetach.checker import CheckOptions, check
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
-from autodetach.imports import Imports
+from autodetach.projects.imports import Imports
 from autodetach.report import Located
 from autodetach.report.paths import Paths
 from autodetach.source import Edit, Source, Span

@@ -17,7 +17,7 @@ from autodetach.finding import Finding, Severity
 from autodetach.report import Located
 from autodetach.report.paths import Paths
 from autodetach.report.sarif import render
-from autodetach.selection import RULES
+from autodetach.settings.selection import RULES
 from autodetach.source import Source, Span
 
 # Microsoft's object model: generated from sarif-schema-2.1.0.json, so that names and required properties are its own.

@@ -11,8 +11,8 @@ import libcst
 
 from autodetach.checker import CheckOptions
 from autodetach.decoding import SourceError
-from autodetach.files import FoundFile
-from autodetach.notebook import read
+from autodetach.disk.files import FoundFile
+from autodetach.notebooks.notebook import read
 from autodetach.patch import patched_file, render_bytes
 from autodetach.report import Located, OutputFormat, render
 from autodetach.runner import Outcome, Task, run_one

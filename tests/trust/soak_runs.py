@@ -19,7 +19,7 @@ from pathlib import Path
 from random import Random
 
 from autodetach.cache import MAGIC
-from autodetach.state import digest
+from autodetach.disk.state import digest
 
 ROOT = Path(__file__).parent.parent.parent
 FILES = 12

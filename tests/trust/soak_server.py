@@ -19,8 +19,8 @@ from random import Random
 from typing import Any
 
 from autodetach.checker import CheckOptions
-from autodetach.files import FoundFile
-from autodetach.imports import forget
+from autodetach.disk.files import FoundFile
+from autodetach.projects.imports import forget
 from autodetach.runner import Task, run_one
 
 from .pipe import Pipe, states

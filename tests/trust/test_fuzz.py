@@ -13,10 +13,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autodetach.changed import _lines
+from autodetach.adoption.changed import _lines
 from autodetach.commands import Request, check, clean, config
-from autodetach.explain import read_log
 from autodetach.source import Source
+from autodetach.tracebacks.explain import read_log
 
 from .command import fair, inside, run
 from .fuzz import TARGETS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autodetach.commands import Request, check, fix
-from autodetach.config import Overrides
+from autodetach.settings.config import Overrides
 
 from ..command import fair, folder, inside, run
 

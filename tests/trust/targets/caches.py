@@ -8,8 +8,8 @@ from pathlib import Path
 
 from autodetach.cache import MAGIC
 from autodetach.commands import Request, check
+from autodetach.disk.state import digest
 from autodetach.report import OutputFormat
-from autodetach.state import digest
 
 from ..command import fair, folder, inside, run
 from .baselines import PROGRAM

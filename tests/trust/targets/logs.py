@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autodetach.commands import Request, explain
-from autodetach.config import Overrides
 from autodetach.report import OutputFormat
+from autodetach.settings.config import Overrides
 
 from ..command import fair, folder, inside, run
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autodetach.changed import ChangedLines, _lines
+from autodetach.adoption.changed import ChangedLines, _lines
 
 SEEDS = (
     b"diff --git a/x.py b/x.py\nindex 1..2 100644\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,3 @@ f\n-a\n-b\n+c\n+d\n+e\n"

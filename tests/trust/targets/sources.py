@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autodetach.add_ignore import NotSilenced, ignoring
-from autodetach.baseline import Scopes
+from autodetach.adoption.baseline import Scopes
 from autodetach.commands import Request, check, fix
-from autodetach.config import Overrides
+from autodetach.comments.add_ignore import NotSilenced, ignoring
 from autodetach.report import OutputFormat
+from autodetach.settings.config import Overrides
 
 from ..command import fair, folder, inside, run
 from ..promises import kept

@@ -1,0 +1,1 @@
+"""Which of the findings of a program that has many somebody wants to hear of."""

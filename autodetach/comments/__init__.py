@@ -1,0 +1,1 @@
+"""The comments in a program that silence findings."""

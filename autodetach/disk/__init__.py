@@ -1,0 +1,1 @@
+"""Files of the user: which of them, their bytes, and how they are replaced."""

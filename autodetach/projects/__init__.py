@@ -1,0 +1,1 @@
+"""The files of one program, and how each finds the others."""

@@ -1,0 +1,277 @@
+"""Whether an edited program has no new fault and still trains the same parameters from the same losses."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from autodetach.machine.events import Step
+from autodetach.machine.graph import Differentiation, Loops, Node, between, diverge, within
+from autodetach.machine.likeness import Likeness
+from autodetach.machine.run import Run
+from autodetach.proving.further import ended_further_on
+from autodetach.suspect import Candidate
+from autodetach.view.program import place_text, stable
+
+Reached = Counter[tuple[str, str]]
+LeafName = tuple[str, int]
+"""The place that makes a leaf, and how many it has made before."""
+Trained = dict[tuple[str, str], set[LeafName]]
+"""By what steps parameters, and where."""
+
+TRANSPARENT = frozenset({"add", "sum", "stack", "part", "leaf", "clone"})
+"""Operations that only add up: a repair may bring them in or take them away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`kept`: gradient reach is as it must be. `equal`: not even gradient of earlier passes was cut off."""
+
+    kept: bool
+    equal: bool
+    reason: str = ""
+
+
+def compare(before: Run, after: Run, meant: Candidate, elsewhere: Trained) -> Verdict:
+    """Compare what every parameter step consumes on one path; `meant` says what a candidate is meant to change.
+
+    `elsewhere` is what each place that steps parameters still trains on the path that shows the fault, if a candidate
+    cuts on purpose: with other options, some of it may be trained by nothing but what is cut.
+    """
+    if before.stopped_by and after.finished and (not after.stopped_by or ended_further_on(before, after)):
+        return Verdict(True, True)  # the first program ended early on this path: the second may go on
+    if not after.finished or after.stopped_by != before.stopped_by:
+        return Verdict(False, False, "the edited program ends differently")
+    if meant.gathers:
+        return _compare_places(before, after)
+    return _compare_runs(before, after, meant, elsewhere)
+
+
+def _compare_places(before: Run, after: Run) -> Verdict:
+    """Whether each place that steps parameters still does, and what it trains it still trains."""
+    old, new = trained_by(before), trained_by(after)
+    if old.keys() != new.keys():
+        return Verdict(False, False, "another place steps parameters")
+    if any(leaves - new[place] for place, leaves in old.items()):
+        return Verdict(False, False, "a parameter gets no gradient any more")
+    return Verdict(True, False)
+
+
+def trained_by(run: Run) -> Trained:
+    """The leaves whose gradient each place consumes that steps parameters."""
+    names = _leaf_names(run)
+    places = {place: steps for place, steps in _by_place(run).items() if place[0] != "grad"}
+    return {place: {names[leaf] for step in steps for leaf, _ in step.consumed} for place, steps in places.items()}
+
+
+def _compare_runs(before: Run, after: Run, meant: Candidate, elsewhere: Trained) -> Verdict:
+    old, new = _by_place(before), _by_place(after)
+    if _numbers(old) != _numbers(new):
+        return Verdict(False, False, "another number of parameter steps")
+    equal = True
+    comparison = _Comparison(before, after, meant)
+    for place, steps in old.items():
+        previous: Step | None = None
+        if len(steps) != len(new.get(place, ())):
+            continue  # gradient is looked at more or less often
+        for step, other in zip(steps, new[place], strict=True):
+            verdict = comparison.of(step, other, None if meant.cuts else previous, new[place], elsewhere.get(place, ()))
+            if not verdict.kept:
+                return verdict
+            equal = equal and verdict.equal
+            previous = step
+    return Verdict(True, equal)
+
+
+def _numbers(places: dict[tuple[str, str], list[Step]]) -> dict[tuple[str, str], int]:
+    """How often each place changes parameters; how often gradient is only looked at is free."""
+    return {k: len(v) for k, v in places.items() if k[0] != "grad"}
+
+
+def _by_place(run: Run) -> dict[tuple[str, str], list[Step]]:
+    places: dict[tuple[str, str], list[Step]] = {}
+    for step in run.machine.steps:
+        if step.what != "grad" or step.consumed or isinstance(step.site.node, ast.Call):
+            places.setdefault((step.what, place_text(step.site.node)), []).append(step)
+    return places
+
+
+def _leaf_names(run: Run) -> dict[Node, LeafName]:
+    """Leaves by the place that makes them and their number there: the same in both programs."""
+    counts: Counter[str] = Counter()
+    names: dict[Node, LeafName] = {}
+    for node in run.machine.nodes:
+        if node.leaf:
+            place = place_text(node.site.node)
+            names[node] = (place, counts[place])
+            counts[place] += 1
+    return names
+
+
+class _Comparison:
+    """Two runs, step by step."""
+
+    def __init__(self, before: Run, after: Run, meant: Candidate) -> None:
+        self._meant = meant
+        self._old, self._new = old, new = _leaf_names(before), _leaf_names(after)
+        self._likeness = Likeness(lambda n: old.get(n) or _name(n), lambda n: new.get(n) or _name(n))
+        self._before = before
+        # The losses by which they can be told apart: others are added up, or differentiated under another name.
+        self._losses = _calls(before.machine.differentiations) & _calls(after.machine.differentiations)
+
+    @cached_property
+    def _uses(self) -> dict[tuple[ast.AST, Node], list[Loops]]:
+        """In which passes each place has computed with each leaf in the first program."""
+        found: dict[tuple[ast.AST, Node], list[Loops]] = {}
+        for node in self._before.machine.nodes:
+            for parent in node.parents:
+                if parent.leaf:
+                    found.setdefault((node.site.node, parent), []).append(node.loops)
+        return found
+
+    def of(
+        self, step: Step, other: Step, previous: Step | None, beside: list[Step], elsewhere: Collection[LeafName]
+    ) -> Verdict:
+        """Compare what two steps consume: `previous` came before the first, `beside` are all of the second's place.
+
+        What is trained `elsewhere` may be lost.
+        """
+        if self._consume_alike(step, other):
+            return Verdict(True, True)
+        since = previous.clock if previous is not None else 0
+        new = {self._new[leaf]: ds for leaf, ds in other.consumed if leaf in self._new}
+        leaves = {self._new[leaf]: leaf for leaf, _ in other.consumed if leaf in self._new}
+        equal = True
+        seen = set()
+        for leaf, differentiations in step.consumed:
+            name = self._old[leaf]
+            seen.add(name)
+            reached = [(d, between(d.roots, leaf)) for d in differentiations]
+            recent = [
+                (d, {n for n in nodes if (n.number > since or within(n.loops, step.loops)) and _is_consumed(n, d)})
+                for d, nodes in reached
+            ]
+            due = [(d, between(d.roots, leaf, nodes)) for d, nodes in recent]
+            must = _count(set().union(*(nodes for _, nodes in due)))
+            if name not in new and name in elsewhere:
+                equal = False
+                continue
+            if name not in new:
+                if must or not self._is_trained(name, beside) or not self._is_start(leaf, differentiations):
+                    return Verdict(False, False, "a parameter gets no gradient any more")
+                equal = False
+                continue
+            others = _calls(new[name]) & self._losses
+            wanted = _calls(d for d, nodes in due if _count(nodes) and not self._meant.cuts) & self._losses
+            if wanted - others or others - _calls(differentiations):
+                return Verdict(False, False, "a step consumes the gradient of another loss")
+            again = between([r for d in new[name] for r in d.roots], leaves[name])
+            total = _count(set().union(*(nodes for _, nodes in reached)))
+            has = _count(again)
+            if must - has and not self._meant.cuts:
+                return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
+            each: Reached = Counter()
+            for _, nodes in reached:
+                each.update(_count(nodes))
+            is_more = has - (total | each) and not self._meant.adds
+            if is_more and _unfolded(differentiations, leaf) != _unfolded(new[name], leaves[name]):
+                return Verdict(False, False, "a step consumes gradient that it did not consume before")
+            if set(total) != set(has) or _paths(differentiations, leaf) != _paths(new[name], leaves[name]):
+                equal = False
+        if set(new) - seen and step.what != "grad" and not self._meant.adds:
+            return Verdict(False, False, "a step consumes gradient that it did not consume before")
+        return Verdict(True, equal)
+
+    def _consume_alike(self, step: Step, other: Step) -> bool:
+        """Whether they consume the same gradient, told by its graphs being the same: most edits change few of them."""
+        if len(step.consumed) != len(other.consumed):
+            return False
+        for (leaf, ds), (other_leaf, other_ds) in zip(step.consumed, other.consumed, strict=True):
+            if len(ds) != len(other_ds) or not self._likeness.alike((leaf,), (other_leaf,)):
+                return False
+            pairs = list(zip(ds, other_ds, strict=True))
+            if not all(self._likeness.alike(d.roots, o.roots) for d, o in pairs):
+                return False
+            if any(_calls([d]) != _calls([o]) and _calls([d, o]) <= self._losses for d, o in pairs):
+                return False
+        return True
+
+    def _is_trained(self, name: LeafName, steps: list[Step]) -> bool:
+        return any(self._new.get(leaf) == name for step in steps for leaf, _ in step.consumed)
+
+    def _is_start(self, leaf: Node, differentiations: Iterable[Differentiation]) -> bool:
+        """Whether only what a state begins with is computed of a leaf: the first pass trains it, and later ones raise.
+
+        That it begins anew in every epoch is seen by what is computed again and again; else it must be meant.
+        """
+        if not all(d.raised for d in differentiations):
+            return False
+        readers = ((n, d) for d in differentiations for n in between(d.roots, leaf) if leaf in n.parents)
+        return self._meant.starts or all(self._begins_anew(n, leaf, d) for n, d in readers)
+
+    def _begins_anew(self, reader: Node, leaf: Node, d: Differentiation) -> bool:
+        """Whether a reader of a leaf computes with it in other passes, too, of the loops that it shares with `d`."""
+        shared = sum(a is b for a, b in zip(reader.loops, d.loops, strict=False))
+        return len({loops[:shared] for loops in self._uses[reader.site.node, leaf]}) > 1
+
+
+def _calls(differentiations: Iterable[Differentiation]) -> set[str]:
+    return {stable(d.call) for d in differentiations}
+
+
+def _is_consumed(node: Node, d: Differentiation) -> bool:
+    """Whether gradient ever came from a node: not where the differentiation raises, and an earlier pass has made it.
+
+    Of one segment after the other, all are consumed by one step, but each is differentiated by itself.
+    """
+    parted = diverge(node.loops, d.loops)
+    return not d.raised or parted is None or parted[0].index >= parted[1].index
+
+
+def _paths(differentiations: Iterable[Differentiation], leaf: Node) -> int:
+    """The number of ways from the roots down to a leaf: adding up losses keeps it, counting one twice does not."""
+    total = 0
+    for d in differentiations:
+        ways: dict[Node, int] = {leaf: 1}
+        for node in sorted(between(d.roots, leaf), key=lambda n: n.number):
+            if node is not leaf:
+                ways[node] = sum(ways.get(p, 0) for p in node.parents)
+        total += sum(ways.get(root, 0) for root in d.roots)
+    return total
+
+
+def _unfolded(differentiations: Iterable[Differentiation], leaf: Node) -> Reached:
+    """How many ways from the roots down to a leaf go through each operation.
+
+    The gradient is the sum over these ways (the chain rule), so that it stays the same where a value that several
+    others share is computed anew for each of them.
+    """
+    found: Reached = Counter()
+    for d in differentiations:
+        nodes = between(d.roots, leaf)
+        ordered = sorted(nodes, key=lambda n: n.number)
+        below: Counter[Node] = Counter({leaf: 1})
+        above: Counter[Node] = Counter(d.roots)
+        for node in ordered:
+            if node is not leaf:
+                below[node] = sum(below[p] for p in node.parents)
+        for node in reversed(ordered):
+            for parent in node.parents:
+                above[parent] += above[node]
+            if node.op not in TRANSPARENT:
+                found[_name(node)] += above[node] * below[node]
+    return found
+
+
+def _count(nodes: Iterable[Node]) -> Reached:
+    return Counter(_name(n) for n in nodes if n.op not in TRANSPARENT)
+
+
+def _name(node: Node) -> tuple[str, str]:
+    """What a node does, which is the same in place or not, as a function or as a layer."""
+    place = node.site.node
+    called = f"{place_text(place.func)}(".replace("_(", "(") if isinstance(place, ast.Call) else ""
+    return node.op.lower().replace("_", ""), called

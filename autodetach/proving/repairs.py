@@ -1,0 +1,250 @@
+"""The search for repairs: what the rules propose is tried, and proven by running the edited program."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from autodetach.decoding import SourceError
+from autodetach.finding import Applicability, Fix
+from autodetach.projects.project import Files
+from autodetach.proving.further import is_hidden
+from autodetach.proving.trial import Trial
+from autodetach.proving.undefined import undefined_names
+from autodetach.source import Edit
+from autodetach.suspect import EARLIER, Candidate
+
+if TYPE_CHECKING:
+    from autodetach.codemods.tree import Tree
+    from autodetach.machine.project import Module
+    from autodetach.machine.run import Analysis
+    from autodetach.proving.proof import Verdict
+    from autodetach.suspect import Suspect
+
+Edits = dict[str, tuple[Edit, ...]]
+"""By file."""
+
+NO_TENSOR = "it asks what is not in view for a method of tensors"
+MAX_CANDIDATES = 10
+FUEL_FOR_REPAIRS = 120_000
+"""What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
+MAX_UNCOLLECTED = 1_000_000
+"""Objects that may be made before those that died are looked for: some hundred megabytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """A repair that has passed; `why_unsafe` is None where it is safe."""
+
+    message: str
+    edits: tuple[tuple[str, tuple[Edit, ...]], ...]
+    why_unsafe: str | None
+    observed: tuple[str, ...] = ()
+    together: bool = False
+
+    def fix_at(self, path: str) -> Fix:
+        """As the fix of a finding in the file `path`."""
+        own = next((new for at, new in self.edits if at == path), ())
+        rest = tuple((at, new) for at, new in self.edits if at != path)
+        kind = Applicability.SAFE if self.why_unsafe is None else Applicability.UNSAFE
+        return Fix(self.message, kind, own, self.why_unsafe, rest, self.observed, self.together)
+
+
+class Repairs:
+    """The repairs of one program. `cost` is what trying has taken, in the units of `machine.run`.
+
+    `suspects` finds the faults of a program, and `known` are those of the one that is repaired, by their identity.
+    `pause` is called between two trials, and may raise what ends the search. `given_up`: the budget was used up.
+    """
+
+    def __init__(
+        self,
+        files: Files,
+        analysis: Analysis,
+        suspects: Callable[[Analysis], Iterable[Suspect]],
+        known: frozenset[tuple[object, ...]],
+        pause: Callable[[], None],
+    ) -> None:
+        self.cost = 0
+        self.given_up = False
+        self._files = files
+        self._root = files.root.path
+        self._analysis = analysis
+        self._suspects = suspects
+        self._known = known
+        self._pause = pause
+        # Where the program itself is cut short, no edited one can be shown to be as good.
+        self._fuel = FUEL_FOR_REPAIRS if analysis.complete else 0
+        self._trees: dict[str, Tree] = {}
+        self._undefined: dict[str, frozenset[str]] = {}
+        self._shown_by: list[set[tuple[object, ...]]] = []
+        self._proven_together: dict[Suspect, Proven] = {}
+
+    def prove_together(self, suspects: Iterable[Suspect]) -> None:
+        """Try at once the first repairs of a rule that only spell anew what is there: old programs have dozens of them.
+
+        Where all of them together do not pass, each is tried by itself when it is asked for.
+        """
+        alike: dict[str, dict[Suspect, Candidate]] = {}
+        for suspect in suspects:
+            if suspect.is_spelling:
+                alike.setdefault(suspect.code, {})[suspect] = next(suspect.candidates())
+        for chosen in alike.values():
+            if len(chosen) > 1 and self._fuel > 0:
+                self._pause()
+                self._prove_all(chosen)
+
+    def _prove_all(self, chosen: dict[Suspect, Candidate]) -> None:
+        every = Candidate("", tuple(codemod for one in chosen.values() for codemod in one.codemods))
+        with self._edited(every) as edited:
+            if isinstance(edited, str):
+                return
+            _, trial = edited
+            verdict = trial.verdict(0, every)
+            faults = self._identities(trial.whole()) if verdict.kept else set()
+            if not verdict.kept or faults - self._known or any(suspect.identity in faults for suspect in chosen):
+                return
+        for suspect, one in chosen.items():
+            proven = self._as_proven(suspect, one, self._edits(one), verdict)
+            self._proven_together[suspect] = replace(proven, together=True)
+
+    def of(self, views: Sequence[Suspect]) -> Iterator[tuple[Suspect, Proven]]:
+        """The repairs that pass, each with the view of the fault by which it was found, in the order of the views."""
+        found = False
+        for suspect in views:
+            for count, candidate in enumerate(suspect.candidates()):
+                if count >= MAX_CANDIDATES:
+                    break
+                together = self._proven_together.get(suspect) if count == 0 else None
+                if self._fuel <= 0 and together is None:
+                    self.given_up = self._analysis.complete
+                    break
+                if candidate.last_resort and found:
+                    continue
+                self._pause()
+                fix = together or self._proven(suspect, candidate)
+                if gc.get_count()[0] > MAX_UNCOLLECTED:
+                    gc.collect(1)
+                if isinstance(fix, Proven):
+                    found = True
+                    fix = replace(fix, observed=suspect.observed)
+                    yield suspect, fix
+
+    def _proven(self, suspect: Suspect, candidate: Candidate) -> Proven | str:
+        """The candidate as a fix, or why it is none: the edited program is run and compared."""
+        with self._edited(candidate) as edited:
+            return edited if isinstance(edited, str) else self._tried(suspect, candidate, *edited)
+
+    @contextlib.contextmanager
+    def _edited(self, candidate: Candidate) -> Iterator[tuple[Edits, Trial] | str]:
+        """The edits of a candidate and the program that they make, as long as it is looked at; or why there is none."""
+        from autodetach.codemods.tree import Refused
+
+        try:
+            edits = self._edits(candidate)
+            sources = {at: self._files.sources[at].with_edits(new) for at, new in edits.items()}
+            edited = self._files.edited(sources)
+        except (Refused, SourceError, ValueError, SyntaxError, RecursionError, MemoryError) as error:
+            yield str(error)
+            return
+        if not edits:
+            yield "nothing to edit"
+            return
+        trial = Trial(self._analysis, edited)
+        try:
+            yield edits, trial
+        finally:
+            self._fuel -= trial.cost
+            self.cost += trial.cost
+            trial.dissolve()
+
+    def _tried(self, suspect: Suspect, candidate: Candidate, edits: Edits, trial: Trial) -> Proven | str:
+        home = self._home(suspect)
+        faults = self._identities(trial.one(home))
+        if suspect.identity in faults:
+            return "the fault is still there"
+        verdict = trial.verdict(home, candidate)
+        if not verdict.kept:
+            return verdict.reason
+        if candidate.keeps and not verdict.equal:
+            return f"it may take no gradient away: {EARLIER}"
+        if len(self._analysis.runs) > 1:
+            faults = self._identities(trial.whole())
+        if suspect.identity in faults or (suspect.lasts is not None and suspect.lasts(trial.one(home))):
+            return "the fault is still there"
+        new = faults - self._known
+        if new and not self._were_hidden(new, suspect, trial):
+            return f"another fault comes: {new}"
+        try:
+            lost = self._lost_names(edits)
+        except (SyntaxError, RecursionError, MemoryError) as error:
+            return str(error)  # what Python parses and does not compile, as `nonlocal` at the top level
+        if lost:
+            return f"nothing binds {lost} any more"
+        proven = self._as_proven(suspect, candidate, edits, verdict)
+        return replace(proven, why_unsafe=NO_TENSOR) if proven.why_unsafe is None and trial.asks_more(home) else proven
+
+    def _were_hidden(self, new: set[tuple[object, ...]], suspect: Suspect, trial: Trial) -> bool:
+        """Whether faults only come to light: of the same kind, they stand where the program ends before."""
+        return all(
+            other.code == suspect.code and is_hidden(other.node, before, trial.run(number))
+            for number, before in enumerate(self._analysis.runs)
+            for other in self._suspects(trial.one(number))
+            if other.identity in new
+        )
+
+    def _lost_names(self, edits: Edits) -> list[str]:
+        """The names that are read in an edited file, and bound only in the one that it was."""
+        found: set[str] = set()
+        for at, new in edits.items():
+            if at not in self._undefined:
+                self._undefined[at] = undefined_names(self._files.sources[at].text)
+            found |= undefined_names(self._files.sources[at].with_edits(new).text) - self._undefined[at]
+        return sorted(found)
+
+    def _as_proven(self, suspect: Suspect, candidate: Candidate, edits: Edits, verdict: Verdict) -> Proven:
+        why = candidate.doubt
+        if why is None and not suspect.certain:
+            why = "it rests on an assumption"
+        if why is None and not verdict.equal:
+            why = EARLIER
+        by_file = tuple(("" if at == self._root else at, new) for at, new in edits.items())
+        return Proven(candidate.message, by_file, why)
+
+    def _edits(self, candidate: Candidate) -> Edits:
+        """The edits of a candidate by file. Raises Refused."""
+        from autodetach.codemods import target_of
+
+        found: dict[str, list[Edit]] = {}
+        for codemod in candidate.codemods:
+            module = self._files.module_at(getattr(target_of(codemod), "lineno", 0))
+            found.setdefault(module.path, []).extend(codemod.edits(self._tree(module)))
+        return {at: _in_order(edits) for at, edits in found.items() if edits}
+
+    def _home(self, suspect: Suspect) -> int:
+        """The first path that shows the fault by itself: a repair that fails does so there."""
+        for number, run in enumerate(self._analysis.runs):
+            if number == len(self._shown_by):
+                is_new = run in self._analysis.distinct
+                self._shown_by.append(self._identities(replace(self._analysis, runs=[run])) if is_new else set())
+            if suspect.identity in self._shown_by[number]:
+                return number
+        return 0
+
+    def _identities(self, analysis: Analysis) -> set[tuple[object, ...]]:
+        return {s.identity for s in self._suspects(analysis)}
+
+    def _tree(self, module: Module) -> Tree:
+        from autodetach.codemods.tree import Tree
+
+        if module.path not in self._trees:
+            self._trees[module.path] = Tree(self._files.sources[module.path], module.tree, module.first)
+        return self._trees[module.path]
+
+
+def _in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Edits in the order of their places; of equal ones, one."""
+    return tuple(sorted(dict.fromkeys(edits), key=lambda e: (e.start, e.end)))

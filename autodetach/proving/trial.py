@@ -1,0 +1,89 @@
+"""An edited program on the paths of the first one, each run only when it is asked for, and once."""
+
+from __future__ import annotations
+
+from autodetach.machine.apart import Spoilt
+from autodetach.machine.project import Project
+from autodetach.machine.run import Analysis, Paths, Run, dissolve
+from autodetach.proving.faults import known_faults, new_faults
+from autodetach.proving.proof import Verdict, compare, trained_by
+from autodetach.suspect import Candidate
+
+
+class Trial:
+    """What becomes of the paths of `before` in the edited program `project`. `cost` is the fuel that it took so far."""
+
+    def __init__(self, before: Analysis, project: Project) -> None:
+        self._before = before
+        self._project = project
+        self._tree = project.root.tree
+        self._paths = Paths(self._tree, project, before.evidence, called=before.called)
+        self._runs: dict[int, Run] = {}
+        self._replays: list[Run] = []
+        self.cost = 0
+        self._known = known_faults(before)
+
+    def run(self, number: int) -> Run:
+        """The path with this number."""
+        if number not in self._runs:
+            first = self._before.runs[number]
+            try:
+                run = self._paths.run(first.policy, first.fuel)
+            except Spoilt:
+                # What the runs so far are asked for has been answered; they are done again where it is asked again.
+                before = self._before
+                self._paths = Paths(self._tree, self._project, before.evidence, called=before.called, apart=False)
+                spent = self.cost
+                numbers = list(self._runs)
+                self._runs.clear()
+                for other in numbers:
+                    self.run(other)
+                self.cost = spent
+                return self.run(number)
+            self._runs[number] = run
+            self.cost += run.cost
+        return self._runs[number]
+
+    def one(self, number: int) -> Analysis:
+        """That path alone."""
+        return self._analysis([self.run(number)])
+
+    def whole(self) -> Analysis:
+        """All of the paths."""
+        return self._analysis([self.run(n) for n in range(len(self._before.runs))])
+
+    def asks_more(self, number: int) -> bool:
+        """Whether `item()` or `detach()` is called on what may be no tensor, where the first program does not."""
+        return len(self.run(number).unsure) > len(self._before.runs[number].unsure)
+
+    def dissolve(self) -> None:
+        """Clear away all runs: nothing may be asked any more."""
+        dissolve(self._analysis(list(self._runs.values())))
+
+    def _analysis(self, runs: list[Run]) -> Analysis:
+        evidence = self._before.evidence
+        return Analysis(self._tree, runs, project=self._project, evidence=evidence, replays=self._replays)
+
+    def verdict(self, first: int, meant: Candidate) -> Verdict:
+        """Whether the edited program is as good on every path, as far as a candidate is not meant to change it.
+
+        `first` is the path that is most likely to say that it is not.
+        """
+        numbers = meant.prefers == "item"
+        equal = True
+        known = self._before.distinct
+        trained = trained_by(self.run(first)) if meant.cuts else {}
+        for number in (first, *(n for n in range(len(self._before.runs)) if n != first)):
+            fault = new_faults(self._known, self.one(number), numbers=numbers)
+            if fault is not None:
+                return Verdict(False, False, fault)
+            if self._before.runs[number] not in known:
+                continue  # seen by another name
+            if number != first and not self._before.runs[number].finished:
+                continue  # the budget ended on this variation: where it would have led is not known of either program
+            elsewhere = trained if number != first else {}
+            verdict = compare(self._before.runs[number], self.run(number), meant, elsewhere)
+            if not verdict.kept:
+                return verdict
+            equal = equal and verdict.equal
+        return Verdict(True, equal)

@@ -1,0 +1,1 @@
+"""What a user has set: in files, and on the command line."""
