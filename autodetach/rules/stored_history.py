@@ -47,6 +47,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed, structural
 from autodetach.candidates.handed_back import with_doubt
+from autodetach.candidates.states_in_records import detached_parts
 from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
@@ -216,6 +217,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         for key, element in zip(stored.element.keys, stored.element.values, strict=True):
             if key is None:
                 yield from _whole(program, element, stored.value)
+    yield from detached_parts(stored)
     keeper = growth.keeper
     if keeper is not None and keeper is not stored and isinstance(keeper.element, (ast.Name, ast.Attribute)):
         # What is put together here is used elsewhere, with its graph: only the copy that is kept goes without.

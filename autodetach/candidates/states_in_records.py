@@ -1,0 +1,70 @@
+"""What a record or a dict takes together with other things has parts: `Step(state=(h, c), value=value)`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from autodetach.candidates.detaching import has_graph, structural
+from autodetach.machine.events import Stored
+from autodetach.machine.values import Class, Instance, Mapping, Sequence, Value, graph_in
+from autodetach.suspect import Candidate
+from autodetach.view.program import handed, listed
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
+
+Part = tuple[ast.expr, Value]
+
+
+def detached_parts(stored: Stored) -> Iterator[Candidate]:
+    """Detach each part of what is stored where it goes in: a tensor by its method, a state in all that it holds.
+
+    Where all of them are tensors, there are shorter ways to write it.
+    """
+    from autodetach.codemods.append_method import AppendMethod
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    parts = [(e, v) for e, v in _parts(stored) if any(graph_in(v))]
+    if not parts or all(has_graph(v) for _, v in parts):
+        return
+    edits: dict[ast.expr, Codemod] = {}
+    for expression, value in parts:
+        new = structural("{}", value)
+        if new is None or (new.count("{}") > 1 and isinstance(expression, ast.Call)):
+            return
+        is_tensor = has_graph(value)
+        edits[expression] = AppendMethod(expression, "detach") if is_tensor else ReplaceExpression(expression, new)
+    yield Candidate(f"store {listed(edits)} without graph", tuple(edits.values()))
+
+
+def _parts(stored: Stored) -> list[Part]:
+    """What a display, or the call that makes a record, has in it; or what the calls that lead to it were given."""
+    element, value = stored.element, stored.value
+    if isinstance(element, (ast.Tuple, ast.List)) and isinstance(value, Sequence):
+        return list(zip(element.elts, value.items, strict=False))
+    if isinstance(element, ast.Dict) and isinstance(value, Mapping) and None not in element.keys:
+        return [(e, v) for e, (_, v) in zip(element.values, value.items.values(), strict=False)]
+    held = _held(value)
+    if isinstance(element, ast.Call):
+        given = [(k.value, held[k.arg]) for k in element.keywords if k.arg in held]
+        given += zip(element.args, held.values(), strict=False) if _is_record(value) else ()
+        if given and not any(isinstance(e, ast.Starred) for e, _ in given):
+            return given
+    found = [(next(handed(stored.chain, v), None), v) for v in held.values() if any(graph_in(v))]
+    return [(e, v) for e, v in found if e is not None] if all(e is not None for e, _ in found) else []
+
+
+def _is_record(value: Value) -> bool:
+    """Whether a class takes its fields in the order in which it has them."""
+    return isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen
+
+
+def _held(value: Value) -> dict[str, Value]:
+    """The fields of a record, or the values of a dict under their names."""
+    if isinstance(value, Instance):
+        return {name: v for name, v in value.attrs.items() if not name.startswith("#")}
+    if isinstance(value, Mapping):
+        return {key: v for key, v in value.items.values() if isinstance(key, str)}
+    return {}
