@@ -15,6 +15,7 @@ from autodetach.view.program import handed, listed
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
+DISPLAYS = (ast.Tuple, ast.List, ast.Dict)
 Part = tuple[ast.expr, Value]
 
 
@@ -42,10 +43,8 @@ def detached_parts(stored: Stored) -> Iterator[Candidate]:
 def _parts(stored: Stored) -> list[Part]:
     """What a display, or the call that makes a record, has in it; or what the calls that lead to it were given."""
     element, value = stored.element, stored.value
-    if isinstance(element, (ast.Tuple, ast.List)) and isinstance(value, Sequence):
-        return list(zip(element.elts, value.items, strict=False))
-    if isinstance(element, ast.Dict) and isinstance(value, Mapping) and None not in element.keys:
-        return [(e, v) for e, (_, v) in zip(element.values, value.items.values(), strict=False)]
+    if isinstance(element, DISPLAYS):
+        return list(_in_display(element, value))
     held = _held(value)
     if isinstance(element, ast.Call):
         given = [(k.value, held[k.arg]) for k in element.keywords if k.arg in held]
@@ -54,6 +53,17 @@ def _parts(stored: Stored) -> list[Part]:
             return given
     found = [(next(handed(stored.chain, v), None), v) for v in held.values() if any(graph_in(v))]
     return [(e, v) for e, v in found if e is not None] if all(e is not None for e, _ in found) else []
+
+
+def _in_display(expression: ast.expr, value: Value) -> Iterator[Part]:
+    """The innermost parts of `(step, {"state": state})` that have an expression of their own."""
+    pairs: list[Part] = [(expression, value)]
+    if isinstance(expression, (ast.Tuple, ast.List)) and isinstance(value, Sequence):
+        pairs = list(zip(expression.elts, value.items, strict=False))
+    elif isinstance(expression, ast.Dict) and isinstance(value, Mapping) and None not in expression.keys:
+        pairs = [(e, v) for e, (_, v) in zip(expression.values, value.items.values(), strict=False)]
+    for e, v in pairs:
+        yield from [(e, v)] if e is expression or not isinstance(e, DISPLAYS) else _in_display(e, v)
 
 
 def _is_record(value: Value) -> bool:

@@ -28,6 +28,8 @@ def leaves_of(m: Core, value: Value, site: Site, depth: int = 3) -> list[Tensor]
         return [value] if value.node is not None and value.node.leaf else []
     if isinstance(value, Iterable):
         value = Sequence("list", m.collect(value, site, MAX_LISTED)[0])
+    if isinstance(value, Opaque):  # what something out of view has made of parameters: `chain(a.parameters(), ...)`
+        value = value.attrs.get("#leaves")
     if depth <= 0:
         return []
     if isinstance(value, Sequence):
