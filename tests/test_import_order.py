@@ -52,7 +52,7 @@ ORDER = (
     "machine.number_readers machine.cut_parts",
     "machine.tensors machine.containers machine.options machine.keywords machine.records machine.module_tree",
     "machine.convolutions machine.backward_hooks machine.parametrizations",
-    "machine.forward_hooks",
+    "machine.forward_hooks machine.step_hooks",
     "machine.modules",
     "machine.python_builtins",
     "machine.standard_library machine.functional",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autodetach.machine import step_hooks
 from autodetach.machine.classes import code_of
 from autodetach.machine.core import MAX_LISTED, Core
 from autodetach.machine.graph import Site
@@ -19,7 +20,9 @@ from autodetach.machine.values import (
 )
 
 MAX_GROUPS = 16
-OPTIMIZER_METHODS = frozenset("step zero_grad add_param_group state_dict load_state_dict".split())
+OPTIMIZER_METHODS = frozenset("step zero_grad add_param_group state_dict load_state_dict".split()) | set(
+    step_hooks.OF_ONE
+)
 
 
 def leaves_of(m: Core, value: Value, site: Site, depth: int = 3) -> list[Tensor]:
@@ -88,6 +91,13 @@ def optimizer_leaves(m: Core, value: Instance | Opaque) -> list[Tensor]:
 
 
 def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    step_hooks.run(m, this, step_hooks.BEFORE, args, kwargs, site)
+    result = _step(m, this, args, kwargs, site)
+    step_hooks.run(m, this, step_hooks.BEHIND, args, kwargs, site)
+    return result
+
+
+def _step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     closure = args[0] if args else kwargs.get("closure")
     result: Value = None
     many = False
@@ -113,17 +123,20 @@ def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: 
 
 def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
     def run(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        values = [*args, *kwargs.values()]
         if name == "step":
             return optimizer_step(m, this, args, kwargs, site)
         if name == "zero_grad":
             m.zero(optimizer_leaves(m, this), site)
             return None
         if name == "add_param_group":
-            leaves = [leaf for v in (*args, *kwargs.values()) for leaf in leaves_of(m, v, site)]
+            leaves = [leaf for v in values for leaf in leaves_of(m, v, site)]
             held = this.attrs.get("#leaves")
             if isinstance(held, Sequence):
                 held.items.extend(leaves)
             return None
+        if name in step_hooks.OF_ONE and values:
+            return step_hooks.register(m, this, step_hooks.OF_ONE[name], values[0])
         return m.opaque(name) if name == "state_dict" else None
 
     return Native(name, run, this)

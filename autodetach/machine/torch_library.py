@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from autodetach.machine import frameworks, parametrizations, tensors, transforms
+from autodetach.machine import frameworks, parametrizations, step_hooks, tensors, transforms
 from autodetach.machine.arguments import flatten, has_certain_number, is_certain_number
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import HELD, Core
@@ -116,6 +116,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
         return m.opaque(name)
     if part.startswith("optim.") and name[:1].isupper():
         return build_optimizer(m, path, args, kwargs, site)
+    if name in step_hooks.OF_ALL and (args or kwargs):
+        return step_hooks.register(m, None, step_hooks.OF_ALL[name], [*args, *kwargs.values()][0])
     if part.startswith("distributions."):
         return distribution(m, path, args, kwargs) if name[:1].isupper() else of_distributions(m, name, args, site)
     if name in WRAPPERS and args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import cut_parts, forward_hooks, keywords, options, tensors
+from autodetach.machine import cut_parts, forward_hooks, keywords, options, step_hooks, tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import HELD, MISSING, WEIGHTS, Core
 from autodetach.machine.differentiation import differentiate_call
@@ -107,6 +107,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
             this.attrs["#optimizer"] = True
         m.zero(optimizer_leaves(m, this) if "#weights" not in this.attrs else [this.attrs["#weights"]], site)
         return None
+    if name in step_hooks.OF_ONE and values:
+        return step_hooks.register(m, this, step_hooks.OF_ONE[name], values[0])
     if name == "add_param_group":
         this.attrs.pop("#leaves", None)
     if name in ("scale",) and args and isinstance(args[0], (Tensor, Opaque)):
