@@ -226,7 +226,7 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
             if name == "pop":
                 del this.items[key]
             return value
-        counted = _counted_key(m, site) if name == "setdefault" and not is_known(args[0]) else None
+        counted = _counted_key(m, args[0], site) if name == "setdefault" and not is_known(args[0]) else None
         if counted is not None:
             if counted not in this.items:
                 set_item(m, this, args[0], fallback, _element(site, 1), site)
@@ -416,8 +416,25 @@ def _counted(m: Core, this: Sequence, index: Value) -> int | None:
     return min(max(index.lo, 0), len(this.items) - 1)
 
 
-def _counted_key(m: Core, site: Site) -> Hashable | None:
+def _counted_key(m: Core, key: Value, site: Site) -> Hashable | None:
     """What stands for a key that only loops count, as in `kept[f"layer{i}"]`: when these begin anew, so does it."""
+    counted = _counted_where_written(m, site)
+    if counted is None:
+        name = m.key(key)
+        named = _by_counts(m, name)
+        counted = None if named == name else named
+    return counted
+
+
+def _by_counts(m: Core, key: Hashable) -> Hashable:
+    """A key with each number of a range in the place of what counts there, in whatever function it was made of it."""
+    if not isinstance(key, tuple):
+        return key
+    known = m.counts.get(key) or m.counts.get(("s", key))
+    return known if known is not None else tuple(_by_counts(m, part) for part in key)
+
+
+def _counted_where_written(m: Core, site: Site) -> Hashable | None:
     node = site.node
     is_method = isinstance(node, ast.Call) and last_word(node.func) in ("setdefault", "__setitem__")
     index = node.slice if isinstance(node, ast.Subscript) else _element(site, 0) if is_method else None
@@ -479,7 +496,7 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         hash_all(m, [index], site)
         known = is_known(index)
         key = m.key(index)
-        counted = None if known or key in this.items else _counted_key(m, site)
+        counted = None if known or key in this.items else _counted_key(m, index, site)
         key = key if counted is None else counted
         fresh = key not in this.items
         if m.truncated_since(this.born) and (not known or (fresh and _goes_on(m, this, site))):
@@ -764,7 +781,10 @@ def _text_method(
         return m.fresh("str")
     if name in ("format", "format_map") and isinstance(this, str):
         formatted_by_fields(m, this, args, kwargs, site)
-        return m.fresh("str")
+        if not all(isinstance(a, Sym) or is_constant(a) for a in (*args, *kwargs.values())):
+            return m.fresh("str")
+        named = [(k, m.key(v)) for k, v in kwargs.items()]
+        return m.sym(("." + name, m.key(this), *[m.key(a) for a in args], *named), "str")
     plain = [_plain(a) for a in args]
     if all(p is not MISSING for p in plain) and not kwargs:
         function: Callable[..., Value] = getattr(this, name)

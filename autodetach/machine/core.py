@@ -127,6 +127,7 @@ class Core:
         self.steps: list[Step] = []
         self.scaled: list[int] = []  # when all gradients were clipped, or unscaled
         self.hooks: list[Instance] = []  # handles of what is called at each differentiation
+        self.counts: dict[Hashable, Hashable] = {}  # by the key of what counts passes: which of all numbers it is
         self.step_hooks: list[Instance] = []  # and at each step of an optimizer
         self.escapes: list[Escape] = []
         self.type_faults: list[TypeFault] = []

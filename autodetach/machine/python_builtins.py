@@ -74,7 +74,9 @@ def as_range(m: Core, *args: Value) -> Iterable:
                 yield start
             elif isinstance(start, int) and isinstance(step, int):
                 # A loop that is cut off after a few passes: later indices are known by a lower bound only.
-                yield m.fresh("number", lo=start + step * i if step > 0 else None)
+                number = m.fresh("number", lo=start + step * i if step > 0 else None)
+                m.counts[m.key(number)] = ("count", start, step, i)
+                yield number
             else:
                 yield m.fresh("number")
 
