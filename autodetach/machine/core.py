@@ -136,6 +136,7 @@ class Core:
         self.namespaces: dict[str, Namespace] = {}
         self.importing = False
         self.import_fuel = FUEL_FOR_IMPORTS
+        self.by_gradient: dict[Node, tuple[Differentiation, ...]] = {}  # what was computed with a gradient, and whose
         self.random_nodes: list[tuple[Site, Chain]] = []
         self.leaf_tensors: list[Tensor] = []
         self.in_forward = 0
@@ -284,6 +285,8 @@ class Core:
         if not carriers:
             return result
         result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
+        if result.from_grad:
+            self.by_gradient[result.node] = result.from_grad
         result.is_float = True
         return result
 

@@ -29,8 +29,9 @@ before, and every loss reaches the same parameters. Unsafe where several optimiz
 loss contains the other: then the author may have meant to detach. Where a log-probability is weighted with what the
 other loss trains (the advantage of a critic, in the loss of an actor), the weight is detached, which is unsafe too.
 So is giving the result of a second forward, which nobody reads, the name from which the second loss is computed. Where
-a loss is computed from what `torch.autograd.grad` gave, it may be meant to be differentiated through that
-(`create_graph=True`) or not (`retain_graph=True`): both are unsafe.
+a loss is computed from what `torch.autograd.grad` gave, or with weights that were moved by it (the inner step of
+meta-learning), it may be meant to be differentiated through that (`create_graph=True`) or not (`retain_graph=True`):
+both are unsafe.
 
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
