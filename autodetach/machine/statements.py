@@ -301,11 +301,15 @@ class Statements(Imports):
             return value
         if isinstance(decorator, Native) and decorator.name == "setter":
             return decorator.call([value], {}, site)
-        if isinstance(decorator, (Function, Class, Method, Native)) or (
-            isinstance(decorator, Instance) and self.class_attribute(decorator.cls, "__call__") is not MISSING
-        ):
+        if isinstance(decorator, Native) or self._is_in_view(decorator):
             return self.call(decorator, [value], {}, site)
         return value
+
+    def _is_in_view(self, decorator: Value) -> bool:
+        """Whether what a decorator does to what it is given is written in the program."""
+        if isinstance(decorator, Instance):
+            return self.class_attribute(decorator.cls, "__call__") is not MISSING
+        return isinstance(decorator, (Function, Class, Method))
 
     def _exec_ClassDef(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.ClassDef)
@@ -325,7 +329,7 @@ class Statements(Imports):
             if isinstance(decorator, (External, Native)) and decorator.name == "dataclass":
                 cls.dataclass_fields = annotated_fields(cls)
                 cls.frozen = "frozen=True" in spelled(decorator_node)
-            elif isinstance(decorator, Function):
+            elif self._is_in_view(decorator):
                 value = self.call(decorator, [value], {}, Site(decorator_node, frame.qualname))
         self.defines(frame)
         if frame.top is self.globals:
