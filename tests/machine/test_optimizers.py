@@ -10,6 +10,7 @@ from autodetach.machine.run import analyse
 
 PROGRAM = """\
 import itertools
+from itertools import *
 
 import torch
 from torch import nn
@@ -47,6 +48,7 @@ LAYERS = ", ".join(["nn.Linear(4, 4)"] * 40)
     "parameters",
     [
         "net.parameters()",
+        "chain(net.lower.parameters(), net.upper.parameters())",  # from where nobody says what there is
         "list(net.parameters())",
         "filter(lambda p: p.requires_grad, net.parameters())",
         "[p for p in net.parameters() if p.requires_grad]",
