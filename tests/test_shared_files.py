@@ -365,3 +365,42 @@ def test_a_network_of_another_file_is_not_cut_off_where_nothing_else_is_known(tm
     )
     findings = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "watch.py").stdout)
     assert [f["fix"] for f in findings] == [None, None]
+
+
+WORDS = """\
+import torch
+from torch import nn
+
+
+class Words(torch.utils.data.Dataset):
+    def __init__(self):
+        self.embedding = nn.Embedding(10, 4)
+
+    def __len__(self):
+        return 32
+
+    def __getitem__(self, index):
+        return self.embedding(torch.randint(0, 10, (1 + index % 5,)))
+
+    def padded(self, rows):
+        batch = {"lengths": [len(row) for row in rows]}
+        words = torch.zeros(len(rows), 5, 4)
+        for i, length in enumerate(batch["lengths"]):
+            words[i, :length, :] = rows[i]
+        batch["words"] = words
+        return batch
+
+
+if __name__ == "__main__":
+    words = Words()
+    for batch in torch.utils.data.DataLoader(words, batch_size=8, collate_fn=words.padded):
+        print(type(batch))
+"""
+
+
+@pytest.mark.parametrize("name", ["padded", "collate_fn"])
+def test_batches_that_a_demo_looks_at_are_cut_off_by_an_unsafe_fix_only(tmp_path: Path, name: str) -> None:
+    """Who loads the class by its name and trains the embedding, too, is not in view."""
+    (tmp_path / "words.py").write_text(WORDS.replace("padded", name))
+    findings = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "words.py").stdout)
+    assert {(f["code"], f["fix"]["applicability"]) for f in findings} == {("AD101", "unsafe")}

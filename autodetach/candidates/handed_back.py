@@ -9,16 +9,22 @@ from dataclasses import replace
 from autodetach.machine.graph import ancestors, trail_of
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.spelling import last_word
 from autodetach.machine.values import Frame
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
 TRAINED = "other programs may train with what this function of an imported file returns"
+MAKES_BATCHES = "other programs may train with the batches that this function makes"
+MAKERS = frozenset("collate_fn __getitem__ __getitems__ __iter__".split())
+"""What a `DataLoader` calls: https://docs.pytorch.org/docs/stable/data.html"""
 
 
 def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
     """The candidates, in doubt where an imported function hands back what grows, with a graph that is still whole."""
     doubt = TRAINED if _may_train_others(program, growth) else None
+    if _is_in_batches(program, growth):
+        doubt = MAKES_BATCHES
     for candidate in candidates:
         yield replace(candidate, doubt=candidate.doubt or doubt)
 
@@ -53,6 +59,19 @@ def _may_train_others(program: Program, growth: Growth) -> bool:
     if leaves and leaves <= growth.run.machine.evaluated and not is_module(frame.this):
         return False
     return is_returned(growth.run, growth.node, frame)
+
+
+def _is_in_batches(program: Program, growth: Growth) -> bool:
+    """Whether it goes into the batches of a data set, in a program that trains nothing: others have them, too."""
+    frame = growth.activation.frame
+    if not isinstance(frame, Frame) or growth.run.machine.differentiations:
+        return False
+    name = frame.qualname.rpartition(".")[2]
+    return name in MAKERS or any(
+        isinstance(node, ast.keyword) and node.arg == "collate_fn" and last_word(node.value) == name
+        for tree in program.analysis.trees
+        for node in ast.walk(tree)
+    )
 
 
 def _is_of_a_step(program: Program, place: ast.AST, frame: Frame) -> bool:
