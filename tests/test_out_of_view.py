@@ -1548,3 +1548,32 @@ def test_who_computes_a_weight_out_of_view_trains_it_all_the_same() -> None:
     assert finding.code == "AD301"
     assert finding.fix is not None
     assert finding.fix.message == "compute `predicted` inside the loop"
+
+
+PLAYED = """\
+import torch
+from game import play
+from torch import nn
+
+cell = nn.LSTMCell(4, 4)
+optimizer = torch.optim.Adam(cell.parameters())
+memory = []
+for episode in range(100):
+    state, rewards = (torch.zeros(1, 4), torch.zeros(1, 4)), []
+    for step in range(5):
+        state = cell(torch.randn(1, 4), state)
+        rewards.append(play(state[0].argmax().item()))
+    loss = state[0].mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    memory.append((state, rewards))
+print(len(memory))
+"""
+
+
+def test_beside_a_state_what_others_give_is_stored_as_it_is() -> None:
+    (finding,) = check(Source.from_text(PLAYED, "play.py"), CheckOptions()).findings
+    assert finding.code == "AD102" and finding.fix is not None
+    assert finding.fix.applicability is Applicability.SAFE
+    assert [edit.replacement for edit in finding.fix.edits] == ["tuple(s.detach() for s in state)"]

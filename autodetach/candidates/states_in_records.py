@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import has_graph, structural
 from autodetach.machine.events import Stored
-from autodetach.machine.values import Class, Instance, Mapping, Sequence, Value, graph_in
+from autodetach.machine.values import Class, Instance, Mapping, Sequence, Tensor, Value, graph_in, tensors_in
 from autodetach.suspect import Candidate
 from autodetach.view.program import handed, listed
 
@@ -27,8 +27,8 @@ def detached_parts(stored: Stored) -> Iterator[Candidate]:
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-    parts = [(e, v) for e, v in _parts(stored) if any(graph_in(v))]
-    if not parts or all(has_graph(v) for _, v in parts):
+    parts = [(e, v) for e, v in _parts(stored) if any(map(has_graph, graph_in(v)))]
+    if all(has_graph(v) for _, v in parts) or not all(map(_is_known, (v for _, v in parts))):
         return
     edits: dict[ast.expr, Codemod] = {}
     for expression, value in parts:
@@ -38,6 +38,11 @@ def detached_parts(stored: Stored) -> Iterator[Candidate]:
         is_tensor = has_graph(value)
         edits[expression] = AppendMethod(expression, "detach") if is_tensor else ReplaceExpression(expression, new)
     yield Candidate(f"store {listed(edits)} without graph", tuple(edits.values()))
+
+
+def _is_known(value: Value) -> bool:
+    """Whether all that a part holds are tensors, as far as it is known: what may be a number has no `detach()`."""
+    return all(isinstance(held, Tensor) or has_graph(held) for held in tensors_in(value))
 
 
 def _parts(stored: Stored) -> list[Part]:
@@ -51,7 +56,7 @@ def _parts(stored: Stored) -> list[Part]:
         given += zip(element.args, held.values(), strict=False) if _is_record(value) else ()
         if given and not any(isinstance(e, ast.Starred) for e, _ in given):
             return given
-    found = [(next(handed(stored.chain, v), None), v) for v in held.values() if any(graph_in(v))]
+    found = [(next(handed(stored.chain, v), None), v) for v in held.values() if any(map(has_graph, graph_in(v)))]
     return [(e, v) for e, v in found if e is not None] if all(e is not None for e, _ in found) else []
 
 
