@@ -239,7 +239,8 @@ def enter(
             is_bare = repeated and len(machine.differentiations) == known
             if is_bare and is_for_trainers(function, machine.entered, trees_of(machine)):
                 differentiate_returned(machine, function, result)
-            machine.escape([result], site, "return")
+            if result is None or result is not machine.entered:  # whoever calls a method has its object
+                machine.escape([result], site, "return")
             if not any(True for _ in graph_in(result)) and not machine.nodes:
                 return
     finally:

@@ -17,7 +17,7 @@ QUIET_MODULES = frozenset(
     """
     numpy np math random time os sys re json pickle argparse pathlib shutil glob csv datetime string copyreg hashlib
     matplotlib sklearn pandas scipy PIL cv2 tqdm yaml typing collections itertools functools operator contextlib
-    subprocess logging warnings inspect platform gc psutil tensorboardX wandb abc enum types uuid tempfile
+    dataclasses subprocess logging warnings inspect platform gc psutil tensorboardX wandb abc enum types uuid tempfile
     """.split()
 )
 """Libraries that neither build autograd graph nor keep tensors that have some."""
