@@ -17,6 +17,7 @@ from autodetach.machine.values import (
     Tensor,
     Value,
     contents,
+    key_of,
 )
 
 MAX_GROUPS = 16
@@ -51,7 +52,8 @@ def build_optimizer(m: Core, path: str, args: list[Value], kwargs: dict[str, Val
 def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
     leaves = [leaf for v in [*args, *kwargs.values()] for leaf in leaves_of(m, v, site)]
     unique = list({id(leaf): leaf for leaf in leaves}.values())
-    made.attrs["#leaves"] = Sequence("list", list(unique))
+    if not any(_hides_parameters(v) for v in [*args[:1], kwargs.get("params")]):
+        made.attrs["#leaves"] = Sequence("list", list(unique))
     group = Mapping(m.clock, exact=False)
     group.items[m.key("params")] = ("params", Sequence("list", list(unique), m.clock))
     for name in ("lr", "weight_decay"):
@@ -76,6 +78,18 @@ def _lists_parameters(value: Value, depth: int = 2) -> bool:
         return value.name.endswith("parameters")
     if isinstance(value, (Sequence, Mapping)) and depth > 0:
         return any(_lists_parameters(v, depth - 1) for v in contents(value)[:MAX_GROUPS])
+    return False
+
+
+def _hides_parameters(value: Value, depth: int = 3) -> bool:
+    """Whether nobody in view can say which parameters these are: `Adam(mylib.groups(net))` may train any."""
+    if isinstance(value, Opaque):
+        return "#leaves" not in value.attrs
+    if isinstance(value, Mapping):
+        listed = value.items.get(key_of("params"))
+        return listed is not None and _hides_parameters(listed[1])
+    if isinstance(value, Sequence) and depth > 0:
+        return any(_hides_parameters(v, depth - 1) for v in value.items[:MAX_GROUPS])
     return False
 
 

@@ -12,6 +12,7 @@ PROGRAM = """\
 import itertools
 from itertools import *
 
+import mylib
 import torch
 from torch import nn
 
@@ -59,6 +60,8 @@ LAYERS = ", ".join(["nn.Linear(4, 4)"] * 40)
         "[{'params': net.lower.parameters()}, {'params': list(net.upper.parameters()), 'lr': 0.01}]",
         "[{'params': p} for p in net.parameters()]",
         "chosen(net)",
+        "mylib.groups(net)",  # which ones nobody says: any may be
+        "[{'params': mylib.decayed(net)}, {'params': mylib.others(net), 'lr': 0.01}]",
     ],
 )
 def test_all_are_stepped(parameters: str) -> None:
