@@ -81,15 +81,13 @@ def _lists_parameters(value: Value, depth: int = 2) -> bool:
     return False
 
 
-def _hides_parameters(value: Value, depth: int = 3) -> bool:
-    """Whether nobody in view can say which parameters these are: `Adam(mylib.groups(net))` may train any."""
+def _hides_parameters(value: Value) -> bool:
+    """Whether nobody in view can say which parameters are listed: `Adam(mylib.groups(net))` may train any."""
     if isinstance(value, Opaque):
         return "#leaves" not in value.attrs
-    if isinstance(value, Mapping):
-        listed = value.items.get(key_of("params"))
-        return listed is not None and _hides_parameters(listed[1])
-    if isinstance(value, Sequence) and depth > 0:
-        return any(_hides_parameters(v, depth - 1) for v in value.items[:MAX_GROUPS])
+    if isinstance(value, Sequence):  # what stands in it is a parameter itself, or a group
+        groups = [v.items.get(key_of("params")) for v in value.items[:MAX_GROUPS] if isinstance(v, Mapping)]
+        return any(_hides_parameters(listed[1]) for listed in groups if listed is not None)
     return False
 
 
