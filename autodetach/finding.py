@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from autodetach.source import Edit, Span
 
+NEVER_DIFFERENTIATED = "nothing differentiates it: the graph grows for as long as the loop runs"
+"""The step of a story that another program, which does differentiate it, refutes."""
+
 
 class Severity(enum.Enum):
     """How bad a finding is; the order is that of DESIGN: what raises or grows by activations is an error."""

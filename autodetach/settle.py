@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from autodetach.checker import Change
-from autodetach.finding import Finding
+from autodetach.finding import NEVER_DIFFERENTIATED, Finding
 from autodetach.runner import Outcome, Task, run_one
 from autodetach.source import compose
 
@@ -103,7 +103,8 @@ class Trained:
 
     def elsewhere(self, finding: Finding, outcome: Outcome) -> bool:
         """Whether a finding says that something is not done with a graph that another program does."""
-        if finding.code not in OF_WHAT_IS_NOT_DONE:
+        never = any(step.text == NEVER_DIFFERENTIATED for step in finding.story)
+        if finding.code not in OF_WHAT_IS_NOT_DONE and not never:
             return False
         path = finding.path or outcome.file.path
         own = outcome.walked.get(finding.path, 0)

@@ -404,3 +404,54 @@ def test_batches_that_a_demo_looks_at_are_cut_off_by_an_unsafe_fix_only(tmp_path
     (tmp_path / "words.py").write_text(WORDS.replace("padded", name))
     findings = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "words.py").stdout)
     assert {(f["code"], f["fix"]["applicability"]) for f in findings} == {("AD101", "unsafe")}
+
+
+ROLLS = """\
+import torch
+from torch import nn
+
+
+class Roll(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(4, 4)
+
+    def roll_out(self, h, steps):
+        for _ in range(steps):
+            h = torch.tanh(self.cell(h))
+        return h
+
+
+def demo():
+    print(Roll().roll_out(torch.rand(2, 4), 100).shape)
+
+
+if __name__ == "__main__":
+    demo()
+"""
+TRAINS_ROLLS = """\
+import torch
+from rolls import Roll
+
+net = Roll()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(3):
+    loss = net.roll_out(torch.rand(2, 4), 5).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_what_a_demo_alone_rolls_out_is_cut_off_by_an_unsafe_fix_only(tmp_path: Path) -> None:
+    """The file of a network ends in a demo; who trains the network imports it, from where the tool need not look."""
+    (tmp_path / "rolls.py").write_text(ROLLS)
+    findings = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "rolls.py").stdout)
+    assert [(f["code"], f["fix"]["applicability"]) for f in findings] == [("AD302", "unsafe")]
+
+
+def test_a_state_that_only_a_demo_does_not_differentiate_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "rolls.py").write_text(ROLLS)
+    (tmp_path / "trains.py").write_text(TRAINS_ROLLS)
+    ran = autodetach(tmp_path, "check", ".")
+    assert (ran.returncode, ran.stdout) == (0, "")

@@ -10,7 +10,7 @@ from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.reads import Repair, at_read
 from autodetach.candidates.stores import at_key, at_store, stored_operands
 from autodetach.candidates.truncation import leaves_again, truncated
-from autodetach.finding import Severity, StoryStep
+from autodetach.finding import NEVER_DIFFERENTIATED, Severity, StoryStep
 from autodetach.machine.graph import Pass, ancestors, pass_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.operands import expression_of
@@ -33,7 +33,7 @@ def growing_state(program: Program, growth: Growth) -> Suspect:
     state = text(expression) if expression is not None else "a state"
     story = (
         StoryStep(line(node.site), f"every pass computes the next `{state}` from the one before, with its graph"),
-        StoryStep(line(node.site), "nothing differentiates it: the graph grows for as long as the loop runs"),
+        StoryStep(line(node.site), NEVER_DIFFERENTIATED),
     )
     return Suspect(
         ("AD302", node.site.scope, program.spot(node.site.node)),

@@ -15,6 +15,7 @@ from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
 TRAINED = "other programs may train with what this function of an imported file returns"
+TRAINED_NETWORK = "other programs may train with what this network returns"
 MAKES_BATCHES = "other programs may train with the batches that this function makes"
 MAKERS = frozenset("collate_fn __getitem__ __getitems__ __iter__".split())
 """What a `DataLoader` calls: https://docs.pytorch.org/docs/stable/data.html"""
@@ -25,6 +26,8 @@ def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]
     doubt = TRAINED if _may_train_others(program, growth) else None
     if _is_in_batches(program, growth):
         doubt = MAKES_BATCHES
+    elif _is_result_of_idle_network(program, growth):
+        doubt = doubt or TRAINED_NETWORK
     for candidate in candidates:
         yield replace(candidate, doubt=candidate.doubt or doubt)
 
@@ -57,6 +60,16 @@ def _may_train_others(program: Program, growth: Growth) -> bool:
         return False
     leaves = {n for n in ancestors([growth.node]) if n.leaf}
     if leaves and leaves <= growth.run.machine.evaluated and not is_module(frame.this):
+        return False
+    return is_returned(growth.run, growth.node, frame)
+
+
+def _is_result_of_idle_network(program: Program, growth: Growth) -> bool:
+    """Whether a network returns it that nothing in view trains: whoever imports its class will."""
+    frame = growth.activation.frame
+    if growth.dead or not isinstance(frame, Frame) or not is_module(frame.this):
+        return False
+    if any(run.machine.differentiations for run in program.analysis.runs):
         return False
     return is_returned(growth.run, growth.node, frame)
 
