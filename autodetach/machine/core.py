@@ -39,6 +39,7 @@ from autodetach.machine.values import (
     graph_in,
     joined,
     key_of,
+    stored_in,
     tensors_in,
 )
 from autodetach.machine.values import Iterable as Iterable_
@@ -333,7 +334,8 @@ class Core:
         result = self.opaque(name)
         if not self.grad_enabled:
             return result
-        carriers = list({id(t): t for v in inputs for t in graph_in(v)}.values())[:32]
+        given = [*inputs, *(item for v in inputs if isinstance(v, Opaque) for item in stored_in(v))]
+        carriers = list({id(t): t for v in given for t in graph_in(v)}.values())[:32]
         strong = [t for t in carriers if t.node is not None and not t.node.weak and not t.node.leaf]
         if strong:  # the weights of a module that it is given take part
             strong += [t for t in carriers if isinstance(t, Tensor) and t.parameter and t not in strong]

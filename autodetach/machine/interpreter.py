@@ -6,7 +6,7 @@ import ast
 import contextlib
 from collections.abc import Iterator
 
-from autodetach.machine import containers, library_objects, tensors
+from autodetach.machine import containers, library_objects, object_arrays, tensors
 from autodetach.machine.contexts import Leave
 from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, MOST_PASSES, OutOfFuel, Raised
 from autodetach.machine.generators import yields
@@ -227,8 +227,7 @@ class Machine(Statements):
 
     def _opaque_items(self, value: Opaque, site: Site) -> Iterable:
         def make(exact: bool) -> Iterator[Value]:
-            for _ in range(MOST_PASSES):
-                yield self.part(value, "item", site)
+            yield from object_arrays.elements(value) or (self.part(value, "item", site) for _ in range(MOST_PASSES))
 
         return Iterable(make)
 

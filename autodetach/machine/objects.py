@@ -11,6 +11,7 @@ from autodetach.machine import (
     forward_hooks,
     functional,
     library_objects,
+    object_arrays,
     options,
     python_builtins,
     records,
@@ -385,6 +386,10 @@ class Objects(Core):
         method = self._method_of_base(function, args, site)
         if method is not None:
             return method.call(args[1:], kwargs, site)
+        if function.path.startswith("numpy."):
+            made = object_arrays.call(self, function.path, args, kwargs, site)
+            if made is not None:
+                return made
         known = standard_library.FUNCTIONS.get(function.path)
         if known is not None:
             return known(self, args, kwargs, site)

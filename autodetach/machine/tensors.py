@@ -7,6 +7,7 @@ from collections.abc import Iterable as Values
 from collections.abc import Iterator
 from dataclasses import replace
 
+from autodetach.machine import dtypes
 from autodetach.machine.arguments import constant, flatten, is_certain_number
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
@@ -175,9 +176,10 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name in MOVES and (t.node is None or t.node.leaf):
         if t.node is not None:
             return t  # a move to where it is gives the leaf itself
-        is_copy = name == "contiguous" and t.order
-        moved = plain(t.shape, _float_after(name, args, t.is_float), None if is_copy else t.storage)
-        moved.order = "" if is_copy else t.order
+        is_float, is_cast = dtypes.after_cast(t, name, args, kwargs)
+        in_order = name == "contiguous" and bool(t.order)
+        moved = plain(t.shape, is_float, None if is_cast or in_order else t.storage)
+        moved.order = "" if in_order else t.order
         moved.data_of = t.data_of
         moved.from_grad = t.from_grad
         return moved
@@ -196,10 +198,6 @@ def is_floating(m: Core, t: Tensor) -> Value:
     """Whether a tensor has a floating point dtype: only such a one can have history."""
     known = True if t.node is not None else t.is_float
     return m.fresh("bool") if known is None else known
-
-
-def _float_after(name: str, args: list[Value], before: bool | None) -> bool | None:
-    return True if name in ("float", "double", "half", "bfloat16") else before if not args or name != "type" else None
 
 
 def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from autodetach.machine import frameworks, parametrizations, step_hooks, tensors, transforms
+from autodetach.machine import dtypes, frameworks, parametrizations, step_hooks, tensors, transforms
 from autodetach.machine.arguments import flatten, has_certain_number, is_certain_number
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import HELD, Core
@@ -254,6 +254,8 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
         sizes = [size] if size is not None else args
         shape = shape_of_arguments(sizes) if sizes and not name.endswith("_indices") else None
         is_float = name in ("rand", "randn", "zeros", "ones", "empty") or None
+    if kwargs.get("dtype") is not None:
+        is_float = dtypes.is_floating(kwargs["dtype"])
     result = Tensor(None, shape, is_float)
     result.born = m.clock
     wants = kwargs.get("requires_grad", False)

@@ -32,6 +32,7 @@ from autodetach.machine.values import (
     Tensor,
     Value,
     graph_in,
+    stored_in,
 )
 from autodetach.machine.words import EVIDENCE
 
@@ -76,7 +77,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return _opaque_backward(m, this, args, kwargs, site)
     if name in INTEGERS and not values:
         return tensors.plain(None, False)
-    if name in ("item", "tolist"):
+    if name in ("item", "tolist") and not stored_in(this):
         return m.fresh("number" if name == "item" else "", tags=frozenset({site.node}))
     if DETACHED in this.attrs and this.node is None and name in TENSOR_ATTRIBUTES and name != "detach":
         return tensors.method(m, tensors.plain(() if this.scalar else None), name, args, kwargs, site)
@@ -162,6 +163,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         held = this.attrs.get(HELD)
         if isinstance(held, Sequence) and any(True for _ in graph_in(held)):
             return m.unknown_result(name, [held, *values], site)
+        if stored_in(this):
+            return m.unknown_result(name, [this, *values], site)
         return m.call_unknown(name, args, kwargs, site)
     return m.call_unknown(name, [this, *args], kwargs, site)
 

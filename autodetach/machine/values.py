@@ -540,6 +540,12 @@ def contents(container: Sequence | Mapping) -> list[Value]:
     return container.items if isinstance(container, Sequence) else [value for _, value in container.items.values()]
 
 
+def stored_in(this: Opaque) -> list[Value]:
+    """What was written into an unknown container by an index or a key, `array[i] = loss`."""
+    written = (value for name, value in this.attrs.items() if isinstance(name, tuple))
+    return [value for value in written if not (isinstance(value, Opaque) and value.owner is this)]
+
+
 def held_by(value: Value) -> Value:
     """What an object of a class that derives from a container holds; any other value itself."""
     return value.attrs.get("#items", value) if isinstance(value, Instance) else value
