@@ -140,6 +140,8 @@ class Core:
         self.by_gradient: dict[Node, tuple[Differentiation, ...]] = {}  # what was computed with a gradient, and whose
         self.random_nodes: list[tuple[Site, Chain]] = []
         self.leaf_tensors: list[Tensor] = []
+        self.open_optimizers: set[object] = set()
+        """Those of which nobody knows the parameters: by their names, or themselves."""
         self.in_forward = 0
         self.in_module = False
         self.active: dict[ast.AST, list[tuple[Frame, list[Value]]]] = {}
@@ -360,17 +362,22 @@ class Core:
     def change_in_place(self, tensor: Tensor, site: Site) -> None:
         tensor.storage.version += 1
         tensor.storage.changed = site
+        tensor.storage.guessed = False
 
     # ---- parameters
 
-    def step(self, leaves: list[Tensor], site: Site, what: str = "step") -> None:
-        """A parameter step: the gradient of `leaves` is consumed, and those that have some change in place."""
+    def step(self, leaves: list[Tensor], site: Site, what: str = "step", *, guessed: bool = False) -> None:
+        """A parameter step: the gradient of `leaves` is consumed, and those that have some change in place.
+
+        `guessed`: whether it is a step of these is not known.
+        """
         consumed = []
         for leaf in leaves:
             if leaf.leaf_node is not None and leaf.leaf_node.grads:
                 consumed.append((leaf.leaf_node, tuple(leaf.leaf_node.grads)))
                 if what == "step":
                     self.change_in_place(leaf, site)
+                    leaf.storage.guessed = guessed
         if what == "step":
             consumed += self._consumed_out_of_view(leaves, site)
         idle = tuple(t.leaf_node for t in leaves if t.leaf_node is not None and not t.leaf_node.grads)

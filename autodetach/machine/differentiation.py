@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from autodetach.machine.core import STRIDE, Core, Raised
 from autodetach.machine.events import RenamedKeyword, SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, Node, Site, ancestors, take_turns
+from autodetach.machine.graph import Differentiation, Node, Site, Storage, ancestors, take_turns
 from autodetach.machine.picks import perhaps_others
 from autodetach.machine.values import Opaque, Tensor, Value, graph_in
 
@@ -167,7 +167,7 @@ def _way_from(roots: list[Node], needed: set[Node] | None) -> dict[Node, Node | 
 
 def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None], expected: bool) -> None:
     """Raise if the node needs what was freed, or was changed in place; not where a weak edge leads there."""
-    stale = next(((s, v) for s, v in node.saved if s.version != v and s.changed is not None), None)
+    stale = next(((s, v) for s, v in node.saved if s.version != v and _is_changed(m, s)), None)
     if not (node.saves and node.freed_by is not None) and stale is None:
         return
     path = [node]
@@ -185,6 +185,11 @@ def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None
         m.second_walks.append(SecondWalk(node, node.freed_by, d, tuple(path)))
     elif stale is not None:
         m.stale.append(StaleSaved(node, stale[0], stale[0].changed or d.site, d, tuple(path)))
+
+
+def _is_changed(m: Core, storage: Storage) -> bool:
+    """Whether memory has changed for certain: of two optimizers of unknown parameters, either may step these."""
+    return storage.changed is not None and not (storage.guessed and len(m.open_optimizers) > 1)
 
 
 def _is_presumed(node: Node) -> bool:

@@ -104,13 +104,17 @@ class Site:
 
 
 class Storage:
-    """The memory behind a tensor and its views, with PyTorch's version counter."""
+    """The memory behind a tensor and its views, with PyTorch's version counter.
 
-    __slots__ = ("changed", "version")
+    `guessed`: the last change is the step of an optimizer of which nobody knows the parameters.
+    """
+
+    __slots__ = ("changed", "guessed", "version")
 
     def __init__(self) -> None:
         self.version = 0
         self.changed: Site | None = None
+        self.guessed = False
 
 
 Place = tuple[ast.stmt, object]

@@ -99,7 +99,13 @@ def optimizer_leaves(m: Core, value: Instance | Opaque) -> list[Tensor]:
     held = value.attrs.get("#leaves")
     if isinstance(held, Sequence):
         return held.items
+    m.open_optimizers.add(value.name if isinstance(value, Opaque) else value)
     return m.leaves()
+
+
+def step_leaves(m: Core, value: Instance | Opaque, site: Site) -> None:
+    """The step itself, behind hooks and closures."""
+    m.step(optimizer_leaves(m, value), site, guessed="#leaves" not in value.attrs)
 
 
 def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -125,11 +131,11 @@ def _step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str,
                     m.enter_pass(activation, outer)
                 result = m.call(closure, [], {}, site)
                 if many:  # it moves the parameters between its calls
-                    m.step(optimizer_leaves(m, this), site)
+                    step_leaves(m, this, site)
         finally:
             m.loops, m.grad_enabled = outer, mode
     if not many:
-        m.step(optimizer_leaves(m, this), site)
+        step_leaves(m, this, site)
     return result
 
 
