@@ -67,10 +67,23 @@ class Machine(Statements):
                 continue
             self.spend()
             self.executed.add(statement)
-            for value in self._generate_statement(statement, frame):
+            for value in self._running(statement, frame):
                 yield value
                 if isinstance(value, _Signal):
                     return
+
+    def _running(self, statement: ast.stmt, frame: Frame) -> Iterator[Value]:
+        """What a statement yields; it is among those that run whenever the consumer asks for more."""
+        values = self._generate_statement(statement, frame)
+        while True:
+            self.trail.append((statement, frame))
+            try:
+                value = next(values, _END)
+            finally:
+                self.trail.pop()
+            if value is _END:
+                return
+            yield value
 
     def _generate_statement(self, node: ast.stmt, frame: Frame) -> Iterator[Value]:
         if isinstance(node, ast.If):
