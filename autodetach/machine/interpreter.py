@@ -221,6 +221,37 @@ class Machine(Statements):
             if signal is not None:
                 yield _Signal(signal)
 
+    def _eval_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
+        """Made element by element as a loop asks for them; where all are asked for at once, that is all the same."""
+        generator = node.generators[0]
+        statement = self.trail[-1][0] if self.trail else None
+        is_plain = (
+            len(node.generators) == 1 and not generator.ifs and isinstance(generator.iter, (ast.Name, ast.Attribute))
+        )
+        if not is_plain or not _is_asked_step_by_step(node, statement):
+            return super()._eval_GeneratorExp(node, frame)
+        items = self.items_of(self.eval(generator.iter, frame), self.site(generator.iter, frame))
+        if items.listed or items.length is None or items.length > MAX_EXACT_ITEMS:
+            return super()._eval_GeneratorExp(node, frame)
+        return Iterable(
+            lambda _: self._one_by_one(node, items, self._inner(frame)), items.length, "generator", once=True
+        )
+
+    def _one_by_one(self, node: ast.GeneratorExp, items: Iterable, frame: Frame) -> Iterator[Value]:
+        activation = self.activate_over(items, node, frame, True)
+        self._suspended.append(activation)
+        for item in items.start(True):
+            outer = self.loops
+            try:
+                self.enter_pass_with(item, activation, outer)
+                self.assign(node.generators[0].target, item, frame)
+                value = self.eval(node.elt, frame)
+            finally:
+                self.loops = outer
+            yield value
+        self._suspended.remove(activation)
+        self.finish(activation)
+
     # ---- iteration
 
     def items_of(self, value: Value, site: Site) -> Iterable:
@@ -285,3 +316,22 @@ class _Signal:
 def _leave(leaves: list[Leave]) -> None:
     for leave in reversed(leaves):
         leave(None)
+
+
+def _is_asked_step_by_step(node: ast.GeneratorExp, statement: ast.stmt | None) -> bool:
+    """Whether the statement that has a generator keeps it for later, or is a loop over it: `for a, b in zip(a, (...))`.
+
+    Other calls ask for all elements before they do anything else.
+    """
+    if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Return)):
+        return statement.value is node
+    if not isinstance(statement, (ast.For, ast.AsyncFor)):
+        return False
+    over: list[ast.expr] = [statement.iter]
+    while over:
+        at = over.pop()
+        if at is node:
+            return True
+        if isinstance(at, ast.Call) and isinstance(at.func, ast.Name) and at.func.id in ("zip", "enumerate"):
+            over += at.args
+    return False

@@ -56,6 +56,7 @@ from autodetach.candidates.acted import acted_without_graph
 from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.detaching import has_graph
 from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
+from autodetach.candidates.made_as_asked import made_as_asked
 from autodetach.candidates.moved_inside import moved_inside
 from autodetach.candidates.opened_inside import kept_around, opened_inside
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
@@ -214,6 +215,7 @@ def _candidates(
 ) -> Iterator[Candidate]:
     doubt = "the gradients of a program that runs today change" if silent else None
     yield from opened_inside(program, activation, doubt)
+    yield from made_as_asked(program, activation)
     here = [o for o in run.machine.differentiations if o.call is d.call]
     trained = {leaf for s in run.machine.steps for leaf, ds in s.consumed if any(o in ds for o in here)}
     steps = [s for s in run.machine.steps if s.what != "grad" and pass_of(s.loops, activation) is not None]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from autodetach.codemods import Codemod
 from autodetach.codemods.append_method import AppendMethod
+from autodetach.codemods.as_generator import AsGenerator
 from autodetach.codemods.assign_result import AssignResult
 from autodetach.codemods.copy_statements import CopyStatements
 from autodetach.codemods.drop_decorator import DropDecorator
@@ -50,6 +51,15 @@ def statement(tree: ast.AST, text: str) -> ast.stmt:
 
 def item(text: str = "loss") -> Make:
     return lambda tree: AppendMethod(expression(tree, text), "item")
+
+
+def asked(text: str = "[f(k) for k in r]") -> Make:
+    def make(tree: ast.Module) -> AsGenerator:
+        found = expression(tree, text)
+        assert isinstance(found, ast.ListComp)
+        return AsGenerator(found)
+
+    return make
 
 
 def keyword(text: str, value: str | None = "True") -> Make:

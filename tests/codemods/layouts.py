@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from layout_rows import Row
 from layouts_of_blocks import ENTERED, REWRITTEN, UNDECORATED, UNGUARDED
-from layouts_of_expressions import APPENDED, INLINED, KEPT, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
+from layouts_of_expressions import APPENDED, ASKED, INLINED, KEPT, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED
 from layouts_of_properties import PROPERTIES
 from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED, UNDER_NO_GRAD
 
 TABLE: dict[str, dict[str, Row]] = {
     "append_method": APPENDED,
+    "as_generator": ASKED,
     "set_keyword": KEYWORDS,
     "rename_keyword": RENAMED,
     "insert_statement": INSERTED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, KOREAN, LATIN, Row, inlined, item, kept, keyword, named, renamed, replaced, tail
+from layout_rows import BOM, KOREAN, LATIN, Row, asked, inlined, item, kept, keyword, named, renamed, replaced, tail
 
 APPENDED: dict[str, Row] = {
     "plain": (item(), "total += loss\n", "total += loss.item()\n"),
@@ -329,4 +329,22 @@ INLINED: dict[str, Row] = {
     "scope in the element": (inlined(), "t = [[i * k for i in s] for k in r]\nx = t[i]\n", None),
     "computed index": (inlined("t[i + 1]"), "t = [2 * k for k in r]\nx = t[i + 1]\n", None),
     "pairs run through": (inlined(), "t = [f(k, v) for k, v in r]\nx = t[i]\n", None),
+}
+
+
+ASKED: dict[str, Row] = {
+    "plain": (asked(), "t = [f(k) for k in r]\n", "t = (f(k) for k in r)\n"),
+    "spaces and comment": (asked(), "t = [ f(k) for k in r ]  # why\n", "t = ( f(k) for k in r )  # why\n"),
+    "over lines": (
+        asked(),
+        "t = [\n    f(k)  # one\n    for k in r\n]\n",
+        "t = (\n    f(k)  # one\n    for k in r\n)\n",
+    ),
+    "in parentheses": (asked(), "t = ([f(k) for k in r])\n", "t = ((f(k) for k in r))\n"),
+    "wide characters": (asked(), "s, t = 'größe', [f(k) for k in r]\n", "s, t = 'größe', (f(k) for k in r)\n"),
+    "inner brackets": (
+        asked("[f(k[0]) for k in [r]]"),
+        "t = [f(k[0]) for k in [r]]\n",
+        "t = (f(k[0]) for k in [r])\n",
+    ),
 }
