@@ -173,10 +173,20 @@ def _elements(cycle: list[Node], within_pass: Pass) -> Iterator[Element]:
             target = origin if origin is not None else inner
             if not isinstance(target, Node) or target in members or target.leaf:
                 continue
-            if pass_of(target.loops, within_pass.activation) is not within_pass or id(operand) in seen:
+            if id(operand) in seen or not (_is_made_in(target, within_pass) or _is_asked_for(target, within_pass)):
                 continue
             seen.add(id(operand))
             yield Element(expression_of(node, operand), operand, target, node.chain)
+
+
+def _is_made_in(node: Node, current: Pass) -> bool:
+    return pass_of(node.loops, current.activation) is current
+
+
+def _is_asked_for(node: Node, current: Pass) -> bool:
+    """Whether a generator has made it when the loop asked for what this pass, or one before it, runs with."""
+    loop = current.activation
+    return pass_of(node.loops, loop) is None and loop.started < node.number < current.started
 
 
 def _origin(node: Node, operand: object) -> Node | None:
