@@ -66,6 +66,8 @@ def leaves_of_display(expression: ast.expr, value: Value) -> list[tuple[ast.expr
         carrying = [v for _, v in value.items.values() if has_graph(v)]
         if carrying:
             found.append((expression.value, carrying[-1]))
+    elif _copies_comprehension(expression):
+        found += leaves_of_display(expression.args[0], value)
     elif isinstance(expression, ast.Call):
         attrs = getattr(value, "attrs", {})
         for k in expression.keywords:
@@ -85,6 +87,14 @@ def leaves_of_display(expression: ast.expr, value: Value) -> list[tuple[ast.expr
                 if has_graph(v):
                     found.append((a, v))
     return found
+
+
+def _copies_comprehension(expression: ast.expr) -> TypeGuard[ast.Call]:
+    """`tuple(s.clone() for s in state)`, which holds what the comprehension makes."""
+    if not isinstance(expression, ast.Call) or spelled(expression.func) not in ("tuple", "list", "set", "dict"):
+        return False
+    given = expression.args
+    return len(given) == 1 and isinstance(given[0], (ast.ListComp, ast.GeneratorExp, ast.DictComp))
 
 
 def _is_name(key: ast.expr | None) -> TypeGuard[ast.Constant]:

@@ -425,6 +425,15 @@ def make_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
     return result
 
 
+def dict_of_keys(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`dict.fromkeys(names, 0)`: every key has the same value."""
+    keys, exact = m.collect(args[0], site, 64) if args else ([], False)
+    result = Mapping(m.clock, exact)
+    value = args[1] if len(args) > 1 else None
+    result.items.update((m.key(key), (key, value)) for key in keys)
+    return result
+
+
 def _iter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     inner = m.items_of(args[0], site)
     return inner if inner.once else Iterable(inner.make, inner.length, inner.name, once=True, short=inner.short)
@@ -526,7 +535,7 @@ BUILTINS: dict[str, Handler] = {
     "delattr": _delattr, "int": _number, "float": _number, "bool": _bool, "str": _str, "repr": _repr,
     "ascii": _repr, "format": _format, "hash": _hash,
     "list": maker_of("list"), "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"),
-    "dict": make_dict, "iter": _iter, "next": _next, "type": _type, "abs": _abs, "round": _round, "print": _print,
-    "eval": _evaluated, "exec": _evaluated,
+    "dict": make_dict, "fromkeys": dict_of_keys, "iter": _iter, "next": _next, "type": _type, "abs": _abs,
+    "round": _round, "print": _print, "eval": _evaluated, "exec": _evaluated,
     "input": _input, "vars": _vars, "property": _property, "callable": _callable,
 }  # fmt: skip

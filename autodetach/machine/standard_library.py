@@ -8,7 +8,7 @@ from autodetach.machine import tensors
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_in_order, special
-from autodetach.machine.python_builtins import Handler, make_dict, maker_of
+from autodetach.machine.python_builtins import Handler, dict_of_keys, make_dict, maker_of
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.values import (
     Class,
@@ -235,8 +235,9 @@ def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site
 
 
 FUNCTIONS: dict[str, Handler] = {
-    "collections.OrderedDict": _ordered_dict, "collections.defaultdict": _default_dict,
-    "collections.Counter": _counter, "collections.deque": _deque, "collections.namedtuple": _named_tuple,
+    "collections.OrderedDict": _ordered_dict, "collections.OrderedDict.fromkeys": dict_of_keys,
+    "collections.defaultdict": _default_dict, "collections.Counter": _counter, "collections.deque": _deque,
+    "collections.namedtuple": _named_tuple,
     "collections.UserList": _user_list, "collections.UserDict": make_dict, "types.MappingProxyType": _read_only,
     "typing.cast": _cast, "typing_extensions.cast": _cast,
     "dataclasses.field": _field, "dataclasses.dataclass": _dataclass, "dataclasses.replace": _dataclass_replace,
