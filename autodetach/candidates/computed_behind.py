@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from autodetach.candidates.called_inside import calling_statements, of_the_same_object
 from autodetach.candidates.cut_for_first import cut_for_first
@@ -13,6 +14,9 @@ from autodetach.suspect import Candidate
 from autodetach.view.assigned import given_to
 from autodetach.view.program import Program, line, listed, statement_in, targets_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
 
 BEHIND = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
 
@@ -30,7 +34,7 @@ def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Ite
     block = program.block(anchor)
     later = [s for s in block[: block.index(anchor) + 1] if line(s) > line(statements[-1])]
     first = _first_reader(program, later, statements, run, step)
-    flags = without_retain(old)
+    flags = _flags(old, by)
     shown = listed(t for s in statements for t in targets_of(s))
     goal = first or anchor
     if _is_free(program, block, statements, goal):
@@ -90,7 +94,7 @@ def called_behind_step(program: Program, run: Run, by: Differentiation) -> Itera
             return
         again = ", and random numbers are drawn again" if draws_random_numbers(run, [call]) else ""
         message = f"call `{text(call)}` again before `{text(goal)}`"
-        yield Candidate(message, (CopyStatements((call,), goal), *without_retain(old)), BEHIND + again)
+        yield Candidate(message, (CopyStatements((call,), goal), *_flags(old, by)), BEHIND + again)
         return
 
 
@@ -100,6 +104,12 @@ def _outdated(run: Run, by: Differentiation) -> tuple[int, list[Node]]:
     step = max(steps, default=0)
     trained = with_leaves(by.walked)
     return step, [n for n in by.walked if n in trained and not n.leaf and n.number < step]
+
+
+def _flags(old: list[Node], by: Differentiation) -> tuple[Codemod, ...]:
+    """No graph is retained any more, except for what may have history: the later walk comes to that again."""
+    is_open = any(n.weak and len(n.walked_by) > 1 for n in by.walked)
+    return without_retain(old, of=by.call if is_open else None)
 
 
 def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt], goal: ast.stmt) -> bool:

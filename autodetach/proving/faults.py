@@ -19,7 +19,7 @@ class Faults:
 
 def known_faults(analysis: Analysis) -> Faults:
     """All of them, of all paths."""
-    return Faults(tuple(kind(analysis) for kind in (_errors, _refused)), _escaping(analysis))
+    return Faults(tuple(kind(analysis) for kind in KINDS), _escaping(analysis))
 
 
 def new_faults(before: Faults, after: Analysis, *, numbers: bool) -> str | None:
@@ -27,7 +27,7 @@ def new_faults(before: Faults, after: Analysis, *, numbers: bool) -> str | None:
 
     With `numbers`, also whether a number that the edit made reaches code that is not in view, which may want a tensor.
     """
-    for kind, known in zip((_errors, _refused), before.kinds, strict=True):
+    for kind, known in zip(KINDS, before.kinds, strict=True):
         more = kind(after) - known
         if more:
             return f"another error comes: {sorted(more)[0]}"
@@ -45,6 +45,21 @@ def _errors(analysis: Analysis) -> set[tuple[str, str]]:
     return found
 
 
+def _possible(analysis: Analysis) -> set[tuple[str, str]]:
+    """Where a second walk comes to a value of which nobody knows whether it has history, and the first freed it then.
+
+    That proves no fault. But a repair that retains a graph no more, where it was retained, may bring the error about.
+    """
+    found: set[tuple[str, str]] = set()
+    for run in analysis.distinct:
+        for node in run.machine.nodes:
+            if node.weak and not node.leaf and len(node.walked_by) > 1 and (node.saves or not node.parents):
+                first, *later = node.walked_by
+                if not first.retain:
+                    found |= {("perhaps a second walk", place_text(d.call.func)) for d in later}
+    return found
+
+
 def _refused(analysis: Analysis) -> set[tuple[str, str]]:
     return {(f.kind, f.text) for run in analysis.distinct for f in run.machine.type_faults}
 
@@ -52,3 +67,6 @@ def _refused(analysis: Analysis) -> set[tuple[str, str]]:
 def _escaping(analysis: Analysis) -> set[str]:
     tags = (tag for run in analysis.distinct for escape in run.machine.escapes for tag in escape.tags)
     return {place_text(tag) for tag in tags if isinstance(tag, ast.AST)}
+
+
+KINDS = (_errors, _possible, _refused)

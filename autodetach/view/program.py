@@ -353,8 +353,8 @@ def statement_in(node: Node, frame: object) -> ast.stmt | None:
     return next((s for s, f in reversed(trail_of(node)) if f is frame), None)
 
 
-def without_retain(nodes: Iterable[Node]) -> tuple[Codemod, ...]:
-    """What takes `retain_graph` off the walks over some nodes where it is written as a keyword."""
+def without_retain(nodes: Iterable[Node], *, of: ast.Call | None = None) -> tuple[Codemod, ...]:
+    """What takes `retain_graph` off the walks over some nodes, or `of` one call, where it is written as a keyword."""
     from autodetach.codemods.set_keyword import SetKeyword
 
     calls = {
@@ -363,7 +363,7 @@ def without_retain(nodes: Iterable[Node]) -> tuple[Codemod, ...]:
         for d in node.walked_by
         if d.retain and d.kind != "grad" and isinstance(d.retain_written, ast.keyword)
     }
-    return tuple(SetKeyword(call, "retain_graph", None) for call in calls)
+    return tuple(SetKeyword(call, "retain_graph", None) for call in calls if of is None or call is of)
 
 
 def handed(chain: Chain, value: object) -> Iterator[ast.expr]:
