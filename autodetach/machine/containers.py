@@ -387,6 +387,8 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
             return value
         if guess is MISSING:
             raise Raised("KeyError")
+        if not this.exact and is_known(index) and isinstance(guess, Opaque):
+            this.items[key] = (index, guess)  # a setting is the same wherever it is read
         return guess
     if isinstance(index, Slice):
         return _sliced(m, this, index, site)

@@ -131,6 +131,7 @@ class Core:
         self.counts: dict[Hashable, Hashable] = {}  # by the key of what counts passes: which of all numbers it is
         self.step_hooks: list[Instance] = []  # and at each step of an optimizer
         self.escapes: list[Escape] = []
+        self.broken_off: list[TypeFault] = []  # by what the program, or an entry point, ended
         self.type_faults: list[TypeFault] = []
         self.facts: list[object] = []
         self.project: Project | None = None
@@ -426,6 +427,10 @@ class Core:
         """The program does what Python refuses: record it and raise."""
         self.type_fault(site, text)
         raise Raised(name)
+
+    def break_off(self, known: int) -> None:
+        """A run ends by an error: by the last of the type faults, if there were only `known` ones when it began."""
+        self.broken_off += self.type_faults[known:][-1:]
 
     def escape(self, values: Iterable[Value], site: Site, how: str) -> None:
         nodes: list[Node] = []

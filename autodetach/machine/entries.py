@@ -217,7 +217,7 @@ def enter(
             machine.grad_enabled = not turns_gradients_on(function)
             if repeated:
                 machine.enter_pass(activation, outer)
-            known = len(machine.differentiations)
+            known, refused = len(machine.differentiations), len(machine.type_faults)
             undo = [] if reach is None else widen(machine, machine.entered, function.name, reach)
             try:
                 try:
@@ -232,6 +232,7 @@ def enter(
                 if function.is_generator:
                     machine.collect(result, site)
             except Raised:
+                machine.break_off(refused)
                 return
             finally:
                 for restore in undo:

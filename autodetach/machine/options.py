@@ -7,11 +7,12 @@ others are still variations of it.
 from __future__ import annotations
 
 from autodetach.machine.core import Core
-from autodetach.machine.values import External, Opaque, Sym, Value, is_constant, is_number
+from autodetach.machine.values import External, Opaque, Sequence, Sym, Value, is_constant, is_number
 
 NUMBERS = frozenset({"builtins.int", "builtins.float"})
 OPTIONS = "#options"
 """Marks what `parse_args()` returned."""
+PARSE = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args"})
 
 
 def add_argument(m: Core, args: list[Value], kwargs: dict[str, Value]) -> None:
@@ -27,6 +28,13 @@ def add_argument(m: Core, args: list[Value], kwargs: dict[str, Value]) -> None:
         kind = kwargs.get("type")
         if isinstance(kind, External) and kind.path in NUMBERS and is_number(default) and "nargs" not in kwargs:
             m.numeric_options.add(dest)
+
+
+def parsed(m: Core, name: str) -> Value:
+    """What `parse_args()` gives; and by default, there is nothing else on the command line (`parse_known_args`)."""
+    found = m.quiet(name)
+    found.attrs[OPTIONS] = True
+    return Sequence("tuple", [found, Sequence("list", [], m.clock)], m.clock) if "known" in name else found
 
 
 def attribute(m: Core, name: str, value: Value) -> Value:

@@ -322,6 +322,7 @@ def run_once(
             machine.block(tree.body, machine.globals)
         except Raised as error:
             run.stopped_by = error.name
+            machine.break_off(0)
             run.stop = Stop(tree, tuple(error.ended), frozenset(machine.executed))
         run.called = frozenset(f.qualname for f in functions_of(machine) if f.called)
         reach = reach_of(tree, project)

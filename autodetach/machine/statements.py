@@ -233,7 +233,8 @@ class Statements(Imports):
         elif isinstance(this, Instance):
             raw = self.class_attribute(this.cls, "__setitem__")
             if raw is not MISSING:
-                self.call(self.bind(raw, this, site), [index, value], {}, site)
+                at = site if source is None else Site(site.node, site.scope, ((source, value),))
+                self.call(self.bind(raw, this, site), [index, value], {}, at)
             elif "#items" in this.attrs:
                 containers.set_item(self, this.attrs["#items"], index, value, source, site)
         elif isinstance(this, Opaque):

@@ -133,10 +133,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return m.opaque(name)
     if name == "add_argument":
         options.add_argument(m, args, kwargs)
-    if name == "parse_args" and "#quiet" in this.attrs:
-        parsed = m.quiet(name)
-        parsed.attrs[options.OPTIONS] = True
-        return parsed
+    if name in options.PARSE and "#quiet" in this.attrs:
+        return options.parsed(m, name)
     if name in REPORTS:
         show(m, values, site)
         return m.opaque(name) if name in TENSOR_ATTRIBUTES else m.quiet(name)
@@ -301,6 +299,8 @@ def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
         this.attrs.pop("#optimizer", None)
         if leaf.node is not None:
             leaf.node.presumed = True
+        if m.differentiations:
+            leaf.grad = m.opaque("grad")  # what was differentiated before may have reached it
         if FROZEN in this.attrs:
             tensors.set_requires_grad(m, leaf, False, site)
     leaf = this.attrs["#weights"]

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Edits = dict[str, tuple[Edit, ...]]
 """By file."""
 
+BROKEN_OFF = "what was run of the program ends early, by an error: what is read behind that is not known"
 NO_TENSOR = "it asks what is not in view for a method of tensors"
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
@@ -185,7 +186,11 @@ class Repairs:
         if lost:
             return f"nothing binds {lost} any more"
         proven = self._as_proven(suspect, candidate, edits, verdict)
-        return replace(proven, why_unsafe=NO_TENSOR) if proven.why_unsafe is None and trial.asks_more(home) else proven
+        if proven.why_unsafe is None and trial.asks_more(home):
+            return replace(proven, why_unsafe=NO_TENSOR)
+        if proven.why_unsafe is None and candidate.prefers and trial.breaks_off(home):
+            return replace(proven, why_unsafe=BROKEN_OFF)
+        return proven
 
     def _were_hidden(self, new: set[tuple[object, ...]], suspect: Suspect, trial: Trial) -> bool:
         """Whether faults only come to light: of the same kind, they stand where the program ends before."""

@@ -8,6 +8,7 @@ from autodetach.machine.run import Analysis, Paths, Run, dissolve
 from autodetach.proving.faults import known_faults, new_faults
 from autodetach.proving.proof import Verdict, compare, trained_by
 from autodetach.suspect import Candidate
+from autodetach.view.program import place_text
 
 
 class Trial:
@@ -55,6 +56,14 @@ class Trial:
     def asks_more(self, number: int) -> bool:
         """Whether `item()` or `detach()` is called on what may be no tensor, where the first program does not."""
         return len(self.run(number).unsure) > len(self._before.runs[number].unsure)
+
+    def breaks_off(self, number: int) -> bool:
+        """Whether both programs end by what Python refuses: what they would read behind that is not known."""
+        old, new = (
+            {(place_text(f.site.node), f.text) for f in run.machine.broken_off}
+            for run in (self._before.runs[number], self.run(number))
+        )
+        return not old.isdisjoint(new)
 
     def dissolve(self) -> None:
         """Clear away all runs: nothing may be asked any more."""

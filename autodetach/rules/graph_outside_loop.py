@@ -7,7 +7,7 @@ in it, where each pass differentiates them and steps parameters.
 ## Why is this bad
 The first pass frees the graph, the second raises `Trying to backward through the graph a second time`. Where nothing
 in that graph saves tensors there is no error: every pass then trains on values of the parameters from before the
-loop.
+loop. With `retain_graph=True` there is none either, and every pass walks what nothing trains.
 
 ## Example
 ```python
@@ -82,6 +82,7 @@ from autodetach.view.program import (
     observed_of,
     stepped_between,
     text,
+    without_retain,
 )
 from autodetach.view.side_effects import draws_random_numbers
 
@@ -132,8 +133,10 @@ def _stale(program: Program, run: Run) -> Iterator[Suspect]:
                 continue
             if take_turns(node, d):
                 continue
-            if _own_leaf_stepped(run, node, first, d):
-                yield _suspect(program, run, first, d, node, (node,), apart[1].activation, silent=True)
+            vain = _is_kept_in_vain(run, node, first)
+            if vain or _own_leaf_stepped(run, node, first, d):
+                silent = "vain" if vain else "stale"
+                yield _suspect(program, run, first, d, node, (node,), apart[1].activation, silent=silent)
                 return
 
 
@@ -151,6 +154,17 @@ def _own_leaf_stepped(run: Run, node: Node, first: Differentiation, second: Diff
     )
 
 
+def _is_kept_in_vain(run: Run, node: Node, first: Differentiation) -> bool:
+    """Whether a graph is retained for the next pass, and no step ever takes what gradient its leaves have."""
+    is_pasted = first.retain and isinstance(first.retain_written, ast.keyword)
+    if not (is_pasted and node.saves) or run.machine.open_optimizers or run.machine.hooks:
+        return False
+    behind = ancestors([node])
+    leaves = {n for n in behind if n.leaf}
+    taken = {leaf for s in run.machine.steps for leaf, _ in s.consumed}
+    return bool(leaves and taken) and leaves.isdisjoint(taken) and not any(n.assumed or n.weak for n in behind)
+
+
 def _suspect(
     program: Program,
     run: Run,
@@ -160,12 +174,17 @@ def _suspect(
     path: tuple[Node, ...],
     activation: Activation,
     changed: Site | None = None,
-    silent: bool = False,
+    silent: str = "",
 ) -> Suspect:
     entries = list(entered(second, activation))
     shown = _shown(program, activation, second, entries)
     where = line(activation.node) if activation.node is not None else 0
-    if silent:
+    if silent == "vain":
+        does, end = (
+            "walks it, and `retain_graph=True` keeps it",
+            "walks it again, though no step takes any gradient of it",
+        )
+    elif silent:
         does, end = "walks it", "walks it again, though its parameters have changed since"
     elif changed is not None:
         does, end = "walks some of it", "needs what was changed as it was: PyTorch raises"
@@ -179,11 +198,11 @@ def _suspect(
     if changed is not None:
         story.append(StoryStep(line(changed), "pass 1: tensors that it saved are changed in place"))
     story.append(StoryStep(line(second.call), f"pass 2: {end}"))
-    message = (
-        f"`{shown}` is computed once before the loop: every pass trains on its old value"
-        if silent
-        else f"the graph of `{shown}` is built once before the loop, and `{text(second.call)}` walks it in every pass"
-    )
+    message = f"the graph of `{shown}` is built once before the loop, and `{text(second.call)}` walks it in every pass"
+    if silent == "vain":
+        message = f"`retain_graph=True` hides that {message}; nothing trains it"
+    elif silent:
+        message = f"`{shown}` is computed once before the loop: every pass trains on its old value"
     return Suspect(
         ("AD301", second.scope, program.spot(second.call)),
         node.site.node if isinstance(node.site.node, (ast.expr, ast.stmt)) else second.call,
@@ -192,7 +211,7 @@ def _suspect(
         tuple(story),
         not is_assumed(path),
         assumptions_of(program, path),
-        lambda: _candidates(program, run, second, activation, entries, silent),
+        lambda: _repairs(program, run, second, activation, entries, silent),
         fault_of(program, second),
         observed_of(program, path),
     )
@@ -208,6 +227,17 @@ def _shown(program: Program, activation: Activation, d: Differentiation, entries
 
 
 # ---- candidates
+
+
+def _repairs(
+    program: Program, run: Run, d: Differentiation, activation: Activation, entries: list[Entry], silent: str
+) -> Iterator[Candidate]:
+    removals = without_retain(d.walked) if silent == "vain" else ()
+    for candidate in _candidates(program, run, d, activation, entries, bool(silent)):
+        if removals:
+            message = f"{candidate.message}, and retain no graph"
+            yield replace(candidate, message=message, codemods=(*candidate.codemods, *removals))
+        yield candidate
 
 
 def _candidates(
