@@ -49,6 +49,7 @@ ORDER = (
     "machine.old_types",
     "machine.picks",
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls",
+    "machine.filled_later",
     "machine.number_readers machine.cut_parts machine.object_arrays machine.dtypes",
     "machine.tensors machine.containers machine.options machine.keywords machine.records machine.module_tree",
     "machine.convolutions machine.backward_hooks machine.parametrizations",

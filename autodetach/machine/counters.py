@@ -27,14 +27,14 @@ def widen(m: Core, this: Value, entered: str, reach: Reach) -> list[Restore]:
     """
     called: frozenset[str] | None = None
     undo: list[Restore] = []
-    for holder in _instances(this) if isinstance(this, Instance) else ():
+    for holder in instances_in(this) if isinstance(this, Instance) else ():
         for name, methods in _counters(holder):
             value = holder.attrs.get(name)
             is_empty = isinstance(value, Sequence) and value.exact and not value.items
             if not (type(value) is int or is_empty) or any(method.called for method in methods):
                 continue
             if called is None:
-                called = _asked_for(entered, reach)
+                called = asked_for(entered, reach)
             if called.isdisjoint(method.name for method in methods):
                 undo.append(_fill(m, name, value) if isinstance(value, Sequence) else _count(m, holder, name, value))
     return undo
@@ -63,7 +63,7 @@ def _fill(m: Core, name: str, value: Sequence) -> Restore:
     return restore
 
 
-def _instances(this: Instance) -> list[Instance]:
+def instances_in(this: Instance) -> list[Instance]:
     """An object and those that it holds, of classes that are in view."""
     found = [this]
     level = [this]
@@ -95,17 +95,17 @@ def _counted_in(node: ast.AST) -> frozenset[str]:
         names: set[str] = set()
         for inner in ast.walk(node):
             if isinstance(inner, ast.AugAssign):
-                names.update(_own([inner.target]))
+                names.update(own_attributes([inner.target]))
             elif isinstance(inner, ast.Assign):
-                names.update(_own(inner.targets) & _own(ast.walk(inner.value)))
+                names.update(own_attributes(inner.targets) & own_attributes(ast.walk(inner.value)))
             elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in ADDS:
-                names.update(_own([inner.func.value]))
+                names.update(own_attributes([inner.func.value]))
         known = frozenset(names)
         setattr(node, "_counted", known)  # noqa: B010 - syntax trees have no such field
     return known
 
 
-def _own(nodes: Iterable[ast.AST]) -> set[str]:
+def own_attributes(nodes: Iterable[ast.AST]) -> set[str]:
     return {
         node.attr
         for node in nodes
@@ -113,7 +113,7 @@ def _own(nodes: Iterable[ast.AST]) -> set[str]:
     }
 
 
-def _asked_for(method: str, reach: Reach) -> frozenset[str]:
+def asked_for(method: str, reach: Reach) -> frozenset[str]:
     """The names of a method, and of those that it calls by name, directly or not."""
     found, pending = {method}, [method]
     while pending:

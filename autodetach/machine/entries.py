@@ -10,8 +10,9 @@ from typing import NamedTuple, TypeAlias, TypeVar
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Raised
-from autodetach.machine.counters import widen
+from autodetach.machine.counters import Restore, widen
 from autodetach.machine.differentiation import differentiate
+from autodetach.machine.filled_later import fill
 from autodetach.machine.graph import Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
@@ -212,6 +213,7 @@ def enter(
     machine.in_module = is_module(machine.entered)
     given = given_by_name(machine, function) | flags_of(machine, function)
     asked = False
+    filled: list[Restore] = []
     try:
         for _ in range(3 if repeated else 1):
             machine.grad_enabled = not turns_gradients_on(function)
@@ -224,10 +226,14 @@ def enter(
                     result = machine.call_function(function, list(args), given, site)
                 except Raised:
                     more = not_none(machine, function)
-                    if asked or not more or len(machine.differentiations) > known:
+                    if asked or len(machine.differentiations) > known:
+                        raise
+                    filled = [] if reach is None else fill(machine, machine.entered, function.name, reach)
+                    if not (more or filled):
                         raise
                     asked = True
                     given |= more
+                    del machine.type_faults[refused:]
                     result = machine.call_function(function, list(args), given, site)
                 if function.is_generator:
                     machine.collect(result, site)
@@ -245,6 +251,8 @@ def enter(
             if not any(True for _ in graph_in(result)) and not machine.nodes:
                 return
     finally:
+        for restore in filled:
+            restore()
         machine.in_forward -= forward
         machine.in_module = False
         machine.loops = outer

@@ -1,0 +1,58 @@
+"""Attributes that a method sets which nobody in view calls: `self.criterion = None`, until somebody calls `build()`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.classes import linear_order
+from autodetach.machine.core import MISSING, Core
+from autodetach.machine.counters import Restore, asked_for, instances_in, own_attributes
+from autodetach.machine.reach import Reach
+from autodetach.machine.values import Class, Function, Instance, Opaque, Value
+
+
+def fill(m: Core, this: Value, entered: str, reach: Reach) -> list[Restore]:
+    """Something stands in them that nobody knows, if the entered method could not do without.
+
+    Returns what gives back that which is as it was left.
+    """
+    if not isinstance(this, Instance):
+        return []
+    asked = asked_for(entered, reach)
+    return [_put(m, holder, name) for holder in instances_in(this) for name in _set_by_others(holder, asked)]
+
+
+def _put(m: Core, holder: Instance, name: str) -> Restore:
+    before = holder.attrs.get(name, MISSING)
+    value: Opaque = m.opaque(name)
+    holder.attrs[name] = value
+
+    def restore() -> None:
+        if holder.attrs.get(name) is not value:
+            return
+        if before is MISSING:
+            del holder.attrs[name]
+        else:
+            holder.attrs[name] = before
+
+    return restore
+
+
+def _set_by_others(holder: Instance, asked: frozenset[str]) -> Iterator[str]:
+    """The attributes that are None or not there, and that a method sets which was not called, nor is to be."""
+    found: dict[str, None] = {}
+    for cls in linear_order(holder.cls) if isinstance(holder.cls, Class) else ():
+        for method in cls.names.values() if isinstance(cls, Class) else ():
+            if isinstance(method, Function) and not method.called and method.name not in asked:
+                found |= dict.fromkeys(_set_in(method.node))
+    yield from (name for name in found if holder.attrs.get(name) is None)
+
+
+def _set_in(node: ast.AST) -> list[str]:
+    """The attributes of `self` to which a method assigns something, in the order of their names."""
+    names: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Assign) and not (isinstance(inner.value, ast.Constant) and inner.value.value is None):
+            names |= own_attributes(part for target in inner.targets for part in ast.walk(target))
+    return sorted(names)
