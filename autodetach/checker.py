@@ -176,8 +176,15 @@ def _checked(
         files = Files(at, source, tree, finder, changed)
         session = _Session(files, options, evidence, told and (lambda early: told(_sifted(early, source, files))))
         if len(files.modules) > 1 and not session.analysis.complete:
-            # With all that it imports it is too much; on its own it may not be. What it calls there is at hand, so
-            # nothing is to be assumed of it.
+            # With all that it imports it is too much; without what takes the most of it, it may not be.
+            from autodetach.projects.costly import costly
+
+            without = costly(session.analysis, files)
+            if without:
+                files = Files(at, source, tree, finder, changed, without)
+                session = _Session(files, options, evidence)
+        if len(files.modules) > 1 and not session.analysis.complete:
+            # On its own it may not be too much. What it calls there is at hand, so nothing is to be assumed of it.
             files = Files(at, source, tree)
             session = _Session(files, options, evidence, only_certain=True)
         result = session.result()

@@ -108,7 +108,7 @@ ORDER = (
     # Where the three of them meet.
     "relevance proving.undefined proving.further",
     "proving.proof proving.faults projects.project",
-    "proving.trial incremental.again",
+    "proving.trial incremental.again projects.costly",
     "proving.repairs",
     "checker",
     "fixing",

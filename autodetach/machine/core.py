@@ -63,6 +63,8 @@ FUEL_FOR_IMPORTS = 12_000
 """What the bodies of all imported files may cost in one run, besides what the program itself may."""
 HELD = "#held"
 """Marks an unknown object by what it was given when it was made, in view, of a class that is not."""
+LEFT_OUT = "#left out"
+"""Marks an object of a class that stands in a file of `Core.left_out`."""
 WEIGHTS = "#weights"
 """Marks an unknown value that is known to be a module, by one leaf that stands for its parameters."""
 OF_MODULES = frozenset({"item", "_modules"})
@@ -136,6 +138,9 @@ class Core:
         self.facts: list[object] = []
         self.project: Project | None = None
         self.namespaces: dict[str, Namespace] = {}
+        self.costs: dict[str, int] = {}  # by the path of a file: the fuel of its functions, without what these call
+        self.inner_cost = 0  # of the calls in the current one
+        self.left_out: set[str] = set()  # the names of files that are at hand, and too much to be looked at
         self.importing = False
         self.import_fuel = FUEL_FOR_IMPORTS
         self.by_gradient: dict[Node, tuple[Differentiation, ...]] = {}  # what was computed with a gradient, and whose
@@ -186,6 +191,14 @@ class Core:
         self.fuel -= amount
         if self.fuel < 0:
             raise OutOfFuel
+
+    def charge(self, frame: Frame, fuel: int, inner_cost: int) -> None:
+        """Note what a call has cost which began with so much fuel, inside of one whose calls had cost so much."""
+        cost = fuel - self.fuel
+        module = frame.top.module
+        if module is not None:
+            self.costs[module.path] = self.costs.get(module.path, 0) + cost - self.inner_cost
+        self.inner_cost = inner_cost + cost
 
     def serial(self) -> int:
         self._serial += 1
@@ -348,6 +361,11 @@ class Core:
         )
         result.node.called = True
         return result
+
+    def call_left_out(self, name: str, inputs: list[Value], site: Site) -> Opaque:
+        """What comes of a callable that is at hand, and too much to be looked at: nothing is assumed of its history."""
+        self.escape(inputs, site, name)
+        return self.opaque(name)
 
     def note_random(self, site: Site) -> None:
         """Random numbers are drawn, by whatever calls are open."""

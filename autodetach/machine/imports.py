@@ -66,6 +66,8 @@ class Imports(Expressions):
         inner = None
         if self.project is not None and module.is_package:
             inner = self.project.load(f".{name}", module)
+            if inner is None and self.project.is_left_out(f".{name}", module):
+                self.left_out.add(f"{module.name}.{name}")
         return External(f"{module.name}.{name}") if inner is None else self.namespace(inner)
 
     def fetched(self, frame: Frame, name: str) -> Value:
@@ -115,7 +117,10 @@ class Imports(Expressions):
         importer = frame.top.module
         if self.project is None or importer is None:
             return None
-        return self.project.load(name, importer)
+        found = self.project.load(name, importer)
+        if found is None and self.project.is_left_out(name, importer):
+            self.left_out.add(name)
+        return found
 
 
 def public(space: Namespace) -> list[str]:

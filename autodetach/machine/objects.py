@@ -456,9 +456,11 @@ class Objects(Core):
         chain = self.chain
         self.chain = (site, self.trail[-1] if self.trail else None, chain)
         active.append((frame, args))
+        fuel, inner_cost, self.inner_cost = self.fuel, self.inner_cost, 0
         try:
             return self.run_function(function, frame)
         finally:
+            self.charge(frame, fuel, inner_cost)
             self.depth -= 1
             self.chain = chain
             active.pop()

@@ -42,6 +42,10 @@ class Project(Protocol):
         """The file that `import name` means in `importer` (leading dots: relative), or None if it is none of these."""
         ...
 
+    def is_left_out(self, name: str, importer: Module) -> bool:
+        """Whether `load` gives nothing because the file that it would give is too much to be looked at."""
+        ...
+
     def find(self, name: str, importer: Module) -> str | None:
         """The absolute path of what `load` would give, which need not be loaded for that."""
         ...

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from autodetach.machine import dtypes, frameworks, parametrizations, step_hooks, tensors, transforms
 from autodetach.machine.arguments import flatten, has_certain_number, is_certain_number
 from autodetach.machine.classes import decorate
-from autodetach.machine.core import HELD, Core
+from autodetach.machine.core import HELD, LEFT_OUT, Core
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.implicit_calls import show
@@ -199,6 +199,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         return m.items_of(args[0], site)
     if name == "Variable" and args:
         return _variable(m, args, kwargs, site)
+    is_left_out = path.rpartition(".")[0] in m.left_out
     if name[:1].isupper():
         held = [*args, *kwargs.values()]
         leaves = [leaf for v in held for leaf in leaves_of(m, v, site)]
@@ -210,7 +211,11 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
                 return value
         made = m.opaque(name)
         made.attrs[HELD] = Sequence("tuple", held, m.clock)
+        if is_left_out:
+            made.attrs[LEFT_OUT] = True
         return made
+    if is_left_out:
+        return m.call_left_out(name, [*args, *kwargs.values()], site)
     return m.call_unknown(name, args, kwargs, site)
 
 

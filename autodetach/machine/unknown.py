@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import cut_parts, forward_hooks, keywords, options, step_hooks, tensors
 from autodetach.machine.arguments import flatten
-from autodetach.machine.core import HELD, MISSING, WEIGHTS, Core
+from autodetach.machine.core import HELD, LEFT_OUT, MISSING, WEIGHTS, Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import show
@@ -153,6 +153,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     _may_rebind(m, this, site)
     if this.node is not None and name in TENSOR_ATTRIBUTES:
         return _opaque_operation(m, this, name, args, kwargs, site)
+    if LEFT_OUT in this.attrs:
+        return m.call_left_out(name, [this, *values], site)
     if "#weights" in this.attrs:
         return m.unknown_result(name, [this.attrs["#weights"], *values], site)
     if not any(True for v in values for _ in graph_in(v)) and this.node is None:

@@ -39,7 +39,8 @@ class Finder(Protocol):
 class Files:
     """A program: the file at `path`, and what it imports as far as `finder` finds it. A `Project` of the machine.
 
-    `changed` has sources, by path, that are to be taken instead of those that the finder reads.
+    `changed` has sources, by path, that are to be taken instead of those that the finder reads; the files at the paths
+    `without` are as if they could not be found.
     """
 
     def __init__(
@@ -49,8 +50,10 @@ class Files:
         tree: ast.Module,
         finder: Finder | None = None,
         changed: Mapping[str, Source] | None = None,
+        without: frozenset[str] = frozenset(),
     ) -> None:
         self._finder = finder
+        self._without = without
         self._changed = changed or {}
         self._found: dict[tuple[str, str], Module | None] = {}
         self.root = Module(path, "__main__", tree, 0, ROOM_OF_ROOT)
@@ -67,6 +70,11 @@ class Files:
             path = self.find(name, importer)
             self._found[key] = None if path is None else self._module(path)
         return self._found[key]
+
+    def is_left_out(self, name: str, importer: Module) -> bool:
+        """See `Project.is_left_out`."""
+        path = self._finder.find(name, importer.path) if self._without and self._finder is not None else None
+        return path in self._without
 
     def find(self, name: str, importer: Module) -> str | None:
         """See `Project.find`."""
@@ -110,7 +118,7 @@ class Files:
     def _module(self, path: str) -> Module | None:
         if path in self._by_path:
             return self._by_path[path]
-        if len(self.modules) > MAX_MODULES or self._finder is None:
+        if len(self.modules) > MAX_MODULES or self._finder is None or path in self._without:
             return None
         source = self._changed.get(path) or self._finder.read(path)
         if source is None:
@@ -171,6 +179,10 @@ class Edited:
     def find(self, name: str, importer: Module) -> str | None:
         """See `Project.find`."""
         return self._base.find(name, importer)
+
+    def is_left_out(self, name: str, importer: Module) -> bool:
+        """See `Project.is_left_out`."""
+        return self._base.is_left_out(name, importer)
 
     def is_idle(self, path: str) -> bool:
         """See `Project.is_idle`."""

@@ -1,0 +1,39 @@
+"""Which files make a program cost more than it may: often networks, of which less need be known than of the rest."""
+
+from __future__ import annotations
+
+from autodetach.machine.classes import linear_order
+from autodetach.machine.run import Analysis
+from autodetach.machine.values import Class, Function
+from autodetach.projects.project import Files
+
+SHARE = 4
+"""Imported files that are kept have taken at most one part in so many of the budget, which did not last to the end."""
+
+
+def costly(analysis: Analysis, files: Files) -> frozenset[str]:
+    """The paths of imported files without which a program whose default path was cut short may be run to its end.
+
+    Those that the analysed file does not import itself go first. Those that its classes derive from stay: without them
+    little is known of these.
+    """
+    first = analysis.runs[0]
+    kept = {files.root.path}
+    for cls in first.machine.classes:
+        kept.update(path for base in linear_order(cls) if isinstance(base, Class) for path in _homes(base))
+    near = {files.find(name, files.root) for importer, name in files.asked if importer == files.root.path}
+    costs = {path: cost for path, cost in first.machine.costs.items() if path not in kept}
+    found: set[str] = set()
+    left = sum(costs.values())
+    for path in sorted(costs, key=lambda path: (path in near, -costs[path])):
+        if left * SHARE <= first.fuel:
+            break
+        found.add(path)
+        left -= costs[path]
+    return frozenset(found)
+
+
+def _homes(cls: Class) -> set[str]:
+    """The path of the file in which a class stands, if a method of its own tells."""
+    modules = [method.frame.top.module for method in cls.names.values() if isinstance(method, Function)]
+    return {module.path for module in modules if module is not None}
