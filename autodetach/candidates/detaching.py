@@ -37,8 +37,13 @@ def narrowed(expression: ast.expr, operands: tuple[tuple[ast.expr, object], ...]
     inner, value = carrying[0]
     if any(isinstance(v, Tensor) for e, v in sides if e is not inner) and not is_scalar(value):
         return expression
+    return narrowed_to(inner, value)
+
+
+def narrowed_to(expression: ast.expr, value: Value) -> ast.expr:
+    """As `narrowed`, for an expression whose operation has made a value."""
     node = getattr(value, "node", None)
-    return narrowed(inner, node.site.operands if node is not None and node.site.node is inner else ())
+    return narrowed(expression, node.site.operands if node is not None and node.site.node is expression else ())
 
 
 def leaves_of_display(expression: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:

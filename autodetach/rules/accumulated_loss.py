@@ -45,17 +45,24 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autodetach.candidates.detaching import SHARED, element_candidates, is_handed_over, narrowed
+from autodetach.candidates.detaching import (
+    SHARED,
+    element_candidates,
+    is_handed_over,
+    leaves_of_display,
+    narrowed,
+    narrowed_to,
+)
 from autodetach.candidates.handed_back import is_step_of_shared_network, with_doubt
 from autodetach.candidates.kept_before import kept_before
 from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import pass_of
+from autodetach.machine.graph import Node, pass_of
 from autodetach.machine.growing_chains import linked_nodes
 from autodetach.machine.growth import Growth
 from autodetach.machine.operands import expression_of
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value, graph_in
 from autodetach.suspect import FREED, OF_UPDATES, Candidate, Suspect, rule
 from autodetach.view.program import Program, calls_of, is_update, line, observed_of, text
 
@@ -240,8 +247,8 @@ def _leaf_again(program: Program, growth: Growth) -> Iterator[Candidate]:
 
 
 def _given(growth: Growth) -> list[tuple[ast.expr, object]]:
-    """What a caller hands to the function that accumulates it: `loss` of `meter.update(loss, n)`."""
-    found = []
+    """What a caller hands to the function that accumulates it: `loss` of `meter.update(loss, n)`, of `[loss, kl]`."""
+    found: list[tuple[ast.expr, object]] = []
     for element in growth.elements:
         for site in calls_of(element.chain):
             matching = [e for e, v in site.operands if v is element.value or getattr(v, "node", None) is element.node]
@@ -250,8 +257,16 @@ def _given(growth: Growth) -> list[tuple[ast.expr, object]]:
                 found.append((matching[0], element.value))
             elif len(values) == 1:
                 found += [(e, v) for e, v in site.operands if v is values[0]]
+            else:
+                shown = [leaf for e, v in site.operands if _holds(v, element.node) for leaf in leaves_of_display(e, v)]
+                found += [(narrowed_to(e, v), v) for e, v in shown]
             break
-    return found
+    return list({id(e): (e, v) for e, v in found}.values())
+
+
+def _holds(value: Value, node: Node) -> bool:
+    """Whether a list, tuple or dict holds what a node has made."""
+    return isinstance(value, (Sequence, Mapping)) and any(t.node is node for t in graph_in(value))
 
 
 def _seeds(program: Program, statement: ast.stmt) -> list[ast.Assign]:

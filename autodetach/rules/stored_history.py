@@ -45,7 +45,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed, structural
+from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.states_in_records import detached_parts
 from autodetach.candidates.without_graph import computed_without_graph
@@ -187,7 +187,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     stored = growth.stored
     assert stored is not None
     assert stored.element is not None
-    targets = [(narrowed(e, _operands(v, e)), v) for e, v in leaves_of_display(stored.element, stored.value)]
+    targets = [(narrowed_to(e, v), v) for e, v in leaves_of_display(stored.element, stored.value)]
     if stored.how == "extend":
         yield from _extending(stored.element)
     elif targets:
@@ -355,11 +355,6 @@ def _handed_over(stored: Stored) -> Iterator[Candidate]:
         shown = " and ".join(f"`{text(e)}`" for e in every)
         message = f"hand over the values without their graph: `.detach()` on {shown}"
         yield Candidate(message, tuple(AppendMethod(e, "detach") for e in every))
-
-
-def _operands(value: Value, expression: ast.expr) -> tuple[tuple[ast.expr, object], ...]:
-    node = getattr(value, "node", None)
-    return node.site.operands if node is not None and node.site.node is expression else ()
 
 
 RULE = rule(__doc__, "AD102", "stored-history", find)
