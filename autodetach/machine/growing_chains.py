@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.machine.events import Crossing
 from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
-from autodetach.machine.growth import LINEAR, PICKED, Element, Growth, freed_within, proven, trains
+from autodetach.machine.growth import LINEAR, PICKED, Element, Growth, freed_within, is_over_network, proven, trains
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
@@ -38,6 +38,8 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
         linear = all(n.op in LINEAR or n.op in PICKED for n in cycle)
         if not walked and not _outermost(child, activation) and not (linear and elements and _is_long(run, activation)):
+            continue
+        if not walked and is_over_network(activation.node) and not trains(run, activation):
             continue
         if not walked and any(n.walked_by for n in cycle):
             continue

@@ -13,6 +13,7 @@ from autodetach.machine.growth import (
     Element,
     Growth,
     freed_within,
+    is_over_network,
     is_whole,
     makers_of_returned,
     proven,
@@ -20,14 +21,13 @@ from autodetach.machine.growth import (
 )
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.machine.values import Frame, Mapping, Sequence
 
 COPIES = frozenset({"clone", "cpu", "cuda", "to"})
 """What has no more graph than what it copies, and saves nothing."""
-OF_NETWORKS = frozenset("parameters named_parameters modules named_modules children named_children".split())
 FEW = 2
 """So many items, all of them known, are no data: a task or two for one step."""
 BY_INDEX = frozenset({"index", "index_select"})
@@ -116,7 +116,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
     # Of what runs again where nobody in view calls it, and before that in a loop of the program, both are looked at.
     latest = {event.loops[0].activation: event for event in events if event.loops}
     for activation in dict.fromkeys(outer.activation for e in reversed(latest.values()) for outer in e.loops):
-        if activation.in_forward or _is_over_network(activation.node):
+        if activation.in_forward or is_over_network(activation.node):
             continue
         growing = [e for e in events if e.how != "key" and _is_another(e, activation)]
         indices = {p.index for e in growing if (p := pass_of(e.loops, activation)) is not None}
@@ -157,13 +157,6 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             event if event.inner is None else origin,
         )
     return None
-
-
-def _is_over_network(loop: ast.AST | None) -> bool:
-    """Whether a loop runs over the parameters or layers of a network, of which it has as many as it had before."""
-    if not isinstance(loop, (ast.For, ast.AsyncFor)):
-        return False
-    return any(isinstance(n, ast.Call) and last_word(n.func) in OF_NETWORKS for n in ast.walk(loop.iter))
 
 
 def _is_another(event: Stored, activation: Activation) -> bool:

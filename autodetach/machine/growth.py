@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, ancestors, pass_of
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import last_word
 from autodetach.machine.torch_semantics import OPS
 from autodetach.machine.values import Frame, Value, graph_in
 
@@ -16,6 +17,7 @@ LINEAR = frozenset(
 )
 PICKED = frozenset({"part", "__getitem__", "copy_slices"})
 """What only picks or puts back a part of a sum, as in `sums[i] += loss`."""
+OF_NETWORKS = frozenset("parameters named_parameters modules named_modules children named_children".split())
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -53,6 +55,13 @@ class Growth:
     stored: Stored | None = None
     used: bool = False
     keeper: Stored | None = None
+
+
+def is_over_network(loop: ast.AST | None) -> bool:
+    """Whether a loop runs over the parameters or layers of a network, of which it has as many as it had before."""
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return False
+    return any(isinstance(n, ast.Call) and last_word(n.func) in OF_NETWORKS for n in ast.walk(loop.iter))
 
 
 def makers_of_returned(frame: Frame) -> set[Node]:
