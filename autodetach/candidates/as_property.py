@@ -62,7 +62,7 @@ def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: s
     )
     shown = listed(targets_of(last)[0] for *_, last in groups)
     what = "properties" if len(groups) > 1 else "a property"
-    yield Candidate(f"make {shown} {what}", (*codemods, *without_retain(outer)), doubt, last_resort=True)
+    yield Candidate(f"make {shown} {what}", (*codemods, *without_retain(outer)), doubt)
 
 
 def _constructor(program: Program, outer: list[Node]) -> ast.FunctionDef | None:

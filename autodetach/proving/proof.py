@@ -156,6 +156,9 @@ class _Comparison:
             ]
             due = [(d, between(d.roots, leaf, nodes)) for d, nodes in recent]
             must = _count(set().union(*(nodes for _, nodes in due)))
+            if name not in new:
+                name = self._made_anew(leaf, step, new)
+                seen.add(name)
             if name not in new and name in elsewhere:
                 equal = False
                 continue
@@ -198,6 +201,23 @@ class _Comparison:
             if any(_calls([d]) != _calls([o]) and _calls([d, o]) <= self._losses for d, o in pairs):
                 return False
         return True
+
+    @cached_property
+    def _stepped(self) -> set[Node]:
+        """The leaves of the first program that are changed by their gradient."""
+        return {leaf for step in self._before.machine.steps if step.what != "grad" for leaf, _ in step.consumed}
+
+    def _made_anew(self, leaf: Node, step: Step, new: Collection[LeafName]) -> LeafName:
+        """The name of what stands for a leaf that is only differentiated for, if its place makes one in each pass now.
+
+        So it is with the points at which a network is differentiated.
+        """
+        name = self._old[leaf]
+        if step.what != "grad" or leaf in self._stepped:
+            return name
+        before = {self._old[other] for other, _ in step.consumed}
+        made = [other for other in new if other[0] == name[0] and other not in before]
+        return made[0] if len(made) == 1 else name
 
     def _is_trained(self, name: LeafName, steps: list[Step]) -> bool:
         return any(self._new.get(leaf) == name for step in steps for leaf, _ in step.consumed)

@@ -90,6 +90,7 @@ from autodetach.view.program import (
 
 BEGINNING = "only the first pass then trains what the state begins with"
 DRAWN = "what is drawn from a memory is taken for data; whether its makers learn through it, only its author knows"
+READ_AT_ONCE = "the loss of the pass that stores it reads it too, and trains nothing through that any more"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -319,6 +320,8 @@ def _candidates(
     for message, codemods in cut_behind(program, run, d, now.activation, crossed):
         yield Candidate(message, codemods, doubt or SEGMENTS, last_resort=True)
     yield from acted
+    for message, codemods in at_store(element for e, element in stored if e.how == "append" and not is_drawn):
+        yield Candidate(message, codemods, doubt or READ_AT_ONCE, cuts=True, last_resort=True)
 
 
 def _is_made_again(run: Run, maker: Node, now: Pass) -> bool:
