@@ -225,9 +225,9 @@ def enter(
                 try:
                     result = machine.call_function(function, list(args), given, site)
                 except Raised:
-                    more = not_none(machine, function)
                     if asked or len(machine.differentiations) > known:
                         raise
+                    more = not_none(machine, function)
                     filled = [] if reach is None else fill(machine, machine.entered, function.name, reach)
                     if not (more or filled):
                         raise

@@ -7,7 +7,7 @@ import ast
 from autodetach.machine import torch_library
 from autodetach.machine.core import OutOfFuel, Raised
 from autodetach.machine.expressions import Expressions
-from autodetach.machine.project import Module
+from autodetach.machine.project import Module, Project
 from autodetach.machine.values import Deferred, External, Frame, Namespace, Sequence, Value
 
 
@@ -65,9 +65,7 @@ class Imports(Expressions):
         module = space.module
         inner = None
         if self.project is not None and module.is_package:
-            inner = self.project.load(f".{name}", module)
-            if inner is None and self.project.is_left_out(f".{name}", module):
-                self.left_out.add(f"{module.name}.{name}")
+            inner = self._found(self.project, f".{name}", module, f"{module.name}.{name}")
         return External(f"{module.name}.{name}") if inner is None else self.namespace(inner)
 
     def fetched(self, frame: Frame, name: str) -> Value:
@@ -117,9 +115,13 @@ class Imports(Expressions):
         importer = frame.top.module
         if self.project is None or importer is None:
             return None
-        found = self.project.load(name, importer)
-        if found is None and self.project.is_left_out(name, importer):
-            self.left_out.add(name)
+        return self._found(self.project, name, importer, name)
+
+    def _found(self, project: Project, name: str, importer: Module, shown: str) -> Module | None:
+        """The file that a name means, if it may be looked at; `shown` is what the program calls it."""
+        found = project.load(name, importer)
+        if found is None and project.is_left_out(name, importer):
+            self.left_out.add(shown)
         return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autodetach.machine.classes import linear_order
 from autodetach.machine.run import Analysis
-from autodetach.machine.values import Class, Function
+from autodetach.machine.values import Class
 from autodetach.projects.project import Files
 
 SHARE = 4
@@ -20,7 +20,7 @@ def costly(analysis: Analysis, files: Files) -> frozenset[str]:
     first = analysis.runs[0]
     kept = {files.root.path}
     for cls in first.machine.classes:
-        kept.update(path for base in linear_order(cls) if isinstance(base, Class) for path in _homes(base))
+        kept.update(files.module_at(base.node.lineno).path for base in linear_order(cls) if isinstance(base, Class))
     near = {files.find(name, files.root) for importer, name in files.asked if importer == files.root.path}
     costs = {path: cost for path, cost in first.machine.costs.items() if path not in kept}
     found: set[str] = set()
@@ -31,9 +31,3 @@ def costly(analysis: Analysis, files: Files) -> frozenset[str]:
         found.add(path)
         left -= costs[path]
     return frozenset(found)
-
-
-def _homes(cls: Class) -> set[str]:
-    """The path of the file in which a class stands, if a method of its own tells."""
-    modules = [method.frame.top.module for method in cls.names.values() if isinstance(method, Function)]
-    return {module.path for module in modules if module is not None}
