@@ -57,6 +57,7 @@ ORDER = (
     "machine.modules",
     "machine.python_builtins",
     "machine.standard_library machine.functional",
+    "machine.parameter_groups",
     "machine.optimizers",
     "machine.unknown",
     "machine.observations",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from autodetach.machine import optimizers
+from autodetach.machine import parameter_groups
 from autodetach.machine.core import HELD, MISSING, Core, Raised
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, text_of
 from autodetach.machine.graph import Node, Site, diverge
@@ -276,7 +276,7 @@ def _weights(m: Core, call: Call) -> list[Tensor]:
     for value in given:
         if isinstance(value, Instance) and is_module(value):
             parameters = m.call_method(value, "parameters", [], {}, call.site)
-            found.update((id(t), t) for t in optimizers.leaves_of(m, parameters, call.site))
+            found.update((id(t), t) for t in parameter_groups.leaves_of(m, parameters, call.site))
     return list(found.values())
 
 

@@ -6,6 +6,7 @@ from autodetach.machine import step_hooks
 from autodetach.machine.classes import code_of
 from autodetach.machine.core import MAX_LISTED, Core
 from autodetach.machine.graph import Site
+from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
 from autodetach.machine.values import (
     External,
     Instance,
@@ -26,23 +27,6 @@ OPTIMIZER_METHODS = frozenset("step zero_grad add_param_group state_dict load_st
 )
 
 
-def leaves_of(m: Core, value: Value, site: Site, depth: int = 3) -> list[Tensor]:
-    """Leaf tensors among parameters, lists of them, and parameter groups."""
-    if isinstance(value, Tensor):
-        return [value] if value.node is not None and value.node.leaf else []
-    if isinstance(value, Iterable):
-        value = Sequence("list", m.collect(value, site, MAX_LISTED)[0])
-    if isinstance(value, Opaque):  # what something out of view has made of parameters: `chain(a.parameters(), ...)`
-        value = value.attrs.get("#leaves")
-    if depth <= 0:
-        return []
-    if isinstance(value, Sequence):
-        return [leaf for v in value.items[:MAX_LISTED] for leaf in leaves_of(m, v, site, depth - 1)]
-    if isinstance(value, Mapping):
-        return [leaf for _, v in value.items.values() for leaf in leaves_of(m, v, site, depth - 1)]
-    return []
-
-
 def build_optimizer(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     made = Instance(External(path), m.serial(), m.clock)
     fill_optimizer(m, made, args, kwargs, site)
@@ -50,15 +34,14 @@ def build_optimizer(m: Core, path: str, args: list[Value], kwargs: dict[str, Val
 
 
 def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
-    leaves = [leaf for v in [*args, *kwargs.values()] for leaf in leaves_of(m, v, site)]
+    given, *others = [*args, *kwargs.values()] if args else [kwargs.get("params"), *kwargs.values()]
+    if isinstance(given, Iterable):
+        given = Sequence("list", m.collect(given, site, MAX_LISTED)[0])
+    leaves = [leaf for v in [given, *others] for leaf in leaves_of(m, v, site)]
     unique = list({id(leaf): leaf for leaf in leaves}.values())
-    if not any(_hides_parameters(v) for v in [*args[:1], kwargs.get("params")]):
+    if not any(_hides_parameters(v) for v in [given, kwargs.get("params")]):
         made.attrs["#leaves"] = Sequence("list", list(unique))
-    group = Mapping(m.clock, exact=False)
-    group.items[m.key("params")] = ("params", Sequence("list", list(unique), m.clock))
-    for name in ("lr", "weight_decay"):
-        group.items[m.key(name)] = (name, m.fresh("number"))
-    made.attrs["param_groups"] = Sequence("list", [group], m.clock)
+    made.attrs["param_groups"] = groups_of(m, given, unique, site)
     made.attrs["state"] = m.opaque("state")
     made.attrs["defaults"] = m.opaque("defaults")
     made.attrs["#optimizer"] = True
@@ -152,6 +135,10 @@ def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
             held = this.attrs.get("#leaves")
             if isinstance(held, Sequence):
                 held.items.extend(leaves)
+            groups = this.attrs.get("param_groups")
+            if isinstance(groups, Sequence):
+                written = values[0] if values and isinstance(values[0], Mapping) else Mapping()
+                groups.items.append(group_of(m, written, leaves))
             return None
         if name in step_hooks.OF_ONE and values:
             return step_hooks.register(m, this, step_hooks.OF_ONE[name], values[0])

@@ -16,7 +16,8 @@ from autodetach.machine.library_objects import distribution, of_distributions, o
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.modules import build_module
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
-from autodetach.machine.optimizers import build_optimizer, leaves_of
+from autodetach.machine.optimizers import build_optimizer
+from autodetach.machine.parameter_groups import leaves_of
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data

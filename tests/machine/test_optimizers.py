@@ -93,3 +93,41 @@ def test_gradient_that_the_program_assigns_is_stepped_with(gradient: str, is_ste
     (step,) = (s for s in machine.steps if s.what == "step")
     leaves = [leaf for leaf, by in step.consumed if by == (machine.differentiations[0],)]
     assert len(leaves) == (2 if is_stepped else 0)
+
+
+GROUPED = """\
+import mylib
+import torch
+from torch import nn
+
+body, head = nn.Linear(4, 4), nn.Linear(4, 1)
+optimizer = torch.optim.SGD({}, lr=0.1)
+optimizer.param_groups[1]["lr"] = 0.2
+for p in optimizer.param_groups[1]["params"]:
+    p.requires_grad_(False)
+body(head.weight).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "[{'params': body.parameters()}, {'params': head.parameters(), 'lr': 1.0}]",
+        "({'params': one.parameters()} for one in (body, head))",
+        "params=[{'params': [body.weight, body.bias]}, {'params': list(head.parameters())}]",
+        "body.parameters(), lr=0.1)\noptimizer.add_param_group({'params': head.parameters()}",
+    ],
+)
+def test_groups_hold_what_each_was_given(parameters: str) -> None:
+    text = GROUPED.replace("{}, lr=0.1", parameters)
+    (run, *_) = analyse(ast.parse(text)).runs
+    (differentiation,) = run.machine.differentiations
+    assert run.stopped_by == ""
+    assert sum(node.leaf for node in differentiation.walked) == 2  # the weight of `head` is frozen
+
+
+@pytest.mark.parametrize("parameters", ["mylib.groups(body, head)", "[*mylib.groups(body), {'params': []}]"])
+def test_groups_that_nobody_knows_may_be_any_number(parameters: str) -> None:
+    (run, *_) = analyse(ast.parse(GROUPED.replace("{}", parameters))).runs
+    assert run.stopped_by == ""
+    assert run.machine.differentiations
