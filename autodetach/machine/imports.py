@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine import torch_library
+from autodetach.machine import library_constants
 from autodetach.machine.core import OutOfFuel, Raised
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.project import Module, Project
@@ -24,7 +24,7 @@ class Imports(Expressions):
             top = alias.name.partition(".")[0]
             found = self._load(alias.name, frame)
             if found is None:
-                value = torch_library.constant(alias.name) if alias.asname is not None else External(top)
+                value = library_constants.constant(alias.name) if alias.asname is not None else External(top)
             else:
                 first = found if alias.asname is not None else self._load(top, frame)
                 value = External(top) if first is None else self.namespace(first)
@@ -54,7 +54,7 @@ class Imports(Expressions):
     def _member(self, dotted: str, name: str, frame: Frame) -> Value:
         found = self._load(dotted, frame)
         if found is None:
-            return torch_library.constant(f"{dotted}.{name}")
+            return library_constants.constant(f"{dotted}.{name}")
         return self.module_attribute(self.namespace(found), name)
 
     def module_attribute(self, space: Namespace, name: str) -> Value:

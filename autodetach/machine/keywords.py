@@ -1,9 +1,12 @@
-"""`**config` of what nobody in view calls: it holds whatever its caller gives."""
+"""Keyword arguments that nobody knows one by one: of callers out of view, and those passed by `**config`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
+from autodetach.machine.values import Mapping as Table
 from autodetach.machine.values import Opaque, Value, is_constant
 
 KEYWORDS = "#keywords"
@@ -17,6 +20,18 @@ def of_a_caller(m: Core, name: str) -> Opaque:
     value = m.opaque(name)
     value.attrs[KEYWORDS] = True
     return value
+
+
+def left_to_default(m: Core, name: str, default: Value, given: Mapping[str, Value]) -> Value:
+    """What a parameter is that a call does not name.
+
+    A default of None asks for something to be given, which settings from out of view do: `Data(**config)`,
+    `net(**batch)`. What a caller hands on of its own keyword arguments is mostly nothing.
+    """
+    others = given.get(OUT_OF_VIEW)
+    is_handed_on = isinstance(others, Table) or (isinstance(others, Opaque) and KEYWORDS in others.attrs)
+    is_asked = default is None and others is not None and not is_handed_on
+    return m.opaque(name) if default is MISSING or is_asked else default
 
 
 def method(m: Core, this: Opaque, name: str, args: list[Value], site: Site) -> Value:

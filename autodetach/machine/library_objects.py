@@ -105,6 +105,8 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             return True
         if name in ("module", "_orig_mod") and is_module(this):
             return this  # what DataParallel and torch.compile wrap is taken for what they make
+        if name == "_get_name":
+            return Native(name, lambda args, kwargs, s: this.cls.name, this)
         if name in MODULE_METHODS:
             return Native(name, lambda args, kwargs, s: module_method(m, this, name, args, kwargs, s), this)
         if name == "_modules" and is_module(this):

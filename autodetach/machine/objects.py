@@ -10,6 +10,7 @@ from autodetach.machine import (
     cut_parts,
     forward_hooks,
     functional,
+    library_constants,
     library_objects,
     object_arrays,
     options,
@@ -24,7 +25,7 @@ from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.classes import decorate, library_bases, linear_order
 from autodetach.machine.core import HELD, MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core
 from autodetach.machine.graph import Differentiation, Site
-from autodetach.machine.keywords import OUT_OF_VIEW
+from autodetach.machine.keywords import OUT_OF_VIEW, left_to_default
 from autodetach.machine.module_tree import is_module, named_child, set_child
 from autodetach.machine.number_readers import SCRIPTED, wanted
 from autodetach.machine.optimizers import give_parameters
@@ -132,7 +133,7 @@ class Objects(Core):
         if kind is Opaque:
             return self._opaque_attribute(value, name, site)
         if kind is External:
-            return torch_library.constant(value.path + "." + name)
+            return library_constants.constant(value.path + "." + name)
         if kind is Tensor:
             return tensors.attribute(self, value, name, site)
         if kind is Class:
@@ -485,12 +486,11 @@ class Objects(Core):
                 continue
             if name in rest:
                 bound[name] = rest.pop(name)
-            elif i >= first_default:
-                bound[name] = function.defaults[i - first_default]
             else:
-                bound[name] = self.opaque(name)
+                default = function.defaults[i - first_default] if i >= first_default else MISSING
+                bound[name] = left_to_default(self, name, default, rest)
         for a, default in zip(spec.kwonlyargs, function.kwdefaults, strict=False):
-            bound[a.arg] = rest.pop(a.arg) if a.arg in rest else self.opaque(a.arg) if default is MISSING else default
+            bound[a.arg] = rest.pop(a.arg) if a.arg in rest else left_to_default(self, a.arg, default, rest)
         if spec.vararg is not None:
             bound[spec.vararg.arg] = Sequence("tuple", list(extra), self.clock)
         if spec.kwarg is not None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterable
+import operator
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from autodetach.machine.spelling import spelled
 
+ORDER: dict[str, Callable[[Any, Any], bool]] = {"==": operator.eq, "Lt": operator.lt, "LtE": operator.le}
+"""The comparisons by their words in keys."""
 TestKey = tuple[str, str, int]
 """A test, told apart independent of its line: function, text, and how many of the same stand before it."""
 
@@ -61,11 +64,26 @@ class Oracle:
             if key[0] == "not":
                 inner = self.likely(key[1])
                 return None if inner is None else not inner
-            if key[0] == "==" and len(key) == 3 and key[1] in self.presumed:
-                return bool(self.presumed[key[1]] == key[2])
+            if isinstance(key[0], str) and key[0] in ORDER and len(key) == 3:
+                return self._compared(key[0], self._by_default(key[1]), self._by_default(key[2]))
             default = self.presumed.get(("o", key[1]) if key[0] == "truth" else ("s", key))
             if isinstance(default, tuple):
                 return bool(default[-1])
+        return None
+
+    def _by_default(self, key: Hashable) -> Hashable:
+        """What an operand of a comparison is by default: a constant by its key, or None."""
+        if isinstance(key, tuple) and key and key[0] == "c":
+            return key
+        return self.presumed.get(key, self.presumed.get(("s", key)))
+
+    def _compared(self, sign: str, left: Hashable, right: Hashable) -> bool | None:
+        if left is None or right is None:
+            return None
+        if sign == "==":
+            return bool(left == right)
+        if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right) == 2:  # two numbers
+            return ORDER[sign](left[1], right[1])
         return None
 
     def settled(self, key: Hashable) -> bool | None:

@@ -7,6 +7,7 @@ import ast
 from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
+from autodetach.machine.keywords import left_to_default
 from autodetach.machine.values import Class, External, Instance, Sequence, Value
 
 NAMESPACE = "types.SimpleNamespace"
@@ -62,7 +63,7 @@ def fill(m: Core, this: Instance, cls: Class, args: list[Value], kwargs: dict[st
         elif factory:
             this.attrs[name] = m.call(default, [], {}, site)
         else:
-            this.attrs[name] = m.opaque(name) if default is MISSING else default
+            this.attrs[name] = left_to_default(m, name, default, kwargs)
     if is_named_tuple(cls):
         this.attrs["#items"] = Sequence("tuple", list(this.attrs.values()), m.clock)
 

@@ -8,6 +8,7 @@ from autodetach.machine import tensors
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_in_order, special
+from autodetach.machine.library_constants import PLATFORM
 from autodetach.machine.python_builtins import Handler, dict_of_keys, make_dict, maker_of
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.values import (
@@ -246,7 +247,7 @@ FUNCTIONS: dict[str, Handler] = {
     "contextlib.suppress": _suppress, "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
     "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,
     "numpy.std": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.random.choice": _drawn,
-    "torch.from_numpy": _from_numpy,
+    "torch.from_numpy": _from_numpy, "platform.system": lambda m, args, kwargs, site: PLATFORM,
     **dict.fromkeys(("random.Random", "random.SystemRandom"), generator_of("random")),
     **dict.fromkeys(("numpy.random.RandomState", "numpy.random.default_rng"), generator_of("numpy.random")),
     **dict.fromkeys((f"math.{name}" for name in NUMERIC), _number),

@@ -74,15 +74,6 @@ TENSOR_CLASSES = frozenset(
 )
 
 
-def constant(path: str) -> Value:
-    """What an imported name stands for."""
-    if path in ("math.pi", "numpy.pi", "torch.pi"):
-        return 3.141592653589793
-    if path in ("math.inf", "numpy.inf", "torch.inf"):
-        return float("inf")
-    return External(path)
-
-
 def grad_mode_of(path: str) -> bool | None:
     """The mode that `torch.no_grad` and its kin set, by their path."""
     return GRAD_MODES.get(path.rpartition(".")[2]) if path.startswith("torch.") else None

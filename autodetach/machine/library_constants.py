@@ -1,0 +1,27 @@
+"""What the names of libraries stand for, where that is no function: numbers, the platform, what classes are called."""
+
+from __future__ import annotations
+
+from autodetach.machine.values import External, Value
+
+PLATFORM = "Linux"
+"""Branches for other platforms end in errors, or set something else up than most people run."""
+CONSTANTS: dict[str, Value] = {
+    **dict.fromkeys(("math.pi", "numpy.pi", "torch.pi"), 3.141592653589793),
+    **dict.fromkeys(("math.inf", "numpy.inf", "torch.inf"), float("inf")),
+    "sys.platform": PLATFORM.lower(),
+    "os.name": "posix",
+}
+OF_CLASSES = frozenset({"__name__", "__qualname__"})
+
+
+def constant(path: str) -> Value:
+    """What an imported name stands for."""
+    if path in CONSTANTS:
+        return CONSTANTS[path]
+    owner, _, name = path.rpartition(".")
+    if name in OF_CLASSES:
+        called = External(owner).name
+        if called[:1].isupper():  # so it is a class, as far as its spelling tells: `torch.nn.Conv2d`
+            return called
+    return External(path)
