@@ -16,27 +16,17 @@ from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, 
 
 def growing_chains(run: Run) -> Iterator[Growth]:
     """Where a pass computes something of what an earlier one has computed in the same place, one for each place."""
-    done: set[tuple[Activation, ast.AST]] = set()
-    for crossing in run.machine.crossings:
+    for crossing, within, cycle in _links(run):
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
-        if activation.in_forward or child.weak or parent.leaf or _builds_a_network(activation):
-            continue
-        key = (activation, child.site.node)
-        if key in done:
-            continue
-        before = pass_of(parent.loops, activation)
-        if before is None:
-            continue
-        cycle = _cycle(parent, before, child.site.node)
-        if not cycle:
-            continue
-        done.add(key)
-        elements = tuple(_elements(cycle, before))
+        is_begun = within is not pass_of(parent.loops, activation)
+        elements = tuple(_elements(cycle, within))
         if not any(proven(n) for n in ([e.node for e in elements] or cycle)):
             continue
-        freeing = freed_within(elements, before)
+        freeing = freed_within(elements, within)
         walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
         linear = all(n.op in LINEAR or n.op in PICKED for n in cycle)
+        if is_begun and not walked:
+            continue  # a later pass, which is not executed, may differentiate it
         if not walked and not _outermost(child, activation) and not (linear and elements and _is_long(run, activation)):
             continue
         if not walked and is_over_network(activation.node) and not trains(run, activation):
@@ -57,7 +47,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             freeing,
             linear,
             not any(n.assumed for n in cycle) and not any(e.node.assumed and not e.node.leaf for e in elements),
-            _starts_as_number(run, child),
+            _starts_as_number(run, cycle[0] if is_begun else child),
         )
 
 
@@ -78,15 +68,43 @@ def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
 def linked_nodes(run: Run) -> Iterator[Node]:
     """What links a chain to that of an earlier pass, one node for each place: whoever differentiates it."""
     done: set[tuple[Activation, ast.AST]] = set()
+    places = _by_place(run)
     for crossing in run.machine.crossings:
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
         key = (activation, child.site.node)
         made = pass_of(parent.loops, activation)
         if key in done or child.weak or parent.leaf or made is None:
             continue
-        if _cycle(parent, made, child.site.node):
+        if _cycle(parent, made, child.site.node) or _remade(places, crossing):
             done.add(key)
             yield child
+
+
+def _links(run: Run) -> Iterator[tuple[Crossing, Pass, list[Node]]]:
+    """Where a chain goes on, one crossing for each place: with a pass that makes a link of it, and how."""
+    done: set[tuple[Activation, ast.AST]] = set()
+    left: list[Crossing] = []
+    for crossing in run.machine.crossings:
+        child, parent, activation = crossing.child, crossing.parent, crossing.activation
+        if activation.in_forward or child.weak or parent.leaf or _builds_a_network(activation):
+            continue
+        key = (activation, child.site.node)
+        before = pass_of(parent.loops, activation)
+        if key in done or before is None:
+            continue
+        cycle = _cycle(parent, before, child.site.node)
+        if cycle:
+            done.add(key)
+            yield crossing, before, cycle
+        else:
+            left.append(crossing)
+    places = _by_place(run) if left else {}
+    for crossing in left:
+        key = (crossing.activation, crossing.child.site.node)
+        remade = _remade(places, crossing) if key not in done else None
+        if remade is not None:
+            done.add(key)
+            yield crossing, *remade
 
 
 def _outermost(child: Node, activation: Activation) -> bool:
@@ -163,6 +181,27 @@ def _cycle(parent: Node, within_pass: Pass, place: ast.AST) -> list[Node]:
         if node in ends or any(p in on_path for p in node.parents):
             on_path.add(node)
     return [n for n in order if n in on_path]
+
+
+def _by_place(run: Run) -> dict[ast.AST, list[Node]]:
+    """The nodes that each place has made, in order."""
+    found: dict[ast.AST, list[Node]] = {}
+    for node in run.machine.nodes:
+        found.setdefault(node.site.node, []).append(node)
+    return found
+
+
+def _remade(made: dict[ast.AST, list[Node]], crossing: Crossing) -> tuple[Pass, list[Node]] | None:
+    """Where a chain begins without history: the first pass that reads a link, and how it makes the next one of it.
+
+    `average = 0.9 * average + 0.1 * loss` has no history in its first factor until the pass behind the next one.
+    """
+    child, parent = crossing.child, crossing.parent
+    now = pass_of(child.loops, crossing.activation)
+    for node in made[parent.site.node] if now is not None else ():
+        if node.number > child.number and now in node.loops and (cycle := _cycle(node, now, child.site.node)):
+            return now, cycle
+    return None
 
 
 def _elements(cycle: list[Node], within_pass: Pass) -> Iterator[Element]:
