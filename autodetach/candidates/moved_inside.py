@@ -47,7 +47,8 @@ def moved_inside(
         return moved
     building = {s: None for node in outer if (s := program.statement(node.site.node)) is not None}
     names = {spelled(t) for statement in building for t in targets_of(statement)}
-    bodies = {body[0]: body for reader in readers if (body := body_of_reader(program, reader, names))}
+    kept = names | _kept_on_the_way(program, outer)
+    bodies = {body[0]: body for reader in readers if (body := body_of_reader(program, reader, kept))}
     in_loop = list(called_in_loop(program, run, activation, outer, doubt))
     reading = next(iter(bodies.values())) if len(bodies) == 1 else []
     for body in (reading, _only_method(program, list(building), names)):
@@ -219,6 +220,12 @@ def _is_sum(node: ast.AST) -> TypeGuard[ast.For]:
     """Whether it is a loop that does nothing but assign."""
     inner = [s for s in ast.walk(node) if isinstance(s, ast.stmt)]
     return isinstance(node, ast.For) and all(isinstance(s, (*ASSIGNMENTS, *OF_SUMS)) for s in inner)
+
+
+def _kept_on_the_way(program: Program, outer: list[Node]) -> set[str]:
+    """The attributes that are set to what the calls on the way to the nodes return: `self.x` of `self.x = self.f()`."""
+    calling = {s: None for node in outer for site in calls_of(node.chain) if (s := program.statement(site.node))}
+    return {spelled(t) for s in calling for t in targets_of(s) if isinstance(t, ast.Attribute)}
 
 
 def body_of_reader(program: Program, reader: Node, names: set[str]) -> list[ast.stmt]:
