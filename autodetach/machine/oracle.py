@@ -21,6 +21,7 @@ class Policy(NamedTuple):
 
     "other": in every pass; "later": only after the first one; "after": only in the first two. What is
     true but in every k-th pass (see `is_usual`) goes the other way in each third pass, or "later" in each second.
+    What is true in every k-th pass is so "later" in each second one: windows of two passes.
     """
 
     flips: tuple[tuple[TestKey, str], ...] = ()
@@ -118,6 +119,8 @@ class Oracle:
         outcome = default
         if how and turn is not None and is_usual(text):
             outcome = default != (turn % 2 == 1 if how == "later" else turn % 3 == 2)
+        elif how == "later" and turn is not None and is_now_and_then(text):
+            outcome = default == (turn % 2 == 1)
         elif how == "other":
             outcome = not default
         elif how == "later":  # the first time as by default, then the other way
@@ -140,6 +143,11 @@ class Oracle:
 def is_usual(text: str) -> bool:
     """Whether a test is true but in every k-th pass, by its text: `i % k != 0`, `(i + 1) % k`."""
     return "%" in text and not text.startswith("not ") and not any(sign in text for sign in ("==", "<", ">", " in "))
+
+
+def is_now_and_then(text: str) -> bool:
+    """Whether a test is true in every k-th pass, by its text: `i % k == 0`, `(i + 1) % k == 0`."""
+    return "%" in text and text.endswith("== 0")
 
 
 def is_part(test: TestKey, others: Iterable[TestKey]) -> bool:

@@ -74,8 +74,8 @@ from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.suspect import EARLIER, Candidate, Suspect, rule
-from autodetach.view.crossings import Crossed, crossings
-from autodetach.view.holders import replay, twin, twin_activation
+from autodetach.view.crossings import Crossed, crossings, window_begin
+from autodetach.view.holders import replay, twin, twin_pass
 from autodetach.view.moments import moment
 from autodetach.view.program import (
     Program,
@@ -115,12 +115,14 @@ def _errors(program: Program, run: Run) -> Iterator[Suspect]:
     for walk in run.machine.second_walks:
         apart = diverge(walk.node.loops, walk.second.loops)
         if apart is not None:
+            apart = apart[0], window_begin(run, walk.second, *apart)
             crossed = list(crossings(walk.second, apart[1]))
             if crossed:
                 yield _raising(program, run, walk.second, walk.evidence, walk.node, walk.first, apart, crossed)
     for stale in run.machine.stale:
         apart = diverge(stale.node.loops, stale.by.loops)
         if apart is not None:
+            apart = apart[0], window_begin(run, stale.by, *apart)
             crossed = list(crossings(stale.by, apart[1]))
             if crossed:
                 yield _raising(program, run, stale.by, stale.path, stale.node, None, apart, crossed)
@@ -147,7 +149,8 @@ def _raising(
     else:
         end = "needs tensors that a parameter step has changed in place since: PyTorch raises"
     story.append(StoryStep(line(reader.site), f"pass {now.index + 1}: reads that `{state}` with its old graph"))
-    story.append(StoryStep(line(d.call), f"pass {now.index + 1}: {end}"))
+    last = pass_of(d.loops, now.activation) or now
+    story.append(StoryStep(line(d.call), f"pass {last.index + 1}: {end}"))
     return Suspect(
         ("AD302", d.scope, program.spot(d.call)),
         d.call if not isinstance(reader.site.node, ast.expr) else reader.site.node,
@@ -245,7 +248,7 @@ def _candidates(
     same = twin(again.machine, d)
     if same is None:
         return
-    same_now = pass_of(same.loops, twin_activation(again.machine, now))
+    same_now = twin_pass(again.machine, same, now)
     if same_now is None:
         return
     there = list(crossings(same, same_now))

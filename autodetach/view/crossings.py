@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.graph import Activation, Differentiation, Node, Pass, pass_of
+from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor, Value
 
 Crossed = tuple[Node, Value, Node]
@@ -19,6 +20,20 @@ def crossings(d: Differentiation, now: Pass) -> Iterator[Crossed]:
         if now not in node.loops:
             continue
         yield from crossed_operands(node, now)
+
+
+def window_begin(run: Run, d: Differentiation, before: Pass, now: Pass) -> Pass:
+    """The pass behind the last one that the same call has differentiated, where several make one window; else `now`.
+
+    What a pass takes from another one of its window is as it must be: the fault is what comes from an earlier window.
+    """
+    passes = [p for o in run.machine.differentiations if o.call is d.call and o.number < d.number for p in o.loops]
+    ends = [p.index for p in passes if p.activation is now.activation]
+    if not ends or not before.index <= ends[-1] < now.index - 1:
+        return now
+    begin = (p for n in d.walked for p in n.loops if p.activation is now.activation and p.index == ends[-1] + 1)
+    first = next(begin, now)
+    return first if any(crossings(d, first)) else now
 
 
 def crossed_operands(node: Node, now: Pass) -> Iterator[Crossed]:

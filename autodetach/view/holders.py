@@ -71,6 +71,13 @@ def twin_activation(machine: Machine, now: Pass) -> Activation:
     return next(a for a in machine.activations if a.number == now.activation.number)
 
 
+def twin_pass(machine: Machine, same: Differentiation, now: Pass) -> Pass | None:
+    """The same pass in another run of the same path, in which something was made that `same` has walked."""
+    activation = twin_activation(machine, now)
+    passes = (p for loops in (same.loops, *(n.loops for n in same.walked)) for p in loops)
+    return next((p for p in passes if p.activation is activation and p.index == now.index), None)
+
+
 def _note(machine: Machine, current: Pass, holders: dict[int, list[Holder]], kept: list[Value]) -> None:
     frames: dict[int, Frame] = {}
     for _, frame in machine.trail:
