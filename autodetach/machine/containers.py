@@ -11,6 +11,8 @@ from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_in_order, compare_with, formatted_by_fields, hash_all
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import (
+    FIELD_OF_RECORD,
+    External,
     Instance,
     Iterable,
     Mapping,
@@ -659,7 +661,7 @@ def items(m: Core, this: Value) -> Iterable:
                 yield m.draw(this.items[-1], this.items, in_order=True)
                 i += 1
 
-    listed = this.exact and _are_leaves(this.items)
+    listed = this.exact and (_are_leaves(this.items) or _are_fields(this.items))
     short = this.exact or _are_parts(this.items)
     return Iterable(walk, len(this.items) if this.exact else None, short=short, listed=listed)
 
@@ -667,6 +669,12 @@ def items(m: Core, this: Value) -> Iterable:
 def _are_leaves(values: list[Value]) -> bool:
     """Whether these are the parameters of a network, told by the first and the last one."""
     return bool(values) and all(isinstance(v, Tensor) and v.leaf_node is not None for v in (values[0], values[-1]))
+
+
+def _are_fields(values: list[Value]) -> bool:
+    """Whether these are what `dataclasses.fields` gives: a record has as many as its class says."""
+    first = values[0] if values else None
+    return isinstance(first, Instance) and isinstance(first.cls, External) and first.cls.path == FIELD_OF_RECORD
 
 
 def _are_parts(values: list[Value]) -> bool:

@@ -61,7 +61,7 @@ def show(m: Core, values: Iterable[Value], site: Site, names: tuple[str, ...] = 
 
 def _parts(this: Instance) -> list[Value]:
     """What Python shows of an object whose class does not say how: the fields of a record, the elements of a list."""
-    if isinstance(this.cls, Class) and this.cls.dataclass_fields is not None:
+    if isinstance(this.cls, Class) and this.cls.fields is not None:
         return [value for name, value in this.attrs.items() if not name.startswith("#")]
     held = held_by(this)
     return [] if held is this else [held]

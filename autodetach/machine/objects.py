@@ -203,8 +203,8 @@ class Objects(Core):
             return computed(self, this, name, site) if is_parametrized(self, this, name) else this.attrs[name]
         if raw is not MISSING:
             return self.bind(raw, this, site)
-        if name == "_replace" and records.is_named_tuple(this.cls):
-            return Native(name, lambda args, kwargs, s: records.replaced(self, this, kwargs), this)
+        if name in records.OF_NAMED_TUPLES and isinstance(this.cls, Class) and records.is_named_tuple(this.cls):
+            return records.named_tuple_attribute(self, this.cls, this, name)
         if name == "__class__":
             return this.cls
         if name == "__dict__":
@@ -248,6 +248,8 @@ class Objects(Core):
             return self.bind(raw, cls, site) if isinstance(raw, (StaticMethod, ClassMethod)) else raw
         if name in ("__name__", "__qualname__"):
             return cls.name
+        if name in records.OF_NAMED_TUPLES and records.is_named_tuple(cls):
+            return records.named_tuple_attribute(self, cls, None, name)
         for path in library_bases(cls):
             if path.endswith("autograd.Function") and name == "apply":
                 return Native("apply", lambda args, kwargs, s: torch_library.apply_function(self, cls, args, kwargs, s))
@@ -507,11 +509,8 @@ class Objects(Core):
         raw = self.class_attribute(cls, "__init__")
         if raw is not MISSING:
             self.call(self.bind(raw, this, site), args, kwargs, site)
-        elif cls.dataclass_fields is not None or records.is_named_tuple(cls):
+        elif records.is_record(cls):
             records.fill(self, this, cls, args, kwargs, site)
-            post = self.class_attribute(cls, "__post_init__")
-            if post is not MISSING:
-                self.call(self.bind(post, this, site), [], {}, site)
         else:
             library_objects.initialise(self, this, args, kwargs, site)
         return this

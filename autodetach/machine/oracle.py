@@ -15,6 +15,11 @@ ORDER: dict[str, Callable[[Any, Any], bool]] = {"==": operator.eq, "Lt": operato
 TestKey = tuple[str, str, int]
 """A test, told apart independent of its line: function, text, and how many of the same stand before it."""
 
+COUNTED = (("len",), ("Mod",))
+"""How the key of a value begins that is a length, or a remainder."""
+DEEP = 6
+"""Levels of a key that are looked at."""
+
 
 class Policy(NamedTuple):
     """A path: for each test that departs from its default, the way it goes.
@@ -38,13 +43,17 @@ class Policy(NamedTuple):
 
 @dataclass(slots=True)
 class Decision:
-    """A test that the oracle had to decide: its place, and the ways it went."""
+    """A test that the oracle had to decide: its place, and the ways it went.
+
+    `counts`: it is, or follows from, one of how many there are by now, or of every k-th pass.
+    """
 
     key: TestKey
     line: int
     text: str
     relevant: bool
     default: bool
+    counts: bool
     outcomes: set[bool] = field(default_factory=set)
 
 
@@ -112,7 +121,8 @@ class Oracle:
         default = default if likely is None else likely
         decision = self.decisions.get(test)
         if decision is None:
-            decision = self.decisions[test] = Decision(test, line, text, relevant, default)
+            counts = "%" in text or "len(" in text or is_counted(key)
+            decision = self.decisions[test] = Decision(test, line, text, relevant, default, counts)
         visit = self.visits.get(test, 0)
         self.visits[test] = visit + 1
         how = self.policy.flip(test)
@@ -138,6 +148,13 @@ class Oracle:
         self.known[key] = outcome
         if outcome and isinstance(key, tuple) and key and key[0] == "==" and len(key) == 3:
             self.equal_to[key[1]] = key[2]
+
+
+def is_counted(key: Hashable, depth: int = DEEP) -> bool:
+    """Whether a length or a remainder stands in the key of a test, whatever function has computed it."""
+    if not isinstance(key, tuple) or not depth:
+        return False
+    return (key[:1] in COUNTED) or any(is_counted(part, depth - 1) for part in key)
 
 
 def is_usual(text: str) -> bool:

@@ -165,4 +165,4 @@ def _match_args(m: Expressions, cls: Value) -> list[str]:
     given = m.class_attribute(cls, "__match_args__")
     if isinstance(given, Sequence):
         return [n for n in given.items if isinstance(n, str)]
-    return [name for name, _, _ in fields_of(cls)]
+    return [field.name for field in fields_of(cls)]

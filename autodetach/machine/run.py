@@ -282,7 +282,7 @@ def variants(run: Run) -> list[Policy]:
             if decision.relevant and run.machine.oracle.visits.get(decision.key, 0) > 1:
                 made.append(run.policy.with_flip(decision.key, "later"))
                 # What is done in every k-th pass, or with every k elements, is rarely done in the first.
-                if ("%" in decision.text or "len(" in decision.text) and not is_usual(decision.text):
+                if decision.counts and not is_usual(decision.text):
                     made.append(run.policy.with_flip(decision.key, "after"))
     return made
 

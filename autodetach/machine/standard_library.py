@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine import tensors
+from autodetach.machine import copies, record_tools, tensors, weak_references
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
-from autodetach.machine.implicit_calls import compare_in_order, special
+from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.library_constants import PLATFORM
 from autodetach.machine.python_builtins import Handler, dict_of_keys, make_dict, maker_of
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.values import (
     Class,
     External,
+    Field,
     Instance,
     Mapping,
     Native,
-    Opaque,
     Sequence,
     Tensor,
     Value,
@@ -51,90 +51,6 @@ def _deque(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
     result = maker_of("deque")(m, args[:1], {}, site)
     result.maxlen = kwargs.get("maxlen", args[1] if len(args) > 1 else None)
     return result
-
-
-def _field(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    made = Instance(External("dataclasses.field"), m.serial(), m.clock)
-    made.attrs.update(kwargs)
-    return made
-
-
-def _dataclass(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return Native("dataclass", lambda inner, k, s: inner[0] if inner else None)
-
-
-def _dataclass_replace(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if args and isinstance(args[0], Instance):
-        copy = Instance(args[0].cls, m.serial(), m.clock)
-        copy.open = args[0].open
-        copy.attrs = {**args[0].attrs, **kwargs}
-        return copy
-    return m.opaque("replace")
-
-
-def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    value = args[0] if args else None
-    found = special(m, value, ("__copy__",), [], site)
-    if found is not MISSING:
-        return found
-    if isinstance(value, Sequence):
-        return Sequence(value.kind, list(value.items), m.clock, value.exact)
-    if isinstance(value, Mapping):
-        copy = Mapping(m.clock, value.exact)
-        copy.items.update(value.items)
-        return copy
-    if isinstance(value, Instance):
-        return _twin(m, value, dict(value.attrs))
-    return value
-
-
-def _twin(m: Core, this: Instance, attrs: dict[str, Value]) -> Instance:
-    """Another object of the same class with these attributes."""
-    twin = Instance(this.cls, m.serial(), m.clock)
-    twin.open = this.open
-    twin.attrs = attrs
-    return twin
-
-
-def deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return _deep_copy(m, args[0], {}, 0, site) if args else None
-
-
-def _deep_copy(m: Core, value: Value, seen: dict[int, Value], depth: int, site: Site) -> Value:
-    def copied(inner: Value) -> Value:
-        return _deep_copy(m, inner, seen, depth + 1, site)
-
-    if id(value) in seen or depth > 8:
-        return seen.get(id(value), value)
-    if isinstance(value, Tensor):
-        if value.node is not None and not value.node.leaf:
-            m.type_fault(site, "deep-copies a tensor with history", "deepcopy")
-        twin = Tensor(None, value.shape, value.is_float)
-        twin.parameter = value.parameter
-        if value.node is not None:
-            m.require_grad(twin, site)
-        seen[id(value)] = twin
-        return twin
-    found = special(m, value, ("__deepcopy__",), [Mapping(m.clock)], site)
-    if found is not MISSING:
-        seen[id(value)] = found
-        return found
-    if isinstance(value, Instance):
-        other = seen[id(value)] = _twin(m, value, {})
-        other.attrs.update({k: copied(v) for k, v in value.attrs.items()})
-        return other
-    if isinstance(value, Sequence):
-        return Sequence(value.kind, [copied(v) for v in value.items], m.clock, value.exact)
-    if isinstance(value, Mapping):
-        result = Mapping(m.clock, value.exact)
-        result.items.update({k: (a, copied(b)) for k, (a, b) in value.items.items()})
-        return result
-    if isinstance(value, Opaque):
-        twin_ = m.opaque(value.name)
-        if "#weights" in value.attrs:
-            twin_.attrs["#weights"] = copied(value.attrs["#weights"])
-        return twin_
-    return value
 
 
 def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -182,7 +98,7 @@ def _named_tuple(m: Core, args: list[Value], kwargs: dict[str, Value], site: Sit
     defaults: list[Value] = [*[MISSING] * (len(names) - len(last)), *last]
     node = ast.ClassDef(name=args[0], bases=[], keywords=[], body=[], decorator_list=[])
     cls = Class(ast.copy_location(node, site.node), args[0], args[0], [External("typing.NamedTuple")], {})
-    cls.dataclass_fields = [(name, default, False) for name, default in zip(names, defaults, strict=False)]
+    cls.fields = [Field(name, default, argument=name) for name, default in zip(names, defaults, strict=False)]
     cls.frozen = True
     return cls
 
@@ -241,8 +157,7 @@ FUNCTIONS: dict[str, Handler] = {
     "collections.namedtuple": _named_tuple,
     "collections.UserList": _user_list, "collections.UserDict": make_dict, "types.MappingProxyType": _read_only,
     "typing.cast": _cast, "typing_extensions.cast": _cast,
-    "dataclasses.field": _field, "dataclasses.dataclass": _dataclass, "dataclasses.replace": _dataclass_replace,
-    NAMESPACE: _simple_namespace, "copy.copy": _copy, "copy.deepcopy": deepcopy,
+    NAMESPACE: _simple_namespace, **copies.FUNCTIONS, **record_tools.FUNCTIONS, **weak_references.FUNCTIONS,
     "heapq.heappush": _pushed, "heapq.heappop": _popped,
     "contextlib.suppress": _suppress, "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
     "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,

@@ -25,7 +25,7 @@ from autodetach.machine.imports import Imports
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
-from autodetach.machine.records import annotated_fields, is_named_tuple
+from autodetach.machine.records import is_named_tuple, make_record, makes_record
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_library import grad_mode_of
@@ -327,9 +327,9 @@ class Statements(Imports):
         value: Value = cls
         for decorator_node in reversed(node.decorator_list):
             decorator = self.eval(decorator_node, frame)
-            if isinstance(decorator, (External, Native)) and decorator.name == "dataclass":
-                cls.dataclass_fields = annotated_fields(cls)
-                cls.frozen = "frozen=True" in spelled(decorator_node)
+            kind = makes_record(decorator)
+            if kind:
+                make_record(cls, kind, decorator_node)
             elif self._is_in_view(decorator):
                 value = self.call(decorator, [value], {}, Site(decorator_node, frame.qualname))
         self.defines(frame)

@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
+from autodetach.machine.copies import deepcopy
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import named_tensors
 from autodetach.machine.modules import packed_sequence
-from autodetach.machine.standard_library import deepcopy
 from autodetach.machine.torch_semantics import Op, Saved, lookup
 from autodetach.machine.values import (
     External,

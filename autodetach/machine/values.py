@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from autodetach.machine.graph import Differentiation, Node, Site, Storage
 from autodetach.machine.project import Module
@@ -22,6 +22,8 @@ MAX_NESTING = 12
 NUMBER_TYPES = frozenset({bool, int, float, complex})
 """Constants have these types themselves, none that derives from them."""
 
+FIELD_OF_RECORD = "dataclasses.Field"
+"""The class of what `dataclasses.fields` gives."""
 FROM_NUMBER = "#number"
 """The attribute of an unknown value that has been computed from a number: it is no tensor, unless the rest was."""
 
@@ -327,10 +329,30 @@ class Deferred:
         self.name = name
 
 
-class Class:
-    """A class of the analysed file. `bases` are Class, External or Opaque; `order` is kept by `linear_order`."""
+class Field(NamedTuple):
+    """A field of a record; its `default` is a function that makes the value, where it is a `factory`.
 
-    __slots__ = ("bases", "dataclass_fields", "frame", "frozen", "name", "names", "node", "order", "qualname")
+    `argument` is its name in the constructor, None if that does not take it, and only `by_name`. What is not `kept` is
+    handed to `__post_init__` alone. `description` is what `field(...)` gave.
+    """
+
+    name: str
+    default: Value
+    factory: bool = False
+    argument: str | None = None
+    by_name: bool = False
+    kept: bool = True
+    converter: Value = None
+    description: Instance | None = None
+
+
+class Class:
+    """A class of the analysed file. `bases` are Class, External or Opaque; `order` is kept by `linear_order`.
+
+    `fields` are those of its own body where Python makes its constructor from them.
+    """
+
+    __slots__ = ("bases", "fields", "frame", "frozen", "name", "names", "node", "order", "qualname")
 
     def __init__(
         self, node: ast.ClassDef, name: str, qualname: str, bases: list[Value], names: dict[str, Value]
@@ -340,7 +362,7 @@ class Class:
         self.qualname = qualname
         self.bases = bases
         self.names = names
-        self.dataclass_fields: list[tuple[str, Value, bool]] | None = None
+        self.fields: list[Field] | None = None
         self.frozen = False
         self.order: list[Class | External] | None = None
 

@@ -1,4 +1,4 @@
-"""`programs.py` and `library_programs.py` on PyTorch and on the machine: the same first error, on the same line."""
+"""`programs.py` and its like on PyTorch and on the machine: the same first error, on the same line."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ import pytest
 import torch
 from library_programs import LIBRARY
 from programs import PROGRAMS
+from record_programs import RECORDS
 
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Analysis, Run, analyse
 
-SOURCES = dict([*PROGRAMS, *LIBRARY])
+SOURCES = dict([*PROGRAMS, *LIBRARY, *RECORDS])
 MESSAGES = {
     "second": "backward through the graph a second time",
     "version": "modified by an inplace operation",
@@ -51,7 +52,7 @@ def programs() -> Iterator[Any]:
 @functools.cache
 def verdict_of_torch(name: str) -> Verdict:
     """Run a program as `__main__` in a namespace of its own; any other error than the two is a fault of the program."""
-    code = compile(SOURCES[name], f"<{name}>", "exec")
+    code = compile(SOURCES[name], f"<{name}>", "exec", dont_inherit=True)
     torch.manual_seed(0)
     random.seed(0)
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
@@ -101,7 +102,7 @@ def verdict_of_machine(run: Run) -> Verdict:
 
 
 def test_names_are_unique() -> None:
-    assert len(SOURCES) == len(PROGRAMS) + len(LIBRARY)
+    assert len(SOURCES) == len(PROGRAMS) + len(LIBRARY) + len(RECORDS)
 
 
 def test_about_half_of_the_programs_raise() -> None:

@@ -1,0 +1,124 @@
+"""Weak references: what they refer to while others hold it, and containers that hold nothing by themselves.
+
+https://docs.python.org/3/library/weakref.html
+"""
+
+from __future__ import annotations
+
+from autodetach.machine.core import Core
+from autodetach.machine.graph import Site
+from autodetach.machine.python_builtins import Handler, make_dict
+from autodetach.machine.values import Instance, Mapping, Native, Opaque, Sequence, Tensor, Value
+
+
+def _may_be_gone(value: Value) -> bool:
+    """Whether nobody knows if others still hold a value: a tensor that was computed, or something unknown."""
+    return isinstance(value, Opaque) or (isinstance(value, Tensor) and not value.parameter)
+
+
+def _ref(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`ref(x)`, and `WeakMethod(x.update)`: a call of it gives what it refers to."""
+    target = args[0] if args else None
+    if _may_be_gone(target):
+        return Native("ref", lambda a, k, s: m.opaque("referent"))
+    return Native("ref", lambda a, k, s: target, target)
+
+
+def _proxy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.opaque("proxy") if not args or _may_be_gone(args[0]) else args[0]
+
+
+class _Weak(dict):  # type: ignore[type-arg]
+    """The entries of a weak dict: what is in it may be fewer than was put there."""
+
+    def __init__(self, m: Core, this: Mapping) -> None:
+        super().__init__()
+        self._machine = m
+        self._this = this
+
+    def update(self, *others: dict[object, tuple[Value, Value]]) -> None:  # type: ignore[override]
+        for other in others:
+            for key, pair in other.items():
+                self[key] = pair
+
+
+class _ByKeys(_Weak):
+    """Those of a `WeakKeyDictionary`: no longer what stands under a key that an earlier pass has made."""
+
+    def __init__(self, m: Core, this: Mapping) -> None:
+        super().__init__(m, this)
+        self._since: dict[object, int] = {}
+
+    def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
+        for old in [old for old, since in self._since.items() if self._is_over(since)]:
+            self.pop(old, None)
+            del self._since[old]
+            self._this.exact = False
+        super().__setitem__(key, pair)
+        holder = pair[0]
+        self._since[key] = (
+            self._machine.clock if _may_be_gone(holder) else holder.born if isinstance(holder, Instance) else 0
+        )
+
+    def _is_over(self, since: int) -> bool:
+        """Whether a pass has ended since then, of a loop that has not."""
+        return any(p.activation.started < since < p.started for p in self._machine.loops)
+
+
+class _ByValues(_Weak):
+    """Those of a `WeakValueDictionary`: what was there before all loops is there for certain, and nothing else."""
+
+    def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
+        if _is_lasting(self._machine, pair[1]):
+            super().__setitem__(key, pair)
+        else:
+            self._this.exact = False
+            self.pop(key, None)
+
+
+class _Members(list):  # type: ignore[type-arg]
+    """The elements of a `WeakSet`."""
+
+    def __init__(self, m: Core, items: list[Value]) -> None:
+        super().__init__(item for item in items if _is_lasting(m, item))
+        self._machine = m
+
+    def append(self, item: Value) -> None:
+        if _is_lasting(self._machine, item):
+            super().append(item)
+
+
+def _is_lasting(m: Core, value: Value) -> bool:
+    """Whether a value was there before all loops, so that something holds it."""
+    if _may_be_gone(value):
+        return False
+    return not (isinstance(value, Instance) and m.loops and value.born > m.loops[0].activation.started)
+
+
+def _dict_of(kind: type[_Weak]) -> Handler:
+    def make(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        given = make_dict(m, args, kwargs, site)
+        made = Mapping(m.clock, given.exact)
+        made.items = kind(m, made)
+        made.items.update(given.items)
+        return made
+
+    return make
+
+
+def _set(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    items = m.collect(args[0], site)[0] if args else []
+    return Sequence("set", _Members(m, items), m.clock, exact=False)
+
+
+FUNCTIONS: dict[str, Handler] = {
+    **dict.fromkeys(("weakref.ref", "weakref.ReferenceType", "weakref.WeakMethod"), _ref),
+    "weakref.proxy": _proxy, "weakref.WeakSet": _set, "weakref.WeakValueDictionary": _dict_of(_ByValues),
+    **dict.fromkeys(
+        (
+            "weakref.WeakKeyDictionary", "torch.utils.weak.WeakIdKeyDictionary",
+            "torch.utils.weak.WeakTensorKeyDictionary",
+        ),
+        _dict_of(_ByKeys),
+    ),
+}  # fmt: skip
