@@ -50,7 +50,7 @@ ORDER = (
     "machine.picks",
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls",
     "machine.filled_later",
-    "machine.number_readers machine.cut_parts machine.object_arrays machine.dtypes",
+    "machine.unknown_keys machine.number_readers machine.cut_parts machine.object_arrays machine.dtypes",
     "machine.keywords",
     "machine.tensors machine.containers machine.options machine.module_tree",
     "machine.records",

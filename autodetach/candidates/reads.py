@@ -15,6 +15,7 @@ from autodetach.view.program import Program, calls_of, listed
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
+PLACES = (ast.Name, ast.Attribute, ast.Subscript)
 Repair = tuple[str, tuple["Codemod", ...]]
 """What it does, in words, and how."""
 
@@ -26,18 +27,18 @@ def at_read(program: Program, crossed: Iterable[Crossed]) -> Iterator[Repair]:
     edits: dict[ast.expr, Codemod] = {}
     guarded: dict[ast.expr, Codemod] = {}
     for reader, operand, _ in crossed:
-        found = read_at(reader, operand)
-        if found is None:
+        found = reads_of(reader, operand)
+        if not found:
             return
-        expression, value = found
-        new = structural("{}", value)
-        if new is None or not isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
-            return
-        edits[expression] = ReplaceExpression(expression, new)
-        if _is_none_at_first(program, expression):
-            guard = f"{new} if {{}} is not None else None"
-            is_argument = isinstance(program.parents.get(expression), (ast.Call, ast.keyword))
-            guarded[expression] = ReplaceExpression(expression, guard if is_argument else f"({guard})")
+        for expression, value in found:
+            new = structural("{}", value)
+            if new is None or not isinstance(expression, PLACES):
+                return
+            edits[expression] = ReplaceExpression(expression, new)
+            if _is_none_at_first(program, expression):
+                guard = f"{new} if {{}} is not None else None"
+                is_argument = isinstance(program.parents.get(expression), (ast.Call, ast.keyword))
+                guarded[expression] = ReplaceExpression(expression, guard if is_argument else f"({guard})")
     shown = listed(edits)
     if edits:
         yield f"detach {shown} where it is read", tuple(edits.values())
@@ -64,18 +65,24 @@ def _is_none_at_first(program: Program, expression: ast.expr) -> bool:
 
 
 def read_at(reader: Node, operand: Value) -> tuple[ast.expr, Value] | None:
-    """Where the state is read: at the outermost call that is given it, and not inside of a cell."""
+    """Where the state is read first."""
+    return next(iter(reads_of(reader, operand)), None)
+
+
+def reads_of(reader: Node, operand: Value) -> list[tuple[ast.expr, Value]]:
+    """Where the state is read: at the outermost call that is given it, once or more, and not inside of a cell."""
     for site in reversed(list(calls_of(reader.chain))):
-        for expression, value in site.operands:
-            if value is operand and isinstance(expression, (ast.Name, ast.Attribute, ast.Subscript)):
-                return expression, value
-    for expression, value in reader.site.operands:
-        if value is operand:
-            return expression, value
+        named = [pair for pair in site.operands if pair[1] is operand and isinstance(pair[0], PLACES)]
+        if named:
+            return named
+    given = [pair for pair in reader.site.operands if pair[1] is operand]
+    if given:
+        return given
     for expression, value in reader.site.operands:
         items = getattr(value, "items", None)
         if isinstance(items, list) and operand in items:
             if isinstance(expression, (ast.Tuple, ast.List)) and len(expression.elts) == len(items):
-                return expression.elts[items.index(operand)], operand  # `rnn(x, (self.h, self.c))`
-            return expression, value
-    return None
+                parts = zip(expression.elts, items, strict=True)
+                return [(part, operand) for part, item in parts if item is operand]  # `rnn(x, (self.h, self.c))`
+            return [(expression, value)]
+    return []

@@ -30,6 +30,18 @@ def at_store(expressions: Iterable[ast.expr]) -> Iterator[Repair]:
         yield f"detach {shown} where it is stored", tuple(AppendMethod(e, "detach") for e in elements)
 
 
+def at_one_store(program: Program, expressions: Iterable[ast.expr]) -> Iterator[Repair]:
+    """Detach in one of several statements that store a state, the last first: another one keeps what its loss reads."""
+    groups: dict[ast.stmt, list[ast.expr]] = {}
+    for expression in expressions:
+        statement = program.statement(expression)
+        if statement is not None:
+            groups.setdefault(statement, []).append(expression)
+    if len(groups) > 1:
+        for last in sorted(groups, key=lambda s: s.lineno, reverse=True):
+            yield from at_store(groups[last])
+
+
 def stored_operands(run: Run, crossed: list[Crossed]) -> Iterator[tuple[Stored, ast.expr]]:
     """Where operands of earlier passes were put into containers, and the expression that stands for them there."""
     makers = {maker for _, _, maker in crossed}

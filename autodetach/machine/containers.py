@@ -10,6 +10,7 @@ from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_in_order, compare_with, formatted_by_fields, hash_all
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.unknown_keys import any_of, is_known, under_its_name, unknown_key
 from autodetach.machine.values import (
     FIELD_OF_RECORD,
     External,
@@ -23,7 +24,6 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
-    contents,
     graph_in,
     is_constant,
     is_number,
@@ -233,9 +233,11 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
             if counted not in this.items:
                 set_item(m, this, args[0], fallback, _element(site, 1), site)
             return this.items[counted][1]
-        guess = _under_its_name(m, this, args[0])
+        guess = under_its_name(m, this, args[0])
+        if guess is MISSING and name != "setdefault":
+            guess = any_of(m, this, args[0], taken_out=name == "pop")
         if guess is MISSING:
-            guess = _unknown_key(m, this, args[0], site)
+            guess = unknown_key(m, this, args[0], site)
         if guess is not MISSING:
             return guess
         if name == "setdefault":
@@ -303,64 +305,6 @@ def _walked(m: Core, this: Mapping, name: str) -> Iterable:
     return Iterable(walk, len(this.items) if this.exact else None, name, listed=listed)
 
 
-def _unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
-    """A look-up by a key that is not there for certain: the only value of an equal unknown key, else MISSING."""
-    if this.exact and is_known(key):
-        possible = [value for other, value in this.items.values() if not is_known(other)]
-        if len(possible) < 2:
-            return possible[0] if possible else MISSING
-        # One of several whose keys are not known; the next look-up by this key gives the same one.
-        found = m.unknown_result("item", possible, site)
-        this.items[m.key(key)] = (key, found)
-        return found
-    if isinstance(key, (Sym, Opaque)) and this.items and this.exact:
-        if len(this.items) > 1 and all(isinstance(value, str) for _, value in this.items.values()):
-            return m.sym(("[]", m.key(this), m.key(key)), "str")  # one of several names
-        return next(reversed(this.items.values()))[1]
-    if not this.exact:
-        possible = [k for k, (other, value) in this.items.items() if not is_known(other) and any(graph_in(value))]
-        if not possible or not is_known(key):
-            return m.opaque("item")
-        # Of those that were put there under names that nobody knows, each known name means another one.
-        value = this.items.pop(possible[0])[1]
-        this.items[m.key(key)] = (key, value)
-        return value
-    return MISSING
-
-
-def _under_its_name(m: Core, this: Mapping, key: Value) -> Value:
-    """What stands under a key of a dict's own, as in `for k in kept: kept[k]`, that a loop has counted; or MISSING."""
-    if is_known(key):
-        return MISSING
-    name = m.key(key)
-    return next((value for other, value in this.items.values() if m.key(other) == name), MISSING)
-
-
-def _any_of(m: Core, this: Mapping, key: Value) -> Value:
-    """What stands under a key of which nothing is known, in a table of tensors by such keys; or MISSING.
-
-    The youngest that has history stands for any of them, as in a list.
-    """
-    if this.exact or this.default is not None or is_known(key):
-        return MISSING
-    values = [value for other, value in this.items.values() if not is_known(other) and isinstance(value, Tensor)]
-    carrying = [value for value in values if value.node is not None]
-    if not carrying or len(values) < len(this.items):
-        return MISSING
-    node = carrying[-1].node
-    if node is not None and node.site.node in m.cut and any(d.number > node.number for d in m.differentiations[-1:]):
-        return MISSING  # of a long table, only the first few are seen to be detached behind the differentiation
-    found = m.draw(carrying[-1], contents(this), more=True)
-    this.items[m.key(key)] = (key, found)  # the next look-up by this key gives the same one
-    return found
-
-
-def is_known(key: Value) -> bool:
-    if isinstance(key, Sequence):
-        return all(is_known(k) for k in key.items)
-    return not isinstance(key, (Sym, Opaque))
-
-
 # ---- subscripts
 
 
@@ -376,13 +320,13 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         key = m.key(index)
         if key in this.items:
             return this.items[key][1]
-        found = _under_its_name(m, this, index)
+        found = under_its_name(m, this, index)
         if found is not MISSING:
             return found
-        found = _any_of(m, this, index)
+        found = any_of(m, this, index) if this.default is None else MISSING
         if found is not MISSING:
             return found
-        guess = _unknown_key(m, this, index, site)
+        guess = unknown_key(m, this, index, site)
         if this.default is not None and (guess is MISSING or isinstance(guess, Opaque)):
             value = m.call(this.default, [], {}, site)
             this.items[key] = (index, value)
@@ -505,6 +449,8 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         fresh = key not in this.items
         if m.truncated_since(this.born) and (not known or (fresh and _goes_on(m, this, site))):
             this.exact = False
+        if not (fresh or known or any(graph_in(value))):
+            this.cut = m.clock
         this.items[key] = (index, value)
         m.store(this, value, source, site, "new key" if fresh else "key")
         return

@@ -155,7 +155,8 @@ class Core:
         self.chain: Chain = None
         self.detached_from: Node | None = None
         self.detached_at: ast.AST | None = None
-        self.cut: set[ast.AST] = set()
+        self.cut: dict[Value, int] = {}
+        """What came of `detach`, and when."""
         self.trail: list[tuple[ast.stmt, Frame]] = []
         self.evidence: Evidence | None = None
         self.hidden: list[Tensor] = []
@@ -371,12 +372,12 @@ class Core:
         """Random numbers are drawn, by whatever calls are open."""
         self.random_nodes.append((site, self.chain))
 
-    def let_go(self, node: Node | None, site: Site) -> None:
+    def let_go(self, node: Node | None, result: Value, site: Site) -> None:
         """`detach()` is asked of a tensor that has this node."""
+        self.cut[result] = self.clock
         self.detached_from, self.detached_at = node, site.node
         if node is not None:
             node.let_go = self.loops
-            self.cut.add(node.site.node)
 
     def change_in_place(self, tensor: Tensor, site: Site) -> None:
         tensor.storage.version += 1

@@ -155,11 +155,12 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         result.order = t.order
         result.born = m.clock
         result.from_grad = t.from_grad
-        m.let_go(t.node, site)
+        m.let_go(t.node, result, site)
         return result
     if name == "detach_":
         if t.view_of is not None:
             m.type_fault(site, "detaches a view in place", "view")
+        m.cut[t] = m.clock
         t.node = None
         return t
     if name == "requires_grad_":

@@ -91,9 +91,10 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         result.scalar = this.scalar
         result.attrs[DETACHED] = True
         result.owner = this
-        m.let_go(this.node, site)
+        m.let_go(this.node, result, site)
         return result
     if name == "detach_":
+        m.cut[this] = m.clock
         cut_parts.cut_in_place(this)
         this.node = None
         return this

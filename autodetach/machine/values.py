@@ -163,10 +163,11 @@ class Sequence:
 class Mapping:
     """A dict: hashable form of the key -> (key, value); `exact` is false once it may hold other keys.
 
-    `holder`: what it was last put into, and as which value. `copied`: what it was made from as a copy.
+    `holder`: what it was last put into, and as which value. `copied`: what it was made from as a copy. `cut` is when
+    what has no history last took another one's place.
     """
 
-    __slots__ = ("born", "copied", "default", "exact", "holder", "items")
+    __slots__ = ("born", "copied", "cut", "default", "exact", "holder", "items")
 
     def __init__(self, born: int = 0, exact: bool = True) -> None:
         self.items: dict[Hashable, tuple[Value, Value]] = {}
@@ -175,6 +176,7 @@ class Mapping:
         self.default: Value = None
         self.holder: tuple[Sequence | Mapping, Value] | None = None
         self.copied: Mapping | None = None
+        self.cut = 0
 
     def __repr__(self) -> str:
         return f"dict{[(k, v) for k, v in self.items.values()]!r}"

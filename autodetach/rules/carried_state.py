@@ -65,7 +65,7 @@ from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
-from autodetach.candidates.stores import at_key, at_store, copied_in, stored_operands
+from autodetach.candidates.stores import at_key, at_one_store, at_store, copied_in, stored_operands
 from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.candidates.whole_tables import whole_tables
@@ -305,6 +305,8 @@ def _candidates(
         if removals:
             yield Candidate(message + ", and no graph is retained", (*codemods, *removals), why)
         yield Candidate(message, codemods, why)
+    for message, codemods in at_one_store(program, elements):
+        yield Candidate(message, codemods, doubt or EARLIER, last_resort=True)
     for message, codemods in detached if is_drawn else ():
         yield Candidate(message, codemods, doubt or DRAWN, cuts=True)
     if doubt is None:

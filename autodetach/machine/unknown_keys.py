@@ -1,0 +1,93 @@
+"""Tables that are read by keys of which nothing is known: which of the values is meant."""
+
+from __future__ import annotations
+
+from autodetach.machine.core import MISSING, Core
+from autodetach.machine.graph import Node, Site
+from autodetach.machine.values import (
+    Instance,
+    Mapping,
+    Opaque,
+    Sequence,
+    Sym,
+    Tensor,
+    Value,
+    contents,
+    graph_in,
+    tensors_in,
+)
+
+HOLDERS = (Tensor, Sequence, Mapping, Instance)
+
+
+def unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
+    """A look-up by a key that is not there for certain: the only value of an equal unknown key, else MISSING."""
+    if this.exact and is_known(key):
+        possible = [value for other, value in this.items.values() if not is_known(other)]
+        if len(possible) < 2:
+            return possible[0] if possible else MISSING
+        # One of several whose keys are not known; the next look-up by this key gives the same one.
+        found = m.unknown_result("item", possible, site)
+        this.items[m.key(key)] = (key, found)
+        return found
+    if isinstance(key, (Sym, Opaque)) and this.items and this.exact:
+        if len(this.items) > 1 and all(isinstance(value, str) for _, value in this.items.values()):
+            return m.sym(("[]", m.key(this), m.key(key)), "str")  # one of several names
+        youngest = next(reversed(this.items.values()))[1]
+        return m.opaque("item") if _is_cut(m, this, youngest) else youngest
+    if not this.exact:
+        possible = [k for k, (other, value) in this.items.items() if not is_known(other) and any(graph_in(value))]
+        if not possible or not is_known(key):
+            return m.opaque("item")
+        # Of those that were put there under names that nobody knows, each known name means another one.
+        value = this.items.pop(possible[0])[1]
+        this.items[m.key(key)] = (key, value)
+        return value
+    return MISSING
+
+
+def under_its_name(m: Core, this: Mapping, key: Value) -> Value:
+    """What stands under a key of a dict's own, as in `for k in kept: kept[k]`, that a loop has counted; or MISSING."""
+    if is_known(key):
+        return MISSING
+    name = m.key(key)
+    return next((value for other, value in this.items.values() if m.key(other) == name), MISSING)
+
+
+def any_of(m: Core, this: Mapping, key: Value, *, taken_out: bool = False) -> Value:
+    """What stands under a key of which nothing is known, in a table by such keys; or MISSING.
+
+    The youngest that has history stands for any of them, as in a list. With `taken_out`, it is not there any more.
+    """
+    if this.exact or is_known(key):
+        return MISSING
+    values = [value for other, value in this.items.values() if not is_known(other) and isinstance(value, HOLDERS)]
+    carrying = [value for value in values if _history_in(value)]
+    if not carrying or len(values) < len(this.items) or _is_cut(m, this, carrying[-1]):
+        return MISSING
+    found = m.draw(carrying[-1], contents(this), more=True)
+    if taken_out:
+        del this.items[next(name for name, (_, value) in this.items.items() if value is found)]
+    else:
+        this.items[m.key(key)] = (key, found)  # the next look-up by this key gives the same one
+    return found
+
+
+def _history_in(value: Value) -> list[Node]:
+    """What a value carries into a differentiation: no parameters, and nothing that is only assumed to have history."""
+    tensors = (t for t in tensors_in(value) if isinstance(t, Tensor))
+    return [t.node for t in tensors if t.node is not None and (t is value or not t.node.leaf)]
+
+
+def _is_cut(m: Core, this: Mapping, value: Value) -> bool:
+    """Whether a table is detached behind the last differentiation: of a long one, only the first few are seen to be."""
+    last = max((d.number for d in m.differentiations[-1:]), default=0)
+    if all(node.number > last for node in _history_in(value)):
+        return False
+    return max(this.cut, *(m.cut.get(t, 0) for stored in contents(this) for t in tensors_in(stored))) >= last
+
+
+def is_known(key: Value) -> bool:
+    if isinstance(key, Sequence):
+        return all(is_known(k) for k in key.items)
+    return not isinstance(key, (Sym, Opaque))
