@@ -81,6 +81,7 @@ ORDER = (
     "machine.run",
     "machine.unseen machine.growth",
     "machine.growing_chains machine.growing_stores",
+    "machine.updates_on_tape",
     "machine.growing",
     # How text is changed.
     "codemods",

@@ -61,7 +61,7 @@ def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
         made = pass_of(parent.loops, activation)
         if made is None or all(made in d.loops for d in parent.walked_by):
             continue
-        if _cycle(parent, made, crossing.child.site.node):
+        if cycle_of(parent, made, crossing.child.site.node):
             yield crossing.child.site.node, activation.node
 
 
@@ -75,7 +75,7 @@ def linked_nodes(run: Run) -> Iterator[Node]:
         made = pass_of(parent.loops, activation)
         if key in done or child.weak or parent.leaf or made is None:
             continue
-        if _cycle(parent, made, child.site.node) or _remade(places, crossing):
+        if cycle_of(parent, made, child.site.node) or _remade(places, crossing):
             done.add(key)
             yield child
 
@@ -92,7 +92,7 @@ def _links(run: Run) -> Iterator[tuple[Crossing, Pass, list[Node]]]:
         before = pass_of(parent.loops, activation)
         if key in done or before is None:
             continue
-        cycle = _cycle(parent, before, child.site.node)
+        cycle = cycle_of(parent, before, child.site.node)
         if cycle:
             done.add(key)
             yield crossing, before, cycle
@@ -163,7 +163,7 @@ def _carried(crossing: Crossing) -> ast.expr | None:
     return found
 
 
-def _cycle(parent: Node, within_pass: Pass, place: ast.AST) -> list[Node]:
+def cycle_of(parent: Node, within_pass: Pass, place: ast.AST) -> list[Node]:
     """Nodes made in one pass that lead from what the next pass reads back to what was read from the pass before."""
     order: list[Node] = []
     seen: set[Node] = set()
@@ -199,7 +199,7 @@ def _remade(made: dict[ast.AST, list[Node]], crossing: Crossing) -> tuple[Pass, 
     child, parent = crossing.child, crossing.parent
     now = pass_of(child.loops, crossing.activation)
     for node in made[parent.site.node] if now is not None else ():
-        if node.number > child.number and now in node.loops and (cycle := _cycle(node, now, child.site.node)):
+        if node.number > child.number and now in node.loops and (cycle := cycle_of(node, now, child.site.node)):
             return now, cycle
     return None
 

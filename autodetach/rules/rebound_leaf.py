@@ -5,8 +5,8 @@ Reports `w = w - lr * w.grad` and its kin in a loop: the new `w` is the result o
 None, or it does not require grad at all.
 
 ## Why is this bad
-In the next pass `w.grad` is None and the update raises; where gradients come from `torch.autograd.grad`, the graph of
-all passes is kept instead.
+In the next pass `w.grad` is None and the update raises; where gradients come from `torch.autograd.grad`, or are kept by
+`w.retain_grad()`, the graph of all passes is kept instead.
 
 ## Example
 ```python
@@ -30,7 +30,7 @@ something holds the old tensor, as `path.append(w.detach())`, `w` becomes a new 
 
 ## When it stays silent
 When the update is in place, goes through `.data`, makes a new leaf, or is part of an unrolled inner loop
-(`create_graph=True`).
+(`create_graph=True`, or a loss behind it that trains what it began with).
 
 ## References
 - https://docs.pytorch.org/tutorials/beginner/pytorch_with_examples.html
@@ -44,8 +44,10 @@ from dataclasses import dataclass
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import NonLeafGrad
+from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
+from autodetach.machine.updates_on_tape import updates_on_tape
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.kept import is_kept
 from autodetach.view.program import LOOPS, Program, is_update, line, observed_of, text
@@ -67,6 +69,9 @@ def find(program: Program) -> Iterator[Suspect]:
             group = tensors.group(program, statement)
             seen.update(group)
             yield _growing(program, growth, group)
+    for updates in _on_tape(program):
+        if program.statement(updates[0].site.node) not in seen:
+            yield _walked(program, updates)
 
 
 def _growing_updates(program: Program) -> dict[ast.Assign, Growth]:
@@ -208,6 +213,39 @@ def _growing(program: Program, growth: Growth, statements: list[ast.stmt]) -> Su
         (),
         lambda: _candidates(program, statements, "a program that runs today is changed"),
         observed=observed_of(program, (growth.node,)),
+    )
+
+
+def _on_tape(program: Program) -> Iterator[list[Node]]:
+    """The updates that stay in the graph of every later loss, by the blocks in which they stand."""
+    blocks: dict[int, list[Node]] = {}
+    for node in updates_on_tape(program.runs):
+        statement = program.statement(node.site.node)
+        if isinstance(statement, ast.Assign) and isinstance(node.site.node, ast.BinOp):
+            blocks.setdefault(id(program.block(statement)), []).append(node)
+    yield from blocks.values()
+
+
+def _walked(program: Program, updates: list[Node]) -> Suspect:
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    places = [node.site.node for node in updates if isinstance(node.site.node, ast.expr)]
+    names = [f"`{text(place.left)}`" for place in places if isinstance(place, ast.BinOp)]
+    story = (
+        StoryStep(line(places[0]), f"updates {names[0]} by its own gradient, with the graph of all updates before"),
+        StoryStep(line(places[0]), "every backward walks all of them: each pass is slower than the last"),
+    )
+    leaves = tuple(ReplaceExpression(place, "({}).detach().requires_grad_()") for place in places)
+    return Suspect(
+        ("AD303", *program.spot(places[0])),
+        places[0],
+        f"the update makes of {', '.join(names)} a tensor that is no leaf, and keeps the graph of all passes",
+        Severity.WARNING,
+        story,
+        True,
+        (),
+        lambda: iter([Candidate("make new leaves", leaves, "a program that runs today is changed")]),
+        observed=observed_of(program, updates),
     )
 
 
