@@ -27,13 +27,15 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         linear = all(n.op in LINEAR or n.op in PICKED for n in cycle)
         if is_begun and not walked:
             continue  # a later pass, which is not executed, may differentiate it
-        if not walked and not _outermost(child, activation) and not (linear and elements and _is_long(run, activation)):
+        is_sum = linear and bool(elements)
+        lasts = _outermost(child, activation) or ((is_sum or _descends(run, activation)) and _is_long(run, activation))
+        if not walked and not lasts:
             continue
         if not walked and is_over_network(activation.node) and not trains(run, activation):
             continue
         if not walked and any(n.walked_by for n in cycle):
             continue
-        if not walked and not (linear and elements) and _unrolled(run, crossing):
+        if not walked and not is_sum and _unrolled(run, crossing):
             continue
         if not walked and activation.inner:
             continue
@@ -126,6 +128,11 @@ def _is_long(run: Run, activation: Activation) -> bool:
     return not activation.short or trains(run, activation)
 
 
+def _descends(run: Run, activation: Activation) -> bool:
+    """Whether each pass of a loop takes gradient for itself: a search, which unrolls nothing."""
+    return any(pass_of(d.loops, activation) is not None and not d.create_graph for d in run.machine.differentiations)
+
+
 def _unrolled(run: Run, crossing: Crossing) -> bool:
     """Whether a local state runs through the steps of a sequence, as when a trained network decodes.
 
@@ -133,7 +140,7 @@ def _unrolled(run: Run, crossing: Crossing) -> bool:
     without reaching the step before, is another matter.
     """
     activation = crossing.activation
-    if any(pass_of(d.loops, activation) is not None and not d.create_graph for d in run.machine.differentiations):
+    if _descends(run, activation):
         return False
     if isinstance(activation.node, ast.While):
         frame = activation.frame
