@@ -71,7 +71,7 @@ def _key(growth: Growth) -> Place:
     """Where something grows, and of a chain the loop: a cell may be called in one that is differentiated, too."""
     if growth.stored is not None:
         return growth.kind, growth.stored.element, None
-    return growth.kind, growth.node.site.node, growth.activation.node
+    return growth.kind, (growth.link or growth.node).site.node, growth.activation.node
 
 
 def _may_train_callers(analysis: Analysis, growth: Growth) -> bool:

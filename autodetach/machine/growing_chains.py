@@ -43,13 +43,14 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             "chain",
             run,
             activation,
-            child,
+            _shown(child, cycle, elements),
             elements,
             walked,
             freeing,
             linear,
             not any(n.assumed for n in cycle) and not any(e.node.assumed and not e.node.leaf for e in elements),
             _starts_as_number(run, cycle[0] if is_begun else child),
+            link=child,
         )
 
 
@@ -209,6 +210,13 @@ def _remade(made: dict[ast.AST, list[Node]], crossing: Crossing) -> tuple[Pass, 
         if node.number > child.number and now in node.loops and (cycle := cycle_of(node, now, child.site.node)):
             return now, cycle
     return None
+
+
+def _shown(link: Node, cycle: list[Node], elements: tuple[Element, ...]) -> Node:
+    """What to tell of a chain: where an entry of a buffer is only overwritten, what writes graph into it."""
+    if link.op != "__setitem__" or len(link.parents) > 1 or not elements:
+        return link
+    return next((n for n in cycle if n.op == link.op and elements[0].value in n.operands), link)
 
 
 def _elements(cycle: list[Node], within_pass: Pass) -> Iterator[Element]:

@@ -39,7 +39,7 @@ class Growth:
 
     `dead`: the graph of the elements was walked in the same pass, so that nodes are kept but few saved tensors.
     `freeing` is the differentiation that did so. `stored` is where the tensor was put into a container, `keeper` where
-    that was put into the one that grows: the same, if there is but one.
+    that was put into the one that grows: the same, if there is but one. `link` is what a chain has of an earlier pass.
     """
 
     kind: str  # "chain" or "store"
@@ -55,6 +55,7 @@ class Growth:
     stored: Stored | None = None
     used: bool = False
     keeper: Stored | None = None
+    link: Node | None = None
 
 
 def is_over_network(loop: ast.AST | None) -> bool:

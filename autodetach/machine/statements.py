@@ -227,7 +227,8 @@ class Statements(Imports):
 
     def set_item(self, this: Value, index: Value, value: Value, site: Site, source: ast.expr | None) -> None:
         if isinstance(this, Tensor):
-            tensors.set_item(self, this, index, value, site)
+            at = site if source is None else Site(site.node, site.scope, ((source, value),))
+            tensors.set_item(self, this, index, value, at)
         elif isinstance(this, (Sequence, Mapping)):
             containers.set_item(self, this, index, value, source, site)
         elif isinstance(this, Instance):

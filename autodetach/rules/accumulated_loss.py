@@ -181,7 +181,8 @@ def _candidates(
     in_view = growth.activation.node is not None  # else it lives on an object, and may be read elsewhere as a tensor
     number = in_view and (growth.starts_as_number or (moving and not _in_place(growth)))
     if elements:
-        found = list(element_candidates(program, elements, number=number, what="accumulate"))
+        what = "write" if growth.node.op == "__setitem__" else "accumulate"
+        found = list(element_candidates(program, elements, number=number, what=what))
         usual = [candidate for candidate in found if not candidate.last_resort]
         given = _given(growth)
         handed = list(element_candidates(program, given, number=number, what="hand over"))[:2] if given else []
@@ -293,7 +294,8 @@ def _other_branch(growth: Growth, statement: ast.stmt) -> list[ast.expr]:
 
 def _in_place(growth: Growth) -> bool:
     """Whether the total is a tensor that is changed in place: it must stay one."""
-    return isinstance(growth.node.site.node, ast.AugAssign) or growth.node.site.node.__class__ is ast.Call
+    is_changed = isinstance(growth.node.site.node, (ast.AugAssign, ast.Call))
+    return is_changed or growth.node.op == "__setitem__"
 
 
 RULE = rule(__doc__, "AD101", "accumulated-loss", find)
