@@ -48,7 +48,7 @@ ORDER = (
     "machine.core",
     "machine.old_types",
     "machine.picks",
-    "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls",
+    "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls machine.tallies",
     "machine.filled_later",
     "machine.unknown_keys machine.number_readers machine.cut_parts machine.object_arrays machine.dtypes",
     "machine.keywords",

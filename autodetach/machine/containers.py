@@ -10,6 +10,7 @@ from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_in_order, compare_with, formatted_by_fields, hash_all
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.tallies import ADDING, METHODS, added, is_tally
 from autodetach.machine.unknown_keys import any_of, is_known, under_its_name, unknown_key
 from autodetach.machine.values import (
     FIELD_OF_RECORD,
@@ -46,7 +47,7 @@ DICT_METHODS = frozenset(
 
 def has_method(this: Value, name: str) -> bool:
     if isinstance(this, Mapping):
-        return name in DICT_METHODS
+        return name in DICT_METHODS or (name in METHODS and is_tally(this))
     if isinstance(this, Sequence):
         if this.kind == "set":
             return name in SET_METHODS
@@ -243,6 +244,10 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
         if name == "setdefault":
             set_item(m, this, args[0], fallback, _element(site, 1), site)
         return fallback
+    if name in ADDING and is_tally(this):
+        for k, v in added(m, this, ADDING[name], args, kwargs, site):
+            set_item(m, this, k, v, _element(site, 0), site)
+        return None
     if name == "update":
         for source in args:
             if isinstance(source, Mapping):
@@ -657,6 +662,12 @@ def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
         for key, value in right.items.values():
             set_item(m, merged, key, value, _right_of(site), site)
         return merged
+    if op in ("Add", "Sub") and is_tally(left) and is_tally(right):
+        summed = Mapping(m.clock, left.exact)
+        summed.default = left.default
+        summed.items.update(left.items)
+        summed.items.update((m.key(k), (k, v)) for k, v in added(m, summed, op, [right], {}, site))
+        return summed
     if op == "BitOr" and isinstance(left, Sequence) and left.kind == "set" and isinstance(right, Sequence):
         return _united(m, left, [right], [_right_of(site)], site)
     if isinstance(left, Sequence) and left.kind == "set":
@@ -715,6 +726,10 @@ def augmented(m: Core, op: str, old: Value, right: Value, site: Site) -> Value:
         return old
     if op == "BitOr" and isinstance(old, Sequence) and old.kind == "set":
         _extend(m, old, right, source, site)
+        return old
+    if op in ("Add", "Sub") and is_tally(old) and is_tally(right):
+        for k, v in added(m, old, op, [right], {}, site):
+            set_item(m, old, k, v, source, site)
         return old
     if op == "BitOr" and isinstance(old, Mapping) and isinstance(right, Mapping):
         for k, v in right.items.values():

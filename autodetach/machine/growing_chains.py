@@ -11,6 +11,7 @@ from autodetach.machine.growth import LINEAR, PICKED, Element, Growth, freed_wit
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
+from autodetach.machine.tallies import is_tally
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, contents
 
 
@@ -266,6 +267,8 @@ def _begins_freed(cycle: list[Node], activation: Activation) -> bool:
 def _starts_as_number(run: Run, child: Node) -> bool:
     """Whether the first link of the chain had a Python number where the later ones have the chain."""
     place = child.site.node
+    if isinstance(place, ast.Call) and any(is_tally(value) for _, value in child.site.operands[:1]):
+        return True
     first = next((n for n in run.machine.nodes if n.site.node is place and n.op == child.op), None)
     if first is None or first is child or len(first.site.operands) < 2:
         return False

@@ -96,10 +96,18 @@ def freed_within(elements: tuple[Element, ...], within_pass: Pass) -> Differenti
                 continue
             seen.add(node)
             for d in node.walked_by:
-                if within_pass in d.loops and not d.create_graph and not (node.weak and node is not element.node):
+                is_here = within_pass in d.loops or _is_asked_for(node, d, within_pass)
+                if is_here and not d.create_graph and not (node.weak and node is not element.node):
                     return d
             stack.extend(p for p in node.parents if within_pass in p.loops)
     return None
+
+
+def _is_asked_for(node: Node, d: Differentiation, within_pass: Pass) -> bool:
+    """Whether a generator has made a node, and differentiated it, before it gave it to this pass of its loop."""
+    loop = within_pass.activation
+    is_outside = pass_of(node.loops, loop) is None and pass_of(d.loops, loop) is None
+    return is_outside and loop.started < node.number < d.number < within_pass.started
 
 
 def proven(node: Node) -> bool:

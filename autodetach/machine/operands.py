@@ -20,7 +20,10 @@ def expression_of(node: Node, operand: object) -> ast.expr | None:
 
 
 def _part(expression: ast.expr, value: Sequence | Mapping, operand: object) -> ast.expr:
-    """Of the display `[real, fake]`, the part that gives the operand."""
+    """Of the display `[real, fake]` or `{"loss": loss}`, the part that gives the operand."""
+    if isinstance(expression, ast.Dict) and None not in expression.keys:
+        parts = zip(expression.values, contents(value), strict=False)
+        return next((part for part, item in parts if item is operand), expression)
     if isinstance(expression, (ast.List, ast.Tuple)) and len(expression.elts) == len(contents(value)):
         for part, item in zip(expression.elts, contents(value), strict=True):
             if item is operand:

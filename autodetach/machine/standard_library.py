@@ -11,6 +11,7 @@ from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.library_constants import PLATFORM
 from autodetach.machine.python_builtins import Handler, dict_of_keys, make_dict, maker_of
 from autodetach.machine.records import NAMESPACE, fill_namespace
+from autodetach.machine.tallies import make_tally
 from autodetach.machine.values import (
     Class,
     External,
@@ -38,12 +39,6 @@ def _ordered_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Si
 def _default_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     result = make_dict(m, args[1:], kwargs, site)
     result.default = args[0] if args else None
-    return result
-
-
-def _counter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    result = Mapping(m.clock, exact=not args)
-    result.default = Native("int", lambda a, k, s: 0)
     return result
 
 
@@ -153,7 +148,7 @@ def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site
 
 FUNCTIONS: dict[str, Handler] = {
     "collections.OrderedDict": _ordered_dict, "collections.OrderedDict.fromkeys": dict_of_keys,
-    "collections.defaultdict": _default_dict, "collections.Counter": _counter, "collections.deque": _deque,
+    "collections.defaultdict": _default_dict, "collections.Counter": make_tally, "collections.deque": _deque,
     "collections.namedtuple": _named_tuple,
     "collections.UserList": _user_list, "collections.UserDict": make_dict, "types.MappingProxyType": _read_only,
     "typing.cast": _cast, "typing_extensions.cast": _cast,

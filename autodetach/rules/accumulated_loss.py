@@ -45,6 +45,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from autodetach.candidates.counted import counted_without_graph, dicts_given
 from autodetach.candidates.detaching import (
     SHARED,
     element_candidates,
@@ -180,7 +181,12 @@ def _candidates(
     moving = growth.node.op != "add" or not isinstance(growth.node.site.node, (ast.AugAssign, ast.BinOp))
     in_view = growth.activation.node is not None  # else it lives on an object, and may be read elsewhere as a tensor
     number = in_view and (growth.starts_as_number or (moving and not _in_place(growth)))
-    if elements:
+    dicts = dicts_given(growth.node)
+    if dicts:
+        yield from counted_without_graph(program, dicts, number=number)
+        given = _given(growth)
+        yield from element_candidates(program, given, number=number, what="hand over") if given else ()
+    elif elements:
         what = "write" if growth.node.op == "__setitem__" else "accumulate"
         found = list(element_candidates(program, elements, number=number, what=what))
         usual = [candidate for candidate in found if not candidate.last_resort]

@@ -1,0 +1,51 @@
+"""`collections.Counter`: a dict that adds what it is given to what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from autodetach.machine.core import Core
+from autodetach.machine.graph import Site
+from autodetach.machine.values import Mapping, Native, Value
+
+NOTHING = Native("Counter", lambda args, kwargs, site: 0)
+"""What makes the value of a key that a counter does not hold; no other dict has it."""
+ADDING = {"update": "Add", "subtract": "Sub"}
+METHODS = frozenset({"subtract", "elements", "total"})
+"""What a counter has beyond a dict."""
+
+
+def is_tally(value: Value) -> TypeGuard[Mapping]:
+    return isinstance(value, Mapping) and value.default is NOTHING
+
+
+def make_tally(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Mapping:
+    """`Counter(...)`: what it is begun with are values by their keys, or things to be counted."""
+    tally = Mapping(m.clock)
+    tally.default = NOTHING
+    for key, value in _given(tally, args, kwargs):
+        tally.items[m.key(key)] = (key, value)
+    return tally
+
+
+def added(
+    m: Core, tally: Mapping, op: str, args: list[Value], kwargs: dict[str, Value], site: Site
+) -> Iterator[tuple[Value, Value]]:
+    """The keys and values that a counter has by `update(...)` and its like; the first ones are taken as they are."""
+    is_empty = not tally.items and tally.exact and op == "Add"
+    for key, value in list(_given(tally, args, kwargs)):
+        held = tally.items.get(m.key(key))
+        yield key, value if is_empty else m.binary(op, held[1] if held is not None else 0, value, site)
+
+
+def _given(tally: Mapping, args: list[Value], kwargs: dict[str, Value]) -> Iterator[tuple[Value, Value]]:
+    for source in args:
+        if isinstance(source, Mapping):
+            yield from source.items.values()
+        tally.exact = tally.exact and isinstance(source, Mapping) and source.exact
+    for name, value in kwargs.items():
+        if name == "**":
+            tally.exact = False
+        else:
+            yield name, value
