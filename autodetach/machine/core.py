@@ -37,6 +37,7 @@ from autodetach.machine.values import (
     Tensor,
     Value,
     graph_in,
+    graph_kept,
     joined,
     key_of,
     stored_in,
@@ -467,7 +468,7 @@ class Core:
         self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str
     ) -> None:
         note_holder(container, value)
-        for t in graph_in(value, 3):
+        for t in graph_kept(value):
             if t.node is not None and not t.node.leaf:
                 version = t.storage.version if isinstance(t, Tensor) else 0
                 event = Stored(

@@ -24,7 +24,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.statements import UNROLLED
 from autodetach.machine.torch_semantics import VIEWS
-from autodetach.machine.values import Frame, Mapping, Sequence
+from autodetach.machine.values import Frame, Mapping, Sequence, graph_kept
 
 COPIES = frozenset({"clone", "cpu", "cuda", "to"})
 """What has no more graph than what it copies, and saves nothing."""
@@ -292,10 +292,24 @@ def first_stored(run: Run, event: Stored, read: Collection[object] = ()) -> Stor
     """Where the tensor itself was put into the container that `event` stores; by none of the expressions in `read`."""
     while event.inner is not None:
         event = event.inner
-    if event.value is event.tensor or not isinstance(event.element, (ast.Name, ast.Attribute, ast.Subscript)):
+    if event.value is event.tensor or not (_is_named(event.element) or _is_deep(event)):
         return event
     for other in run.machine.stored:
         is_older = other.clock < event.clock and other.element not in read
         if is_older and other.tensor is event.tensor and other.value is other.tensor:
             return other
     return event
+
+
+def _is_named(element: ast.expr | None) -> bool:
+    return isinstance(element, (ast.Name, ast.Attribute, ast.Subscript))
+
+
+def _is_deep(event: Stored) -> bool:
+    """Whether a display holds a container that was filled elsewhere: `(options, experiment.run())`."""
+    if not isinstance(event.element, (ast.Tuple, ast.List)) or not isinstance(event.value, Sequence):
+        return False
+    pairs = list(zip(event.element.elts, event.value.items, strict=False))
+    holding = [part for part, value in pairs if event.tensor in graph_kept(value)]
+    is_direct = any(value is event.tensor for _, value in pairs)
+    return bool(holding) and not is_direct and all(_is_named(e) or isinstance(e, ast.Call) for e in holding)

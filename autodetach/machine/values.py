@@ -559,6 +559,20 @@ def graph_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
             yield t
 
 
+DEEP = 6
+"""So deep in containers is looked for what they hold; objects in them are looked into only further up."""
+OBJECTS = 3
+
+
+def graph_kept(value: Value, depth: int = DEEP) -> Iterator[Tensor | Opaque]:
+    """What has history in a value that is put into a container."""
+    if isinstance(value, (Sequence, Mapping)):
+        for item in contents(value)[:64] if depth > 0 else ():
+            yield from graph_kept(item, depth - 1)
+    else:
+        yield from graph_in(value, depth - DEEP + OBJECTS)
+
+
 def contents(container: Sequence | Mapping) -> list[Value]:
     """The values that a container holds."""
     return container.items if isinstance(container, Sequence) else [value for _, value in container.items.values()]
