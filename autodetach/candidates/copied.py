@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from autodetach.candidates.made import doubt_of_holders, made_in_scope
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Sequence, Value
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, listed, text
 
@@ -48,7 +49,7 @@ def read_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Subscript):
         return
     written = spelled(statement.targets[0].value)
-    views = [e for e, value in event.node.site.operands if getattr(value, "storage", None) is event.storage]
+    views = [e for e, value in _operands(event) if getattr(value, "storage", None) is event.storage]
     buffers = (n for e in views for n in ast.walk(e) if isinstance(n, (ast.Name, ast.Attribute)))
     read: ast.expr | None = next((n for n in buffers if spelled(n) == written), None)
     if read is None:
@@ -66,6 +67,16 @@ def read_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
         codemods = (copy, *(AppendMethod(value, "detach") for value in chosen))
         # What an object keeps from step to step, like a memory of features, is rarely meant to be trained through.
         yield Candidate(f"{shown}, and detach {parts} where it is written", codemods, COPIED, cuts="." in written)
+
+
+def _operands(event: StaleSaved) -> Iterator[tuple[ast.expr, Value]]:
+    """What an operation is given, each of `einsum("nc,ck->nk", [q, self.queue])` too."""
+    for expression, value in event.node.site.operands:
+        yield expression, value
+        if not isinstance(expression, (ast.List, ast.Tuple)) or not isinstance(value, Sequence):
+            continue
+        if len(expression.elts) == len(value.items):
+            yield from zip(expression.elts, value.items, strict=True)
 
 
 def _writes(statement: ast.Assign, written: str) -> bool:
