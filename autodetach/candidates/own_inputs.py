@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -67,6 +68,26 @@ def restricting(program: Program, run: Run, d: Differentiation, repair: Candidat
         yield replace(repair, message=message, codemods=codemods, doubt=repair.doubt or DOUBT, last_resort=True)
 
 
+def restricted_in_turn(program: Program, run: Run, d: Differentiation) -> Iterator[Candidate]:
+    """Of a loop whose passes step different parameters over one graph, each loss for those of its own pass.
+
+    Nothing else of that graph is walked then, so that it need not be retained, nor be as it was.
+    """
+    from autodetach.codemods.rename_keyword import RenameKeyword
+    from autodetach.codemods.replace_expression import ReplaceExpression
+    from autodetach.codemods.set_keyword import SetKeyword
+
+    own = _own_inputs(program, run, d) if d.kind == "backward" and not d.create_graph else None
+    if own is None or not _trains_a_part(run, d):
+        return
+    message, written = f"ask `{text(d.call.func)}` for what its own pass trains: `inputs=...`", d.retain_written
+    if d.retain and isinstance(written, ast.keyword):
+        asking = (RenameKeyword(written, "inputs"), ReplaceExpression(written.value, own))
+        yield Candidate(f"{message}, and retain no graph", asking, DOUBT, last_resort=True)
+    else:
+        yield Candidate(message, (SetKeyword(d.call, "inputs", own),), DOUBT, last_resort=True)
+
+
 def _trains_a_part(run: Run, d: Differentiation) -> bool:
     """Whether steps consume what a differentiation gives to some of its leaves, and not to all."""
     trained = {leaf for s in _steps_of(run, d) for leaf, ds in s.consumed if d in ds}
@@ -99,7 +120,41 @@ def _parameters(program: Program, step: ast.AST, place: ast.AST) -> str | None:
             if given is None or not _is_plain(given) or not _means_the_same(program, given, home, scope):
                 return None
             found[spelled(given)] = None
-    return next(iter(found)) if len(found) == 1 else None
+    if not found and program.scope(step) is scope:
+        found = dict.fromkeys(_given_by_owner(program, step.func.value, place))
+    return next(iter(found)) or None if len(found) == 1 else None
+
+
+def _given_by_owner(program: Program, optimizer: ast.expr, place: ast.AST) -> Iterator[str]:
+    """`agent.actor.parameters()` of `agent.optimizer`, for all classes that make `self.optimizer` of something."""
+    if not isinstance(optimizer, ast.Attribute) or not _is_path(optimizer.value):
+        return
+    owner, name = spelled(optimizer.value), f"self.{optimizer.attr}"
+    for statement in ast.walk(program.file_of(place)):
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in map(spelled, targets_of(statement)):
+            made = statement.value
+            given = made.args[0] if isinstance(made, ast.Call) and made.args else None
+            if given is None or not _is_plain(given) or program.names_read(given) - SPREADING != {"self"}:
+                yield ""
+            else:
+                yield spelled(_Renamed(owner).visit(copy.deepcopy(given)))
+
+
+class _Renamed(ast.NodeTransformer):
+    """Has another path instead of `self`."""
+
+    def __init__(self, owner: str) -> None:
+        self._owner = ast.parse(owner, mode="eval").body
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._owner if node.id == "self" else node
+
+
+def _is_path(expression: ast.expr) -> bool:
+    """Whether it is a name, or an attribute of one."""
+    while isinstance(expression, ast.Attribute):
+        expression = expression.value
+    return isinstance(expression, ast.Name)
 
 
 def _is_plain(given: ast.expr) -> bool:

@@ -36,7 +36,8 @@ the loss is read behind the step, it is what `step` returns, and other values ar
 What a constructor keeps of trained parameters, and no one method reads alone, becomes a property: unsafe where several
 functions read it.
 So is a roll-out in lists whose values the loop computes anew: unsafe. Moving is unsafe, too, where the value is read
-behind a loop that may make no pass.
+behind a loop that may make no pass. Where each pass trains parameters of its own, as of agents that take turns, each
+loss is differentiated for those alone (`inputs=...`): unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -59,6 +60,7 @@ from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, make
 from autodetach.candidates.made_as_asked import made_as_asked
 from autodetach.candidates.moved_inside import moved_inside
 from autodetach.candidates.opened_inside import kept_around, opened_inside
+from autodetach.candidates.own_inputs import restricted_in_turn
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
 from autodetach.candidates.stores import at_store, copied_in, stored_last
@@ -141,13 +143,13 @@ def _stale(program: Program, run: Run) -> Iterator[Suspect]:
 
 
 def _own_leaf_stepped(run: Run, node: Node, first: Differentiation, second: Differentiation) -> bool:
-    """Whether a leaf under `node` is changed by a step between two walks over it.
+    """Whether a leaf under `node` is changed by a step between two walks over it; what is not asked for, may be.
 
     A view has the memory of its leaf, which an optimizer changes in place.
     """
     behind = set(ancestors([node]))
-    leaves = {n for n in behind if n.leaf}
-    changing = {"update"} if all(n.op in VIEWS for n in behind - leaves) else {"update", "step"}
+    leaves = {n for n in behind if n.leaf}.intersection(second.walked)
+    changing = {"update"} if all(n.leaf or n.op in VIEWS for n in behind) else {"update", "step"}
     return any(
         first.number < s.clock < second.number and s.what in changing and any(leaf in leaves for leaf, _ in s.consumed)
         for s in run.machine.steps
@@ -276,13 +278,15 @@ def _candidates(
         for candidate in repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run)):
             yield replace(candidate, last_resort=bool(moved))
         yield from computed_as_property(program, run, outer, doubt)
+        if _trains_by_turns(run, here, activation):
+            yield from restricted_in_turn(program, run, here[0])
     elif any(n.leaf and n in stepped for n in ancestors(outer)):
         doubt = doubt or ELSEWHERE
         yield from moved_inside(program, run, activation, readers, outer, doubt)
     else:
         yield from kept_parameter(program, outer)
         doubt = doubt or (UNTRAINED if makes_parameter(program, outer) else None)
-    untrained = "" if doubt == ELSEWHERE else ": nothing in its graph is trained"
+    untrained = "" if any(n in trained | stepped for n in ancestors(outer)) else ": nothing in its graph is trained"
     yield from _detached(program, entries, doubt, because=untrained)
     yield from _read(program, entries, doubt)
 
