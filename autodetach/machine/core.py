@@ -268,6 +268,7 @@ class Core:
         if tensor.node is None and tensor.leaf_node is not None:
             tensor.node = tensor.leaf_node  # it was frozen for a while
             tensor.node.frozen = False
+            tensor.node.thawed += (self.clock,)
         elif tensor.node is None:
             tensor.node = tensor.leaf_node = self.new_node("leaf", site)
             tensor.is_float = True

@@ -130,7 +130,7 @@ class Node:
     `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have
     history only if an unknown callable hands on that of its arguments; `called` ones are what it gave back. `observed`
     says what a run has shown of it. `let_go`: in which passes `detach()` was last asked of it. `presumed`: of a leaf,
-    that it is known to be the weight of a network, but not to be trained.
+    that it is known to be the weight of a network, but not to be trained. `thawed`: when it was to require grad again.
     """
 
     __slots__ = (
@@ -152,6 +152,7 @@ class Node:
         "saved",
         "saves",
         "site",
+        "thawed",
         "walked_by",
         "weak",
     )
@@ -188,6 +189,7 @@ class Node:
         self.let_go: Loops | None = None
         self.frozen = False
         self.presumed = False
+        self.thawed: tuple[int, ...] = ()
         self.observed = ""
 
     @property

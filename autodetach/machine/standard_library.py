@@ -17,7 +17,6 @@ from autodetach.machine.values import (
     External,
     Field,
     Instance,
-    Mapping,
     Native,
     Sequence,
     Tensor,

@@ -28,6 +28,7 @@ Safe where one optimizer (or none) consumes the gradient, with no step in betwee
 before, and every loss reaches the same parameters. Unsafe where several optimizers share the gradient, or where one
 loss contains the other: then the author may have meant to detach. Where a log-probability is weighted with what the
 other loss trains (the advantage of a critic, in the loss of an actor), the weight is detached, which is unsafe too.
+Networks that were frozen for the first loss, and are brought back for the second, are given detached values: unsafe.
 So is giving the result of a second forward, which nobody reads, the name from which the second loss is computed. Where
 a loss is computed from what `torch.autograd.grad` gave, or with weights that were moved by it (the inner step of
 meta-learning), it may be meant to be differentiated through that (`create_graph=True`) or not (`retain_graph=True`):
@@ -58,6 +59,7 @@ from autodetach.candidates.shared_calls import (
     shared_calls,
 )
 from autodetach.candidates.through_gradient import through_gradient
+from autodetach.candidates.trained_alone import trained_alone
 from autodetach.candidates.under_its_name import under_its_name
 from autodetach.candidates.weighted import detached
 from autodetach.finding import Severity, StoryStep
@@ -138,6 +140,7 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
         return
     if goes_on:
         yield from reset_between(program, run, event)
+    yield from trained_alone(run, event.first, event.second)
     cut = detached(calls)
     if cut is not None:
         doubt = doubt or "it trains what a log-probability is weighted with, which may be meant to be detached"
