@@ -51,7 +51,7 @@ ORDER = (
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls machine.tallies",
     "machine.filled_later",
     "machine.unknown_keys machine.number_readers machine.cut_parts machine.object_arrays machine.dtypes",
-    "machine.keywords",
+    "machine.keywords machine.texts",
     "machine.tensors machine.containers machine.options machine.module_tree",
     "machine.records",
     "machine.convolutions machine.backward_hooks machine.parametrizations",

@@ -1,14 +1,15 @@
-"""Lists, tuples, sets, deques, dicts and texts: element by element as far as they are known."""
+"""Lists, tuples, sets, deques and dicts: element by element as far as they are known."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Hashable, Iterator
 
+from autodetach.machine import texts
 from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
-from autodetach.machine.implicit_calls import compare_in_order, compare_with, formatted_by_fields, hash_all
+from autodetach.machine.implicit_calls import compare_in_order, compare_with, hash_all
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.tallies import ADDING, METHODS, added, is_tally
 from autodetach.machine.unknown_keys import any_of, is_known, under_its_name, unknown_key
@@ -32,7 +33,6 @@ from autodetach.machine.values import (
 )
 from autodetach.machine.windows import of_this_window
 
-LONG_TEXT = 10_000
 LIST_METHODS = frozenset(
     "append extend insert remove pop clear index count sort reverse copy appendleft popleft extendleft rotate".split()
 )
@@ -70,7 +70,7 @@ def attribute(m: Core, this: Value, name: str) -> Value:
 
 def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if isinstance(this, (str, bytes)):
-        return _text_method(m, this, name, args, kwargs, site)
+        return texts.method(m, this, name, args, kwargs, site)
     if isinstance(this, Sequence) and name in this.attrs:
         return m.call(this.attrs[name], args, kwargs, site)
     if not has_method(this, name) and not name.startswith("__"):
@@ -315,12 +315,7 @@ def _walked(m: Core, this: Mapping, name: str) -> Iterable:
 
 def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
     if isinstance(this, (str, bytes)):
-        if isinstance(index, int):
-            try:
-                return this[index]
-            except IndexError as error:
-                raise Raised("IndexError") from error
-        return _text_slice(m, this, index)
+        return texts.subscript(m, this, index)
     if isinstance(this, Mapping):
         key = m.key(index)
         if key in this.items:
@@ -431,17 +426,6 @@ def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
     is_open = isinstance(index.lower, int) and index.upper is None and index.step is step
     behind = this.items[index.lower :: step] if is_open else []
     return Sequence(this.kind, of_this_window(m, behind or list(this.items), site), m.clock, False)
-
-
-def _text_slice(m: Core, this: str | bytes, index: Value) -> Value:
-    if isinstance(index, Slice) and all(
-        p is None or isinstance(p, int) for p in (index.lower, index.upper, index.step)
-    ):
-        try:
-            return this[slice(index.lower, index.upper, index.step)]
-        except ValueError:
-            return m.fresh("str")
-    return m.fresh("str")
 
 
 def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr | None, site: Site) -> None:
@@ -736,44 +720,4 @@ def augmented(m: Core, op: str, old: Value, right: Value, site: Site) -> Value:
             set_item(m, old, k, v, source, site)
         old.exact = old.exact and right.exact
         return old
-    return MISSING
-
-
-# ---- texts
-
-
-def _text_method(
-    m: Core, this: str | bytes, name: str, args: list[Value], kwargs: dict[str, Value], site: Site
-) -> Value:
-    if not hasattr(this, name):
-        m.refuse(site, f"a text has no attribute `{name}`")
-    if name == "join" and args:
-        m.collect(args[0], site)
-        return m.fresh("str")
-    if name in ("format", "format_map") and isinstance(this, str):
-        formatted_by_fields(m, this, args, kwargs, site)
-        if not all(isinstance(a, Sym) or is_constant(a) for a in (*args, *kwargs.values())):
-            return m.fresh("str")
-        named = [(k, m.key(v)) for k, v in kwargs.items()]
-        return m.sym(("." + name, m.key(this), *[m.key(a) for a in args], *named), "str")
-    plain = [_plain(a) for a in args]
-    if all(p is not MISSING for p in plain) and not kwargs:
-        function: Callable[..., Value] = getattr(this, name)
-        try:
-            result = function(*plain)
-        except Exception:
-            return m.fresh()
-        if isinstance(result, (str, bytes)) and len(result) > LONG_TEXT:
-            return m.fresh("str")
-        if isinstance(result, (list, tuple)):
-            return Sequence(type(result).__name__, list(result), m.clock)
-        return result if is_constant(result) else m.fresh()
-    return m.sym(("." + name, m.key(this), *[m.key(a) for a in args]), "")
-
-
-def _plain(value: Value) -> Value:
-    if is_constant(value):
-        return value if not isinstance(value, int) or abs(value) < LONG_TEXT else MISSING
-    if isinstance(value, Sequence) and value.kind == "tuple" and all(is_constant(i) for i in value.items):
-        return tuple(value.items)
     return MISSING
