@@ -65,3 +65,31 @@ def test_the_step_that_makes_a_retained_walk_raise_is_named() -> None:
     assert finding.code == "AD203"
     assert [step.line for step in finding.story] == [10, 12, 13, 16, 15]
     assert finding.story[2].text.startswith("`painter_opt.step()` changes tensors in place")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [("name", "getattr(self, name)", "getattr(self, name)"), ("'total'", "self.total", "self.total")],
+)
+def test_what_is_set_by_name_is_named(name: str, value: str, shown: str) -> None:
+    text = f"""
+import torch
+from torch import nn
+
+class Metric:
+    def __init__(self):
+        self.total = torch.zeros(3)
+
+    def add(self, **terms):
+        for name, term in terms.items():
+            setattr(self, {name}, {value} + term)
+
+net, metric = nn.Linear(3, 3), Metric()
+for x in torch.randn(30, 8, 3):
+    loss = net(x).pow(2).mean(0)
+    loss.sum().backward()
+    metric.add(total=loss)
+print(metric.total)
+"""
+    (finding,) = check(Source.from_bytes(text.encode(), "x.py"), CheckOptions()).findings
+    assert finding.message.startswith(f"`{shown}` keeps the autograd graph")

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 
 from autodetach.machine.events import Crossing
 from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
-from autodetach.machine.growth import LINEAR, PICKED, Element, Growth, freed_within, is_over_network, proven, trains
+from autodetach.machine.growth import (
+    LINEAR,
+    MOVED,
+    PICKED,
+    Element,
+    Growth,
+    freed_within,
+    is_over_network,
+    proven,
+    trains,
+)
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
@@ -25,7 +35,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             continue
         freeing = freed_within(elements, within)
         walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
-        linear = all(n.op in LINEAR or n.op in PICKED for n in cycle)
+        linear = all(n.op in LINEAR or n.op in PICKED or n.op in MOVED for n in cycle)
         if is_begun and not walked:
             continue  # a later pass, which is not executed, may differentiate it
         is_sum = linear and bool(elements)
@@ -214,10 +224,11 @@ def _remade(made: dict[ast.AST, list[Node]], crossing: Crossing) -> tuple[Pass, 
 
 
 def _shown(link: Node, cycle: list[Node], elements: tuple[Element, ...]) -> Node:
-    """What to tell of a chain: where an entry of a buffer is only overwritten, what writes graph into it."""
-    if link.op != "__setitem__" or len(link.parents) > 1 or not elements:
+    """What to tell of a chain: where its link only moves a sum, or overwrites an entry of it, what adds graph to it."""
+    if not (link.op == "__setitem__" or link.op in MOVED) or len(link.parents) > 1 or not elements:
         return link
-    return next((n for n in cycle if n.op == link.op and elements[0].value in n.operands), link)
+    adding = (n for n in cycle if n.op in LINEAR and (n.op == link.op or link.op in MOVED))
+    return next((n for n in adding if any(elements[0].value is o for o in n.operands)), link)
 
 
 def _elements(cycle: list[Node], within_pass: Pass) -> Iterator[Element]:

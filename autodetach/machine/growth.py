@@ -17,6 +17,8 @@ LINEAR = frozenset(
 )
 PICKED = frozenset({"part", "__getitem__", "copy_slices"})
 """What only picks or puts back a part of a sum, as in `sums[i] += loss`."""
+MOVED = frozenset("to cpu cuda float double half bfloat16 type type_as contiguous".split())
+"""What only says where a sum is, or of which type, as in `total.to(loss) + loss`."""
 OF_NETWORKS = frozenset("parameters named_parameters modules named_modules children named_children".split())
 
 

@@ -44,6 +44,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
 from autodetach.candidates.counted import counted_without_graph, dicts_given
 from autodetach.candidates.detaching import (
@@ -60,7 +61,7 @@ from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Node, pass_of
 from autodetach.machine.growing_chains import linked_nodes
-from autodetach.machine.growth import Growth
+from autodetach.machine.growth import Element, Growth
 from autodetach.machine.operands import expression_of
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value, graph_in
@@ -161,9 +162,18 @@ def _target(statement: ast.stmt) -> ast.AST | None:
     if isinstance(statement, ast.Assign):
         return statement.targets[0]
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        func = statement.value.func
+        func, args = statement.value.func, statement.value.args
+        if spelled(func) == "setattr" and len(args) > 1:
+            return _attribute(args[0], args[1])
         return func.value if isinstance(func, ast.Attribute) else func
     return statement
+
+
+def _attribute(this: ast.expr, name: ast.expr) -> ast.expr:
+    """What `setattr(this, name, value)` sets."""
+    if isinstance(name, ast.Constant) and isinstance(name.value, str):
+        return ast.Attribute(this, name.value, ast.Load())
+    return ast.Call(ast.Name("getattr", ast.Load()), [this, name], [])
 
 
 def _repairs(
@@ -192,6 +202,9 @@ def _candidates(
         usual = [candidate for candidate in found if not candidate.last_resort]
         given = _given(growth)
         handed = list(element_candidates(program, given, number=number, what="hand over"))[:2] if given else []
+        guarded = [candidate for candidate in handed if candidate.last_resort]
+        handed = [candidate for candidate in handed if not candidate.last_resort]
+        handed += [*_handed_before(program, growth), *guarded]
         if any(is_handed_over(program, e) for e, _ in elements):
             yield from handed
             yield from usual
@@ -255,20 +268,35 @@ def _leaf_again(program: Program, growth: Growth) -> Iterator[Candidate]:
 
 def _given(growth: Growth) -> list[tuple[ast.expr, object]]:
     """What a caller hands to the function that accumulates it: `loss` of `meter.update(loss, n)`, of `[loss, kl]`."""
-    found: list[tuple[ast.expr, object]] = []
-    for element in growth.elements:
-        for site in calls_of(element.chain):
-            matching = [e for e, v in site.operands if v is element.value or getattr(v, "node", None) is element.node]
-            values = [v for n in element.node.parents for _, v in site.operands if getattr(v, "node", None) is n]
-            if matching:
-                found.append((matching[0], element.value))
-            elif len(values) == 1:
-                found += [(e, v) for e, v in site.operands if v is values[0]]
-            else:
-                shown = [leaf for e, v in site.operands if _holds(v, element.node) for leaf in leaves_of_display(e, v)]
-                found += [(narrowed_to(e, v), v) for e, v in shown]
-            break
+    found = [(e, v) for element in growth.elements for e, v in next(_handed(element), ())]
     return list({id(e): (e, v) for e, v in found}.values())
+
+
+def _handed_before(program: Program, growth: Growth) -> Iterator[Candidate]:
+    for given in _given_before(growth):
+        found = element_candidates(program, [given], number=False, what="hand over")
+        yield from (candidate for candidate in found if not candidate.last_resort)
+
+
+def _given_before(growth: Growth) -> Iterator[tuple[ast.expr, object]]:
+    """What callers further out hand to those that hand it on: a log that every value comes through, numbers too."""
+    if len(growth.elements) == 1:
+        for given in islice(_handed(growth.elements[0]), 1, None):
+            yield from given if len(given) == 1 else ()
+
+
+def _handed(element: Element) -> Iterator[list[tuple[ast.expr, object]]]:
+    """What the open calls were given of an element, innermost first."""
+    for site in calls_of(element.chain):
+        matching = [e for e, v in site.operands if v is element.value or getattr(v, "node", None) is element.node]
+        values = [v for n in element.node.parents for _, v in site.operands if getattr(v, "node", None) is n]
+        if matching:
+            yield [(matching[0], element.value)]
+        elif len(values) == 1:
+            yield [(e, v) for e, v in site.operands if v is values[0]]
+        else:
+            shown = [leaf for e, v in site.operands if _holds(v, element.node) for leaf in leaves_of_display(e, v)]
+            yield [(narrowed_to(e, v), v) for e, v in shown]
 
 
 def _holds(value: Value, node: Node) -> bool:
