@@ -34,12 +34,14 @@ def build_optimizer(m: Core, path: str, args: list[Value], kwargs: dict[str, Val
 
 
 def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
-    given, *others = [*args, *kwargs.values()] if args else [kwargs.get("params"), *kwargs.values()]
+    named = dict(kwargs)
+    by_position: list[Value] = args or [named.pop("params", None)]
+    given, others = by_position[0], [*by_position[1:], *named.values()]
     if isinstance(given, Iterable):
         given = Sequence("list", m.collect(given, site, MAX_LISTED)[0])
     leaves = [leaf for v in [given, *others] for leaf in leaves_of(m, v, site)]
     unique = list({id(leaf): leaf for leaf in leaves}.values())
-    if not any(_hides_parameters(v) for v in [given, kwargs.get("params")]):
+    if not _hides_parameters(given):
         made.attrs["#leaves"] = Sequence("list", list(unique))
     made.attrs["param_groups"] = groups_of(m, given, unique, site)
     made.attrs["state"] = m.opaque("state")
