@@ -24,7 +24,8 @@ DEEP = 6
 class Policy(NamedTuple):
     """A path: for each test that departs from its default, the way it goes.
 
-    "other": in every pass; "later": only after the first one; "after": only in the first two. What is
+    "other": in every pass; "once": in all but the second; "later": only after the first one; "after": only in the first
+    two. What is
     true but in every k-th pass (see `is_usual`) goes the other way in each third pass, or "later" in each second.
     What is true in every k-th pass is so "later" in each second one: windows of two passes.
     """
@@ -133,6 +134,8 @@ class Oracle:
             outcome = default == (turn % 2 == 1)
         elif how == "other":
             outcome = not default
+        elif how == "once":
+            outcome = default == ((visit if turn is None else turn) == 1)
         elif how == "later":  # the first time as by default, then the other way
             outcome = default if visit == 0 else not default
         elif how == "after":  # twice the other way, so that two passes lead to the third

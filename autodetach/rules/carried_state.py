@@ -74,6 +74,7 @@ from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.suspect import EARLIER, Candidate, Suspect, rule
+from autodetach.view.begun_anew import begins_anew
 from autodetach.view.crossings import Crossed, crossings, window_begin
 from autodetach.view.holders import replay, twin, twin_pass
 from autodetach.view.moments import moment
@@ -101,7 +102,7 @@ def find(program: Program) -> Iterator[Suspect]:
                 seen.add(suspect.key)
                 yield suspect
     for growth in program.growths:
-        if growth.kind == "chain" and not growth.linear:
+        if growth.kind == "chain" and not growth.linear and (growth.dead or not begins_anew(program, growth)):
             suspect = growing_state(program, growth)
             if suspect.key not in seen:
                 seen.add(suspect.key)

@@ -1,0 +1,66 @@
+"""Whether a state that grows on one path begins anew on another, where a test of its loop leads now and then."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.graph import ancestors, pass_of
+from autodetach.machine.growth import Growth
+from autodetach.machine.oracle import Policy, TestKey
+from autodetach.machine.run import FUEL_PER_RUN, Run, run_once
+from autodetach.view.program import Program
+
+
+def begins_anew(program: Program, growth: Growth) -> bool:
+    """Whether the chain of a growth is cut in some passes: `if done: state = begin()` bounds it, however seldom.
+
+    Only tests that are made again and again, with what changes meanwhile, lead there now and then; an option does not.
+    """
+    grown, loop = (growth.link or growth.node).site.node, growth.activation.node
+    return any(_is_cut(run, grown, loop) for run in _beside(program, growth.run))
+
+
+def _beside(program: Program, run: Run) -> Iterator[Run]:
+    """The paths that differ from one only in tests that change from pass to pass, itself included."""
+    flips = set(run.policy.flips)
+    for other in program.analysis.distinct:
+        differing = {key for key, _ in flips.symmetric_difference(other.policy.flips)}
+        if all(_varies(run, key) and _varies(other, key) for key in differing):
+            yield other
+    for key, how in run.policy.flips:
+        if how != "once" and _varies(run, key):
+            yield _once_by_default(program, run, key)
+
+
+def _varies(run: Run, key: TestKey) -> bool:
+    return run.machine.oracle.visits.get(key, 0) > 1
+
+
+def _once_by_default(program: Program, run: Run, key: TestKey) -> Run:
+    """The path on which a test that was turned goes its usual way in the second pass, and in no other."""
+    analysis = program.analysis
+    policy = Policy(tuple((test, "once" if test == key else how) for test, how in run.policy.flips))
+    again = run_once(
+        program.tree, policy, FUEL_PER_RUN, None, analysis.project, analysis.evidence, called=analysis.called
+    )
+    analysis.replays.append(again)
+    return again
+
+
+def _is_cut(run: Run, place: ast.AST, loop: ast.AST | None) -> bool:
+    """Whether a pass computes with what an earlier one has computed at a place, and the last pass does not."""
+    if not run.finished:
+        return False
+    made = [node for node in run.machine.nodes if node.site.node is place]
+    for crossing in run.machine.crossings:
+        activation = crossing.activation
+        if crossing.child.site.node is not place or activation.node is not loop:
+            continue
+        passes = [(node, now) for node in made if (now := pass_of(node.loops, activation)) is not None]
+        linked, last = pass_of(crossing.child.loops, activation), max((now.index for _, now in passes), default=0)
+        if linked is None or last <= linked.index:
+            continue
+        if crossing.parent not in ancestors(node for node, now in passes if now.index == last):
+            return True
+    return False
