@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from autodetach.machine.classes import library_bases
 from autodetach.machine.core import MISSING, Raised
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
@@ -11,6 +12,8 @@ from autodetach.machine.parametrizations import CACHED
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import External, GradMode, Instance, Iterable, Native, Opaque, Value
 
+MANAGER = "#context"
+"""Marks the functions that `@contextmanager` makes contexts of."""
 Leave = Callable[[Raised | None], bool]
 """Leaves a context, with what was raised in it, and says whether it swallows that."""
 
@@ -31,6 +34,31 @@ def enter(m: Expressions, context: Value, site: Site) -> tuple[Value, Leave]:
     if isinstance(context, Instance):
         return _of_instance(m, context, site)
     return context, _nothing_to_leave
+
+
+def makes_decorator(context: Value) -> bool:
+    """Whether a context is a decorator, too: that of a `@contextmanager`, or one that derives from the library's."""
+    if isinstance(context, Instance):
+        return any(base.endswith("ContextDecorator") for base in library_bases(context.cls))
+    function = context.frame.function if isinstance(context, Iterable) and context.frame is not None else None
+    return function is not None and MANAGER in function.attrs
+
+
+def decorated(m: Expressions, make: Callable[[], Value], function: Value) -> Native:
+    """A function that runs in a context, which `make` gives for each call."""
+
+    def call(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        _, leave = enter(m, make(), site)
+        try:
+            result = m.call(function, args, kwargs, site)
+        except Raised as error:
+            if leave(error):
+                return None
+            raise
+        leave(None)
+        return result
+
+    return Native("decorated", call, function)
 
 
 def _nothing_to_leave(error: Raised | None) -> bool:

@@ -14,6 +14,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, hash_all, show, special
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import all_names, asked_for_type
+from autodetach.machine.records import is_named_tuple
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, lookup
 from autodetach.machine.values import (
     Class,
@@ -252,6 +253,10 @@ def tells_tensors(value: Value, cls: Value) -> bool:
     return is_number(value) and is_instance(value, cls) is not is_instance(tensors.plain(), cls)
 
 
+OF_SEQUENCES = ("Sequence", "Iterable", "Collection", "object")
+"""What every list and tuple is an instance of."""
+
+
 def is_instance(value: Value, cls: Value) -> bool | None:
     """Whether `isinstance(value, cls)`, None where that is not known."""
     if isinstance(value, Opaque) and value.node is not None and value.node.walked_by and not value.node.weak:
@@ -271,9 +276,7 @@ def is_instance(value: Value, cls: Value) -> bool | None:
     if name in ("Tensor", "Variable", "Parameter"):
         return False
     if isinstance(value, Sequence):
-        return name in (value.kind, "Sequence", "Iterable", "Collection", "object") or (
-            name == "tuple" and value.kind == "tuple"
-        )
+        return name == value.kind or name in OF_SEQUENCES
     if isinstance(value, Mapping):
         return name in ("dict", "Mapping", "OrderedDict", "MutableMapping", "Iterable", "object")
     if isinstance(value, Sym):
@@ -286,6 +289,8 @@ def is_instance(value: Value, cls: Value) -> bool | None:
         if name == "Module":
             return is_module(value)
         names = [c.name for c in linear_order(value.cls)] if isinstance(value.cls, Class) else [value.cls.name]
+        if is_named_tuple(value.cls):
+            names += ("tuple", *OF_SEQUENCES)
         return name in names or None if value.open else name in names
     if isinstance(value, (Function, Method, Native)):
         return name in ("Callable", "FunctionType", "LambdaType", "object")

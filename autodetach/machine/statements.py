@@ -294,7 +294,7 @@ class Statements(Imports):
             if mode is not None and isinstance(value, Function):
                 return decorate(GradMode(mode), value)
             if name == "contextmanager" and isinstance(value, Function):
-                value.attrs["#context"] = True
+                value.attrs[contexts.MANAGER] = True
                 return value
             if name in ("lru_cache", "cache"):
                 return functional.memoised(self, value)
@@ -305,6 +305,9 @@ class Statements(Imports):
             return decorator.call([value], {}, site)
         if isinstance(decorator, Native) or self._is_in_view(decorator):
             return self.call(decorator, [value], {}, site)
+        if contexts.makes_decorator(decorator):
+            is_one = isinstance(decorator, Instance)
+            return contexts.decorated(self, lambda: decorator if is_one else self.eval(node, frame), value)
         return value
 
     def _is_in_view(self, decorator: Value) -> bool:
