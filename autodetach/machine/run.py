@@ -208,15 +208,10 @@ def _analyse(
     put_off: list[Policy] = []
     on_others = 0
     while queue:
-        policy = queue.pop(0)
-        if suspected is not None and _is_enough(analysis, on_others):
-            if not suspected(analysis):
-                break
-            suspected = None
         if between is not None and analysis.runs:
             between(analysis)
         try:
-            run = paths.run(policy, min(FUEL_PER_RUN, fuel))
+            run = paths.run(queue.pop(0), min(FUEL_PER_RUN, fuel))
         except Spoilt:
             dissolve(analysis)
             return _analyse(tree, project, evidence, whole, between, suspected, apart=False)
@@ -227,12 +222,18 @@ def _analyse(
             analysis.complete = False  # the program itself was cut short, not only a variation of it
             if whole and project is not None and len(project.modules) > 1:
                 break
-        if len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history:
+        found = variants(run)
+        is_quiet = len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history
+        if suspected is not None and (queue or found) and _is_enough(analysis, on_others):
+            if not suspected(analysis):
+                analysis.narrowed = leads is not None or is_quiet
+                return analysis
+            suspected = None
+        if is_quiet:
             leads = Leads(tree, project, run.machine.executed)
         elif leads is not None and run.shows_history:
             leads = None
             queue += _new(put_off, seen)
-        found = variants(run)
         if leads is not None:
             put_off += (policy for policy in found if not leads.further(policy.flips[-1][0]))
             found = [policy for policy in found if leads.further(policy.flips[-1][0])]
@@ -246,8 +247,6 @@ def _analyse(
 
 def _is_enough(analysis: Analysis, on_others: int) -> bool:
     """Whether paths beyond the first have cost what they may while nothing is suspected."""
-    if not analysis.runs:
-        return False
     if any(run.machine.differentiations for run in analysis.runs):
         return on_others > FUEL_WHERE_TRAINING
     # Another path costs about what the first one did.
@@ -412,8 +411,10 @@ def run_entries(run: Run, reach: Reach, calls: Calls) -> None:
 
 
 def watched(run: Run, entry: Entry) -> None:
-    """Run an entry, and have others know what it does."""
+    """Run an entry, and have others know what it does, as long as there may be others."""
     run.machine.begin_entry()
+    if run.apart is not None and not run.machine.differentiations and run.cost > FUEL_WHERE_QUIET:
+        run.apart = None
     run.entries += entry() if run.apart is None else run.apart.run(entry)
 
 

@@ -70,7 +70,7 @@ from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.candidates.whole_tables import whole_tables
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_of
+from autodetach.machine.graph import Differentiation, Node, Pass, ancestors, diverge, pass_of
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.suspect import EARLIER, Candidate, Suspect, rule
@@ -290,6 +290,8 @@ def _candidates(
         yield from begun_with_sequence(program, moment(same), same_now.activation, held)
         yield from sums_begun_anew(program, again, moment(same), now.activation, held.values())
         yield from local_sum_begun_anew(program, again, moment(same), now.activation, held.values())
+        if _keeps_trained(run, crossed, now):
+            yield from made_anew(program, again, moment(same), now.activation, crossed, there)
     if doubt is None and all(averages_parameter(maker) for _, _, maker in crossed):
         yield from (Candidate(message, codemods, AVERAGED, cuts=True) for message, codemods in detached)
     acted = list(acted_without_graph(program, run, [maker for _, _, maker in crossed])) if doubt is None else []
@@ -328,6 +330,15 @@ def _candidates(
     yield from acted
     for message, codemods in at_store(element for e, element in stored if e.how == "append" and not is_drawn):
         yield Candidate(message, codemods, doubt or READ_AT_ONCE, cuts=True, last_resort=True)
+
+
+def _keeps_trained(run: Run, crossed: list[Crossed], now: Pass) -> bool:
+    """Whether what crosses is kept as it is, and made of what is trained: a detach takes it away from later passes."""
+    makers = [maker for _, _, maker in crossed]
+    if any(_is_made_again(run, maker, now) for maker in makers):
+        return False
+    stepped = {leaf for step in run.machine.steps if step.what != "grad" for leaf, _ in step.consumed}
+    return not stepped.isdisjoint(ancestors(makers))
 
 
 def _is_made_again(run: Run, maker: Node, now: Pass) -> bool:
