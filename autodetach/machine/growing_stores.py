@@ -195,12 +195,28 @@ def _renewed(event: Stored, activation: Activation) -> bool:
     return any(event.container.born >= p.started for p in around)
 
 
+def _is_begun_again(events: list[Stored], loop: ast.AST | None) -> bool:
+    """Whether a loop around another one empties in every pass what that fills, or puts something new in its place."""
+    filled: dict[Activation, dict[int, set[int]]] = {}
+    for event in events:
+        for now in event.loops:
+            if now.activation.node is loop:
+                break
+            filled.setdefault(now.activation, {}).setdefault(now.index, set()).add(id(event.container))
+    emptied = {p.activation for e in events for p in e.loops if p.activation.number not in e.held}
+    return any(
+        len(passes) > 1 and (around in emptied or set.intersection(*passes.values()) == set())
+        for around, passes in filled.items()
+    )
+
+
 def _is_released(run: Run, event: Stored, activation: Activation) -> bool:
-    """Whether a container of some counted steps, made anew for them, is read with `detach()`: a roll-out."""
+    """Whether a container of some counted steps, made anew or emptied for them, is read with `detach()`: a roll-out."""
     loop = activation.node
     counts = isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and spelled(loop.iter.func) == "range"
     alike = [e for e in run.machine.stored if e.site.node is event.site.node and e.element is event.element]
-    if not counts or not any(_renewed(e, p.activation) for e in alike for p in e.loops if p.activation.node is loop):
+    is_renewed = any(_renewed(e, p.activation) for e in alike for p in e.loops if p.activation.node is loop)
+    if not counts or not (is_renewed or _is_begun_again(alike, loop)):
         return False
     released = [n for n in run.machine.nodes if n.let_go is not None and pass_of(n.let_go, activation) is None]
     return not {e.node for e in alike}.isdisjoint(ancestors(released))
