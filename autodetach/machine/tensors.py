@@ -84,7 +84,7 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
         return m.sym(("tensor", name), "")
     if name in TENSOR_ATTRIBUTES:
         return Native(name, lambda args, kwargs, s: method(m, t, name, args, kwargs, s), t)
-    return MISSING
+    return MISSING if t.extras is None else t.extras.get(name, MISSING)
 
 
 def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
@@ -133,6 +133,8 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
             m.steps_read(t, site, "update")
     elif name == "requires_grad":
         set_requires_grad(m, t, new, site)
+    elif name not in TENSOR_ATTRIBUTES:
+        t.extras = (t.extras or {}) | {name: new}
 
 
 def set_requires_grad(m: Core, t: Tensor, flag: Value, site: Site) -> None:

@@ -83,11 +83,13 @@ class Tensor:
     `retains_since`: the time from which a differentiation gives it gradient although it is no leaf (`retain_grad`).
     `order`: "flat" for a transposed matrix, "deep" for another view whose dimensions may not lie in order in memory.
     `sizes`: what `.shape` gave, so that it gives the same again where the shape is not, or not wholly, known.
+    `extras`: what the program has put on it, under names that tensors do not have.
     """
 
     __slots__ = (
         "born",
         "data_of",
+        "extras",
         "from_grad",
         "grad",
         "grad_of",
@@ -125,6 +127,7 @@ class Tensor:
         self.sizes: Value = None
         self.born = 0
         self.order = ""
+        self.extras: dict[str, Value] | None = None
 
     @property
     def is_leaf(self) -> bool:
