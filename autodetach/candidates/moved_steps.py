@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 
+READ = "what is computed behind the step would be computed with the parameters before it"
+
+
 def step_moved_behind(program: Program, run: Run, by: Differentiation, changed: Site) -> Iterator[Candidate]:
     """Move what changes tensors behind the last differentiation over the same graph."""
     from autodetach.codemods.move_statements import MoveStatements
@@ -42,8 +45,8 @@ def step_moved_behind(program: Program, run: Run, by: Differentiation, changed: 
     if any(_is_read(s, over) for s in written) or (written and _is_used(run, changed, by, over)):
         return  # what is computed from the changed tensor would be computed from the unchanged one
     doubt = doubt_of(run, calls)
-    if doubt is None and _steps_are_read(run, steps, over, by):
-        doubt = "what is computed behind the step would be computed with the parameters before it"
+    if doubt is None and steps_are_read(run, steps, over, by):
+        doubt = READ
     retains = tuple(SetKeyword(d.call, "retain_graph", "True") for d in calls[:-1] if not d.retain and d.kind != "grad")
     shown = listed(steps)
     yield Candidate(
@@ -248,7 +251,7 @@ def _is_read(change: ast.stmt, over: list[ast.stmt]) -> bool:
 def _is_used(run: Run, changed: Site, by: Differentiation, over: list[ast.stmt]) -> bool:
     """Whether one of the statements computes with the memory that was changed in place, by whatever name."""
     if any(s.site is changed for s in run.machine.steps):
-        return False  # a parameter step, for which see `_steps_are_read`
+        return False  # a parameter step, for which see `steps_are_read`
     stale = [event.node for event in run.machine.stale if event.changed is changed and event.by is by]
     memory = {storage for n in stale for storage, version in n.saved if storage.version != version}
     return any(
@@ -265,7 +268,7 @@ def _changed_by_method(change: ast.stmt) -> list[ast.expr]:
     return [func.value for func in calls if isinstance(func, ast.Attribute)]
 
 
-def _steps_are_read(run: Run, steps: list[ast.stmt], over: list[ast.stmt], by: Differentiation) -> bool:
+def steps_are_read(run: Run, steps: list[ast.stmt], over: list[ast.stmt], by: Differentiation) -> bool:
     """Whether the statements over which steps would move compute something with the stepped parameters."""
     made = [n for n in run.machine.nodes if any(s in over and s not in steps for s, _ in trail_of(n))]
     for step in run.machine.steps:

@@ -50,6 +50,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.copied import read_copy
+from autodetach.candidates.moved_behind_look import step_moved_behind_look
 from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
 from autodetach.candidates.new_tensors import new_tensors
 from autodetach.candidates.own_inputs import restricting, restricting_all
@@ -131,7 +132,7 @@ def _candidates(
     for first in event.node.walked_by[:1]:
         yield from under_its_name(program, run, first, by)
     moved = list(step_moved_behind(program, run, by, changed))
-    yield from moved
+    yield from moved or step_moved_behind_look(program, run, by, changed)
     if isinstance(event, StaleSaved):
         yield from read_copy(program, event)
         yield from new_tensors(program, run, event)
