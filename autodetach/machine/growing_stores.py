@@ -19,10 +19,10 @@ from autodetach.machine.growth import (
     proven,
     trains,
 )
+from autodetach.machine.loops import UNROLLED
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.machine.statements import UNROLLED
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.machine.values import Frame, Mapping, Sequence, graph_kept
 

@@ -11,7 +11,8 @@ from autodetach.machine.contexts import Leave
 from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, MOST_PASSES, OutOfFuel, Raised
 from autodetach.machine.generators import yields
 from autodetach.machine.graph import Activation, Pass, Site
-from autodetach.machine.statements import CONTINUE, MAX_EXACT_ITEMS, RETURN, Statements
+from autodetach.machine.loops import CONTINUE, MAX_EXACT_ITEMS, RETURN
+from autodetach.machine.statements import Statements
 from autodetach.machine.values import (
     Frame,
     Function,

@@ -17,8 +17,8 @@ from autodetach.checker import CheckOptions, CheckResult, check
 from autodetach.finding import Applicability, Finding
 from autodetach.fixing import FixResult, fix
 from autodetach.machine.graph import Differentiation
+from autodetach.machine.loops import BOUNDED
 from autodetach.machine.run import Analysis, Run, analyse
-from autodetach.machine.statements import BOUNDED
 from autodetach.machine.values import Tensor
 from autodetach.source import Source
 

@@ -1,0 +1,168 @@
+"""Execution of what defines functions and classes, with their decorators, and of what names come from elsewhere."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine import contexts, functional
+from autodetach.machine.assignments import Assignments
+from autodetach.machine.classes import decorate
+from autodetach.machine.core import MISSING
+from autodetach.machine.graph import Site
+from autodetach.machine.records import is_named_tuple, make_record, makes_record
+from autodetach.machine.torch_library import grad_mode_of
+from autodetach.machine.values import (
+    Class,
+    ClassMethod,
+    External,
+    Frame,
+    Function,
+    GradMode,
+    Instance,
+    Method,
+    Native,
+    Opaque,
+    Property,
+    StaticMethod,
+    Value,
+)
+
+CALLED_WITH_FUNCTION = frozenset({"functools.singledispatch", "functools.singledispatchmethod", "torch.jit.script"})
+"""Decorators that are called, and give something else than the function or mark it."""
+
+
+class Definitions(Assignments):
+    """Assignments plus definitions."""
+
+    def __init__(self, *args: Value) -> None:
+        super().__init__(*args)
+        self.functions: list[Function] = []
+        self.classes: list[Class] = []
+
+    def _exec_FunctionDef(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        bare = self.make_function(node, frame, node.name)
+        value: Value = bare
+        for decorator in reversed(node.decorator_list):
+            value = self._decorated(self.eval(decorator, frame), decorator, value, frame)
+        if not frame.is_class and frame.top is self.globals:
+            # The decorated function, if it is one, is what others call.
+            self.functions.append(value if isinstance(value, Function) and value.node is node else bare)
+        self.store_name(node.name, value, frame)
+        return None
+
+    _exec_AsyncFunctionDef = _exec_FunctionDef
+
+    def _decorated(self, decorator: Value, node: ast.expr, value: Value, frame: Frame) -> Value:
+        site = Site(node, frame.qualname)
+        if isinstance(decorator, GradMode) and isinstance(value, Function):
+            if decorator.previous:  # `set_grad_enabled` has switched when it was called
+                self.grad_enabled = bool(decorator.previous.pop())
+            return decorate(decorator, value)
+        if isinstance(decorator, (External, Opaque)) and isinstance(value, Function) and says_inference(decorator.name):
+            return decorate(GradMode(False), value)
+        if isinstance(decorator, External):
+            name = decorator.name
+            if name in ("property", "cached_property", "lazy_property"):
+                return Property(value, None, name != "property")
+            if name == "staticmethod":
+                return StaticMethod(value)
+            if name == "classmethod":
+                return ClassMethod(value)
+            mode = grad_mode_of(decorator.path)
+            if mode is not None and isinstance(value, Function):
+                return decorate(GradMode(mode), value)
+            if name == "contextmanager" and isinstance(value, Function):
+                value.attrs[contexts.MANAGER] = True
+                return value
+            if name in ("lru_cache", "cache"):
+                return functional.memoised(self, value)
+            if decorator.path in CALLED_WITH_FUNCTION:
+                return self.call(decorator, [value], {}, site)
+            return value
+        if isinstance(decorator, Native) and decorator.name == "setter":
+            return decorator.call([value], {}, site)
+        if isinstance(decorator, Native) or self._is_in_view(decorator):
+            return self.call(decorator, [value], {}, site)
+        if contexts.makes_decorator(decorator):
+            is_one = isinstance(decorator, Instance)
+            return contexts.decorated(self, lambda: decorator if is_one else self.eval(node, frame), value)
+        return value
+
+    def _is_in_view(self, decorator: Value) -> bool:
+        """Whether what a decorator does to what it is given is written in the program."""
+        if isinstance(decorator, Instance):
+            return self.class_attribute(decorator.cls, "__call__") is not MISSING
+        return isinstance(decorator, (Function, Class, Method))
+
+    def _exec_ClassDef(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.ClassDef)
+        bases = [self.eval(b, frame) for b in node.bases]
+        inner = Frame(frame, node.name if frame is self.globals else f"{frame.qualname}.{node.name}")
+        inner.is_class = True
+        self.block(node.body, inner)
+        cls = Class(node, node.name, inner.qualname, bases, inner.names)
+        cls.frozen = is_named_tuple(cls)
+        for member in inner.names.values():
+            for function in functions_in(member):
+                function.owner = cls
+        self._name_descriptors(cls, frame)
+        value: Value = cls
+        for decorator_node in reversed(node.decorator_list):
+            decorator = self.eval(decorator_node, frame)
+            kind = makes_record(decorator)
+            if kind:
+                make_record(cls, kind, decorator_node)
+            elif self._is_in_view(decorator):
+                value = self.call(decorator, [value], {}, Site(decorator_node, frame.qualname))
+        self.defines(frame)
+        if frame.top is self.globals:
+            self.classes.append(cls)
+        self.store_name(node.name, value, frame)
+        return None
+
+    def _name_descriptors(self, cls: Class, frame: Frame) -> None:
+        for name, member in list(cls.names.items()):
+            named = self.class_attribute(member.cls, "__set_name__") if isinstance(member, Instance) else MISSING
+            if named is not MISSING:
+                site = Site(cls.node, frame.qualname)
+                self.call(self.bind(named, member, site), [cls, name], {}, site)
+
+    def _exec_Import(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Import)
+        self.import_names(node, frame)
+        return None
+
+    def _exec_ImportFrom(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.ImportFrom)
+        self.import_from(node, frame)
+        return None
+
+    def _exec_Global(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Global)
+        frame.declared.update(dict.fromkeys(node.names, "global"))
+        return None
+
+    def _exec_Nonlocal(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.Nonlocal)
+        frame.declared.update(dict.fromkeys(node.names, "nonlocal"))
+        return None
+
+
+def says_inference(name: str) -> bool:
+    """Whether a decorator from elsewhere calls itself one of inference, as `smart_inference_mode` does."""
+    return "no_grad" in name or "inference_mode" in name
+
+
+def functions_in(value: Value) -> Iterator[Function]:
+    """The functions behind a class attribute."""
+    if isinstance(value, Function):
+        yield value
+    elif isinstance(value, Property):
+        yield from functions_in(value.getter)
+        yield from functions_in(value.setter)
+    elif isinstance(value, (StaticMethod, ClassMethod)):
+        yield from functions_in(value.function)
+    elif isinstance(value, Native) and isinstance(value.this, Function):
+        yield value.this

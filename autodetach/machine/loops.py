@@ -1,0 +1,209 @@
+"""Execution of loops: a few passes stand for all, and each is told apart."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.core import MAX_EXACT, MAX_LISTED, MAX_PASSES, MAX_SKIPPED, WEIGHTS
+from autodetach.machine.definitions import Definitions
+from autodetach.machine.delays import MAX_DELAY, delay_of
+from autodetach.machine.events import Stored
+from autodetach.machine.generators import ends
+from autodetach.machine.graph import Activation, Loops, Site
+from autodetach.machine.module_tree import is_module
+from autodetach.machine.replacing import MOST, replaces_each
+from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Frame, Iterable, Mapping, Opaque, Sequence, Tensor, Value, contents, is_number
+from autodetach.machine.words import names_loader
+
+BREAK, CONTINUE, RETURN = "break", "continue", "return"
+"""How control leaves a block."""
+MAX_EXACT_ITEMS = 8
+MAX_EXACT_PAIRS = 16
+"""What a dict holds is rarely alike, a loss, a norm, a rate: so many of its values are each looked at."""
+UNROLLED = 64
+"""As many steps of a counter in a function as a network may unroll: words of a sentence, steps of a solver."""
+BOUNDED = 16
+"""A loop of so few passes over something in view is bounded by its structure: over layers, classes, gates."""
+
+
+class Looping(Definitions):
+    """Definitions plus loops."""
+
+    def passes(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[Value]:
+        """The items of a `for` loop, as many as are executed; each begins a pass."""
+        items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
+        limit = MAX_EXACT if items.name in ("range", "enumerate") else MAX_EXACT_ITEMS
+        if items.name in ("items", "values"):
+            limit = MAX_EXACT_PAIRS
+        if items.listed:  # what is done to each part of a network, is done to all
+            limit = UNROLLED if self.loops else MAX_LISTED
+        exact = items.length is not None and items.length <= limit
+        activation = self.activate_over(items, node, frame, exact)
+        is_each = not exact and replaces_each(node)
+        outer = self.loops
+        try:
+            for item in items.start(exact):
+                if not exact and is_enough(activation, items, is_each=is_each):
+                    self.run_out(items)
+                    break
+                self.enter_pass_with(item, activation, outer)
+                yield item
+                self.loops = outer
+        finally:
+            self.loops = outer
+            self.finish(activation)
+
+    def run_out(self, items: Iterable) -> None:
+        """Go on with a generator of the file, of whose items no more are looked at, to its end, as the program does."""
+        while items.inner is not None:
+            items = items.inner
+        frame = items.frame
+        if frame is not None and not frame.ending and frame.function is not None and ends(frame.function.node):
+            frame.ending = frame.cut = True
+            for _ in zip(range(MAX_EXACT_ITEMS), items.start(False), strict=False):
+                pass
+
+    def activate_over(self, items: Iterable, node: ast.AST, frame: Frame, exact: bool) -> Activation:
+        activation = self.activate(node, frame, exact)
+        activation.length = items.length
+        activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
+        if activation.bounded and isinstance(node, ast.For) and names_loader(node.iter):
+            activation.bounded = activation.short = False  # a few in an example stand for the many of a loader
+            return activation
+        unrolled = items.name == "range" and frame.outer is not None and (items.length or 0) <= UNROLLED
+        activation.short = activation.bounded or items.short or unrolled
+        activation.inner = self.in_module and activation.short
+        return activation
+
+    def enter_pass_with(self, item: Value, activation: Activation, outer: Loops) -> None:
+        if has_module(item):  # the layers of a network, one after the other
+            activation.bounded = activation.short = activation.over_modules = True
+            activation.inner = self.in_module
+        elif is_batch(item):  # of a loader, too
+            activation.bounded = activation.short = False
+        self.enter_pass(activation, outer)
+
+    def finish(self, activation: Activation) -> None:
+        """A loop has ended: note what was stored during it in what is older than it, and is still there."""
+        there: dict[int, frozenset[int]] = {}
+        for events in (self.stored, self.filled):
+            for event in reversed(events):
+                if event.clock < activation.started:
+                    break
+                if _is_there(event, there):
+                    event.held.add(activation.number)
+
+    def _exec_For(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, (ast.For, ast.AsyncFor))
+        for item in self.passes(node, frame):
+            self.assign(node.target, item, frame)
+            signal = self.block(node.body, frame)
+            if signal is BREAK:
+                return None
+            if signal is RETURN:
+                return signal
+            self.loops[-1].activation.skipped += signal is CONTINUE
+        return self.block(node.orelse, frame)
+
+    _exec_AsyncFor = _exec_For
+
+    def _exec_While(self, node: ast.stmt, frame: Frame) -> str | None:
+        assert isinstance(node, ast.While)
+        activation = self.activate(node, frame, False)
+        outer = self.loops
+        limit = limit_of_length(node)
+        is_far = limit is not None and _is_much(self.eval(limit, frame))
+        try:
+            while not is_cut_short(activation):
+                self.enter_pass(activation, outer)
+                value = self.eval(node.test, frame)
+                if is_far or not self.truth(value, self.site(node.test, frame), relevant=False):
+                    break
+                signal = self.block(node.body, frame)
+                if signal is BREAK:
+                    return None
+                if signal is RETURN:
+                    return signal
+                activation.skipped += signal is CONTINUE
+        finally:
+            self.loops = outer
+            self.finish(activation)
+        return self.block(node.orelse, frame)
+
+    def _exec_Break(self, node: ast.stmt, frame: Frame) -> str | None:
+        return BREAK
+
+    def _exec_Continue(self, node: ast.stmt, frame: Frame) -> str | None:
+        return CONTINUE
+
+
+def _is_there(event: Stored, there: dict[int, frozenset[int]]) -> bool:
+    """Whether what was stored is still in its container, and that one in what holds it; `there` is looked up once."""
+    at: Stored | None = event
+    while at is not None:
+        held = there.get(id(at.container))
+        if held is None:
+            held = there[id(at.container)] = frozenset(map(id, contents(at.container)))
+        if id(at.value) not in held:
+            return False
+        at = at.inner
+    return True
+
+
+def is_enough(activation: Activation, items: Iterable, *, is_each: bool) -> bool:
+    """Whether no more items are looked at, of which not all are known, or too many; see `replaces_each`."""
+    if is_each:
+        return activation.passes >= MOST
+    return activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation)
+
+
+def is_cut_short(activation: Activation) -> bool:
+    """Whether a loop has had its passes: with more, where what two of them have made takes long to come to its end."""
+    passes = activation.passes - min(activation.skipped, MAX_SKIPPED)
+    if passes < MAX_PASSES:
+        return False
+    delay = delay_of(activation.node) if isinstance(activation.node, (ast.For, ast.AsyncFor, ast.While)) else 1
+    return passes >= MAX_PASSES + min(delay - 1, MAX_DELAY)
+
+
+def has_module(item: Value) -> bool:
+    """A module, alone or with its number or name, or with others: `enumerate(zip(convolutions, norms))`."""
+    if isinstance(item, Sequence):
+        return item.kind == "tuple" and any(map(has_module, item.items))
+    return is_module(item) or (isinstance(item, Opaque) and WEIGHTS in item.attrs)
+
+
+def is_batch(item: Value) -> bool:
+    """Inputs and targets: a tuple of tensors without history, or a dict of them, and of names and numbers."""
+    if isinstance(item, Mapping):
+        parts = [part for part in contents(item) if not (isinstance(part, str) or is_number(part))]
+    else:
+        parts = item.items if isinstance(item, Sequence) and item.kind == "tuple" else []
+    return len(parts) > 1 and all(isinstance(part, Tensor) and part.node is None for part in parts)
+
+
+def limit_of_length(node: ast.While) -> ast.expr | None:
+    """The capacity in `while len(memory) > capacity: memory.popleft()`."""
+    test = node.test
+    if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.GtE))):
+        return None
+    limit = test.comparators[0]
+    of_length = isinstance(test.left, ast.Call) and spelled(test.left.func) == "len"
+    drops = all(
+        isinstance(statement, ast.Delete)
+        or (
+            isinstance(statement, (ast.Expr, ast.Assign))
+            and isinstance(statement.value, ast.Call)
+            and isinstance(statement.value.func, ast.Attribute)
+            and statement.value.func.attr in ("pop", "popleft", "popitem")
+        )
+        for statement in node.body
+    )
+    return limit if of_length and drops and isinstance(limit, (ast.Name, ast.Attribute, ast.Constant)) else None
+
+
+def _is_much(limit: Value) -> bool:
+    """Whether the few passes that are executed are far from filling something, as they are for `deque(maxlen=...)`."""
+    return isinstance(limit, int) and limit > UNROLLED
