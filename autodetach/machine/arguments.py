@@ -1,7 +1,10 @@
-"""What the arguments of a function of tensors hold."""
+"""What the arguments of a call hold, and where they are written."""
 
 from __future__ import annotations
 
+import ast
+
+from autodetach.machine.graph import Site
 from autodetach.machine.values import (
     Class,
     Instance,
@@ -50,3 +53,11 @@ def is_certain_number(value: Value) -> bool:
 def has_certain_number(values: Value) -> bool:
     """Whether a list of operands has a Python number among them."""
     return isinstance(values, Sequence) and any(is_certain_number(v) for v in values.items)
+
+
+def written_at(site: Site, index: int) -> ast.expr | None:
+    """The expression of a positional argument of a call, or None."""
+    node = site.node
+    if isinstance(node, ast.Call) and index < len(node.args) and not isinstance(node.args[index], ast.Starred):
+        return node.args[index]
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine import containers, cut_parts, tensors
+from autodetach.machine import cut_parts, elements, joining, tensors
 from autodetach.machine.core import MISSING
 from autodetach.machine.graph import Site
 from autodetach.machine.imports import Imports
@@ -58,7 +58,7 @@ class Assignments(Imports):
         if isinstance(old, Tensor):
             return tensors.augmented(self, op, old, right, site)
         if isinstance(old, (Sequence, Mapping)):
-            done = containers.augmented(self, op, old, right, site)
+            done = joining.augmented(self, op, old, right, site)
             if done is not MISSING:
                 return done
         if (
@@ -133,14 +133,14 @@ class Assignments(Imports):
             at = site if source is None else Site(site.node, site.scope, ((source, value),))
             tensors.set_item(self, this, index, value, at)
         elif isinstance(this, (Sequence, Mapping)):
-            containers.set_item(self, this, index, value, source, site)
+            elements.set_item(self, this, index, value, source, site)
         elif isinstance(this, Instance):
             raw = self.class_attribute(this.cls, "__setitem__")
             if raw is not MISSING:
                 at = site if source is None else Site(site.node, site.scope, ((source, value),))
                 self.call(self.bind(raw, this, site), [index, value], {}, at)
             elif "#items" in this.attrs:
-                containers.set_item(self, this.attrs["#items"], index, value, source, site)
+                elements.set_item(self, this.attrs["#items"], index, value, source, site)
         elif isinstance(this, Opaque):
             key = ("[]", self.key(index))
             if not cut_parts.is_of_tensor(index):
@@ -158,7 +158,7 @@ class Assignments(Imports):
                 if isinstance(this, (Instance, Opaque)):
                     this.attrs.pop(target.attr, None)
             elif isinstance(target, ast.Subscript):
-                containers.delete(self, self.eval(target.value, frame), self.eval(target.slice, frame))
+                elements.delete(self, self.eval(target.value, frame), self.eval(target.slice, frame))
         return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from autodetach.machine import containers, operators, python_builtins, tensors
+from autodetach.machine import counted_keys, elements, joining, operators, python_builtins, tensors
 from autodetach.machine.core import MAX_LISTED, MAX_PASSES, MAX_RECURSION, MISSING, OutOfFuel
 from autodetach.machine.events import DataRead
 from autodetach.machine.generators import has_yield
@@ -258,7 +258,7 @@ class Expressions(Objects):
         is_counter = isinstance(key[1], tuple) and key[1][:1] == ("fresh",)
         if not is_counter and isinstance(site.node, ast.Compare) and isinstance(activation.node, ast.For):
             sides = map(spelled, (site.node.left, *site.node.comparators))
-            is_counter = containers.counter_of(activation.node) in sides
+            is_counter = counted_keys.counter_of(activation.node) in sides
         return (site.node, activation) if is_counter else None
 
     # ---- displays
@@ -286,7 +286,7 @@ class Expressions(Objects):
         made = Sequence(kind, values, self.clock, exact)
         old = self._continued([e.value for e in node.elts if isinstance(e, ast.Starred)], frame)
         if isinstance(old, Sequence):
-            containers.adopt(self, old, made)
+            joining.adopt(self, old, made)
             star = next(i for i, element in enumerate(node.elts) if isinstance(element, ast.Starred))
             for i, element in enumerate(node.elts):
                 if i != star:
@@ -310,7 +310,7 @@ class Expressions(Objects):
         mapping = Mapping(self.clock)
         old = self._continued([v for k, v in zip(node.keys, node.values, strict=True) if k is None], frame)
         if isinstance(old, Mapping):
-            containers.adopt(self, old, mapping)
+            joining.adopt(self, old, mapping)
         for key_node, value_node in zip(node.keys, node.values, strict=True):
             value = self.eval(value_node, frame)
             if key_node is None:
@@ -398,7 +398,7 @@ class Expressions(Objects):
         if isinstance(this, Tensor):
             return tensors.subscript(self, this, index, site)
         if isinstance(this, (Sequence, Mapping, str, bytes)):
-            return containers.subscript(self, this, index, site)
+            return elements.subscript(self, this, index, site)
         if isinstance(this, Instance):
             raw = self.class_attribute(this.cls, "__getitem__")
             if raw is not MISSING:
@@ -410,7 +410,7 @@ class Expressions(Objects):
                         return found
                 if isinstance(index, Slice) and isinstance(this.attrs["#items"], Sequence) and is_module(this):
                     return part_of(self, this, index)
-                return containers.subscript(self, this.attrs["#items"], index, site)
+                return elements.subscript(self, this.attrs["#items"], index, site)
             return self.opaque("item")
         if isinstance(this, Opaque):
             if isinstance(index, str):

@@ -6,7 +6,7 @@ import ast
 import contextlib
 from collections.abc import Iterator
 
-from autodetach.machine import containers, library_objects, object_arrays, tensors
+from autodetach.machine import iteration, library_objects, object_arrays, tensors
 from autodetach.machine.contexts import Leave
 from autodetach.machine.core import MAX_PASSES, MAX_SKIPPED, MISSING, MOST_PASSES, OutOfFuel, Raised
 from autodetach.machine.generators import yields
@@ -259,7 +259,7 @@ class Machine(Statements):
         if isinstance(value, Iterable):
             return value
         if isinstance(value, (Sequence, Mapping, str, bytes)):
-            return containers.items(self, value)
+            return iteration.items(self, value)
         if isinstance(value, Tensor):
             return tensors.items(self, value, site)
         if isinstance(value, Instance):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.containers import counter_of
+from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.delays import delay_of
 from autodetach.machine.graph import Loops, Pass
 from autodetach.machine.spelling import spelled

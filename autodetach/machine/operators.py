@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from autodetach.machine import containers, tensors
+from autodetach.machine import elements, iteration, joining, tensors
 from autodetach.machine.core import MISSING, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import formatted_by_percent, special
@@ -92,7 +92,7 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
             return _of_unknown(m, op, left, right)
         return _of_constants(m, op, left, right, site)
     if isinstance(left, (Sequence, Mapping)) or isinstance(right, (Sequence, Mapping)):
-        found = containers.binary(m, op, left, right, site)
+        found = joining.binary(m, op, left, right, site)
         if found is not MISSING:
             return found
     if isinstance(left, Instance) or isinstance(right, Instance):
@@ -214,7 +214,7 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
     if type(left) is External and tells_variables(op, left, right):
         return is_variable(m, op, site)
     if op in ("Is", "IsNot", "In", "NotIn"):
-        positive = _identity(m, left, right) if op in ("Is", "IsNot") else containers.contains(m, right, left, site)
+        positive = _identity(m, left, right) if op in ("Is", "IsNot") else elements.contains(m, right, left, site)
         if op in ("Is", "In"):
             return positive
         return negate(m, positive, site)
@@ -250,7 +250,7 @@ def _kind_of_truth(left: Value, right: Value) -> str:
 
 def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
     if isinstance(left, Sequence) and isinstance(right, Sequence) and left.kind == right.kind:
-        same = containers.equal(left, right) if left.exact and right.exact else None
+        same = iteration.equal(left, right) if left.exact and right.exact else None
         if same is not None:
             return same if op == "Eq" else not same
     kinds = _type_of(left), _type_of(right)

@@ -7,7 +7,7 @@ import builtins
 import functools
 from collections.abc import Callable, Iterator
 
-from autodetach.machine import containers, tensors
+from autodetach.machine import iteration, joining, tensors
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
@@ -91,7 +91,7 @@ def _range(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
 def _len(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     value = args[0] if args else None
     if isinstance(value, (Sequence, Mapping, str, bytes)):
-        return containers.length(m, value)
+        return iteration.length(m, value)
     if isinstance(value, Tensor):
         if value.shape == ():
             m.refuse(site, "`len` of a 0-dim tensor", "TypeError")
@@ -397,7 +397,7 @@ def maker_of(kind: str) -> Handler:
         if not args:
             return Sequence(kind, [], m.clock)
         if isinstance(args[0], Sequence) and kind != "set":
-            return containers.copy_of(m, args[0], kind)
+            return joining.copy_of(m, args[0], kind)
         items, exact = m.collect(args[0], site, 64)
         if kind == "set":
             hash_all(m, items, site)

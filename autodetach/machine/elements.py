@@ -1,0 +1,223 @@
+"""Elements of containers by index and key: read, written, taken away and looked for."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine import texts
+from autodetach.machine.arguments import written_at
+from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.counted_keys import counted_key, counted_place
+from autodetach.machine.graph import Site
+from autodetach.machine.implicit_calls import compare_with, hash_all
+from autodetach.machine.unknown_keys import any_of, is_known, under_its_name, unknown_key
+from autodetach.machine.values import (
+    Instance,
+    Iterable,
+    Mapping,
+    Opaque,
+    Sequence,
+    Slice,
+    Sym,
+    Value,
+    graph_in,
+    is_constant,
+    is_number,
+    key_of,
+)
+from autodetach.machine.windows import of_this_window
+
+
+def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
+    if isinstance(this, (str, bytes)):
+        return texts.subscript(m, this, index)
+    if isinstance(this, Mapping):
+        key = m.key(index)
+        if key in this.items:
+            return this.items[key][1]
+        found = under_its_name(m, this, index)
+        if found is not MISSING:
+            return found
+        found = any_of(m, this, index) if this.default is None else MISSING
+        if found is not MISSING:
+            return found
+        guess = unknown_key(m, this, index, site)
+        if this.default is not None and (guess is MISSING or isinstance(guess, Opaque)):
+            value = m.call(this.default, [], {}, site)
+            this.items[key] = (index, value)
+            return value
+        if guess is MISSING:
+            raise Raised("KeyError")
+        if not this.exact and is_known(index) and isinstance(guess, Opaque):
+            this.items[key] = (index, guess)  # a setting is the same wherever it is read
+        return guess
+    if isinstance(index, Slice):
+        return _sliced(m, this, index, site)
+    if isinstance(index, (int, bool)):
+        if -len(this.items) <= index < len(this.items):
+            return this.items[index]
+        if this.exact and not m.widening:
+            raise Raised("IndexError")
+        # One behind those that are known: each place another one.
+        return m.draw(this.items[-1], [], more=True, place=(m.key(this), index)) if this.items else m.opaque("item")
+    counted = counted_place(m, this, index)
+    if counted is not None:
+        return this.items[counted]
+    if this.items:
+        # An unknown index: the youngest element stands for any of them, but none of the places that None keeps.
+        filled = [i for i in this.items if i is not None]
+        if all(is_constant(i) for i in this.items):
+            return m.fresh()
+        return m.draw(filled[-1], this.items, place=(m.key(this), m.key(index)))
+    return m.opaque("item")
+
+
+def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
+    parts = (index.lower, index.upper, index.step)
+    if all(p is None or isinstance(p, int) for p in parts) and (this.exact or index.lower is None or index.lower < 0):
+        try:
+            items = this.items[slice(*parts)]
+        except ValueError:
+            items = list(this.items)
+        if not items and not this.exact and isinstance(index.upper, int) and index.upper < 0:
+            items = list(this.items)  # those that are known may all be among the first of many
+        window = of_this_window(m, items, site)
+        return Sequence(this.kind, window, m.clock, this.exact and len(window) == len(items))
+    # Of those that are known, the later ones stand for what is behind the first few.
+    step = index.step if isinstance(index.step, int) and index.step > 0 else None
+    is_open = isinstance(index.lower, int) and index.upper is None and index.step is step
+    behind = this.items[index.lower :: step] if is_open else []
+    return Sequence(this.kind, of_this_window(m, behind or list(this.items), site), m.clock, False)
+
+
+def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr | None, site: Site) -> None:
+    if isinstance(this, Mapping):
+        hash_all(m, [index], site)
+        known = is_known(index)
+        key = m.key(index)
+        counted = None if known or key in this.items else counted_key(m, index, site)
+        key = key if counted is None else counted
+        fresh = key not in this.items
+        if m.truncated_since(this.born) and (not known or (fresh and _goes_on(m, this, site))):
+            this.exact = False
+        if not (fresh or known or any(graph_in(value))):
+            this.cut = m.clock
+        this.items[key] = (index, value)
+        m.store(this, value, source, site, "new key" if fresh else "key")
+        return
+    if not isinstance(this, Sequence):
+        return
+    if this.kind == "tuple":
+        m.refuse(site, "assigns to an element of a tuple", "TypeError")
+    if isinstance(index, Slice):
+        items, exact = m.collect(value, site)
+        _set_slice(m, this, index, items, exact, source, site)
+        return
+    if isinstance(index, int) and -len(this.items) <= index < len(this.items):
+        _fill_place(m, this, index, value, source, site)
+    elif this.exact and isinstance(index, int) and not m.widening:
+        raise Raised("IndexError")
+    elif this.items and _is_for_numbers(this) and not (isinstance(index, Sym) and index.lo is not None):
+        # One of the many places that the number stands for; others still hold it.
+        this.items.append(value)
+        m.store(this, value, source, site, "new key")
+    elif this.items:
+        # Of an unknown place, the youngest stands for it.
+        counted = counted_place(m, this, index)
+        _fill_place(m, this, -1 if counted is None else counted, value, source, site)
+
+
+def _goes_on(m: Core, this: Mapping, site: Site) -> bool:
+    """Whether passes that are not executed put keys of their own there, as the later ones do: `index[word] = n`."""
+    if not any(p.index > 0 and not p.activation.exact and p.started > this.born for p in m.loops):
+        return False
+    node = site.node
+    place = node.target if isinstance(node, ast.AugAssign) else node
+    given = place.slice if isinstance(place, ast.Subscript) else written_at(site, 0)
+    if given is None and isinstance(node, ast.AugAssign):
+        given = node.value
+    keys = [key for key in given.keys if key is not None] if isinstance(given, ast.Dict) else [given]
+    return any(isinstance(n, ast.Name) for key in keys if key is not None for n in ast.walk(key))
+
+
+def _fill_place(m: Core, this: Sequence, at: int, value: Value, source: ast.expr | None, site: Site) -> None:
+    """Write an element; where None has kept the place for it, the list holds more than before."""
+    is_empty = this.items[at] is None
+    this.items[at] = value
+    m.store(this, value, source, site, "new key" if is_empty else "key")
+
+
+def _is_for_numbers(this: Sequence) -> bool:
+    """Whether a list was begun as many times a number (`[0] * size`)."""
+    return this.kind == "list" and not this.exact and is_number(this.items[0])
+
+
+def _set_slice(
+    m: Core, this: Sequence, index: Slice, items: list[Value], exact: bool, source: ast.expr | None, site: Site
+) -> None:
+    bounds = (index.lower, index.upper, index.step)
+    whole = index.lower is None and index.upper is None
+    if not (whole or this.exact) or not all(b is None or isinstance(b, int) for b in bounds):
+        this.exact = False
+        return
+    try:
+        this.items[slice(*bounds)] = items
+    except ValueError as error:
+        if exact:
+            raise Raised("ValueError") from error
+        this.exact = False
+        return
+    this.exact = exact
+    for item in items:
+        m.store(this, item, source, site, "extend")
+
+
+def delete(m: Core, this: Value, index: Value) -> None:
+    if isinstance(this, Mapping):
+        this.items.pop(m.key(index), None)
+    elif isinstance(this, Sequence):
+        this.dropped = m.clock
+        if isinstance(index, Slice):
+            bounds = (index.lower, index.upper, index.step)
+            if index.lower is None and index.upper is None:
+                this.items.clear()
+                this.exact = True
+            elif all(b is None or isinstance(b, int) for b in bounds) and (this.exact or index.lower is None):
+                del this.items[slice(*bounds)]
+        elif isinstance(index, int) and -len(this.items) <= index < len(this.items):
+            del this.items[index]
+
+
+def contains(m: Core, this: Value, item: Value, site: Site) -> Value:
+    if isinstance(this, Iterable) and this.name == "keys":
+        items, exact = m.collect(this, site, 64)
+        this = Sequence("list", items, 0, exact)
+    if isinstance(this, Mapping):
+        if m.key(item) in this.items:
+            return True
+        if this.exact and is_known(item) and all(is_known(key) for key, _ in this.items.values()):
+            return False
+        if this.exact and not this.items:
+            return False
+        return m.sym(("in", m.key(item), m.key(this), len(this.items)), "bool")
+    if isinstance(this, (str, bytes)) and isinstance(item, (str, bytes)):
+        try:
+            return item in this  # type: ignore[operator]
+        except TypeError:
+            return m.fresh("bool")
+    if isinstance(this, Sequence):
+        key = m.key(item)
+        if any(key_of(i) == key for i in this.items):
+            return True
+        compare_with(m, this.items, item, site)
+        if this.exact and is_known(item) and all(is_known(i) for i in this.items):
+            return False
+        if not this.items and this.exact:
+            return False
+    if isinstance(this, Instance):
+        raw = m.lookup(this, "__contains__", site)
+        if raw is not MISSING and not isinstance(raw, Opaque):
+            return m.call(raw, [item], {}, site)
+        if "#items" in this.attrs:
+            return contains(m, this.attrs["#items"], item, site)
+    return m.sym(("in", m.key(item), m.key(this)), "bool")

@@ -1,0 +1,86 @@
+"""What a loop over a container runs through, how long it is, and whether it is like another one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autodetach.machine.core import MOST_PASSES, Core
+from autodetach.machine.values import (
+    FIELD_OF_RECORD,
+    External,
+    Instance,
+    Iterable,
+    Mapping,
+    Sequence,
+    Tensor,
+    Value,
+    is_constant,
+)
+
+
+def items(m: Core, this: Value) -> Iterable:
+    if isinstance(this, (str, bytes)):
+        whole = list(this)
+        return Iterable(lambda exact: iter(whole), len(whole))
+    if isinstance(this, Mapping):
+        return Iterable(
+            lambda exact: iter([k for k, _ in list(this.items.values())]), len(this.items) if this.exact else None
+        )
+
+    def walk(exact: bool) -> Iterator[Value]:
+        i, since = 0, m.clock
+        try:
+            while i < len(this.items):  # the list may grow while it is walked
+                yield this.items[i]
+                i += 1
+        except GeneratorExit:  # a loop is cut short after some of them, which stand for all
+            if not exact:
+                m.note_drawn(this.items[: i + 1], this.items[i + 1 :], in_order=True, since=since)
+            raise
+        if not exact and not this.exact:
+            while this.items and i < MOST_PASSES:
+                yield m.draw(this.items[-1], this.items, in_order=True)
+                i += 1
+
+    listed = this.exact and (_are_leaves(this.items) or _are_fields(this.items))
+    short = this.exact or _are_parts(this.items)
+    return Iterable(walk, len(this.items) if this.exact else None, short=short, listed=listed)
+
+
+def length(m: Core, this: Value) -> Value:
+    if isinstance(this, (str, bytes)):
+        return len(this)
+    if isinstance(this, Sequence) and this.filled is not None:
+        return m.sym(("len", this.filled.key), "number", lo=0)
+    if this.exact:
+        return len(this.items)
+    # No counter of a loop, which has a value once: what is emptied is filled again.
+    return m.sym(("len", m.serial()), "number", lo=len(this.items))
+
+
+def equal(left: Sequence, right: Sequence) -> bool | None:
+    if len(left.items) != len(right.items):
+        return False
+    for a, b in zip(left.items, right.items, strict=True):
+        if not (is_constant(a) and is_constant(b)):
+            return None
+        if a != b:
+            return False
+    return True
+
+
+def _are_leaves(values: list[Value]) -> bool:
+    """Whether these are the parameters of a network, told by the first and the last one."""
+    return bool(values) and all(isinstance(v, Tensor) and v.leaf_node is not None for v in (values[0], values[-1]))
+
+
+def _are_fields(values: list[Value]) -> bool:
+    """Whether these are what `dataclasses.fields` gives: a record has as many as its class says."""
+    first = values[0] if values else None
+    return isinstance(first, Instance) and isinstance(first.cls, External) and first.cls.path == FIELD_OF_RECORD
+
+
+def _are_parts(values: list[Value]) -> bool:
+    """Whether these are the parts of one tensor with history: its graph is there before the first of them is taken."""
+    nodes = {v.node if isinstance(v, Tensor) else None for v in values}
+    return len(nodes) == 1 and None not in nodes

@@ -1,0 +1,158 @@
+"""Containers that are made of others, or take in what others hold."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.core import MISSING, Core
+from autodetach.machine.elements import set_item
+from autodetach.machine.graph import Site
+from autodetach.machine.tallies import added, is_tally
+from autodetach.machine.values import Iterable, Mapping, Opaque, Sequence, Sym, Value, is_number
+
+
+def put(
+    m: Core, this: Sequence, value: Value, element: ast.expr | None, site: Site, how: str, at: int | None = None
+) -> None:
+    this.filled = None
+    if at is None:
+        this.items.append(value)
+    else:
+        this.items.insert(at, value)
+    if m.truncated_since(this.born):
+        this.exact = False
+    if isinstance(this.maxlen, int) and len(this.items) > this.maxlen:
+        this.items.pop(-1 if at == 0 else 0)
+    m.store(this, value, element, site, how)
+
+
+def extend(m: Core, this: Sequence, value: Value, element: ast.expr | None, site: Site, at: int | None = None) -> None:
+    items, exact = m.collect(value, site)
+    elements = element.elts if isinstance(element, (ast.List, ast.Tuple, ast.Set)) else []
+    inner = elements if len(elements) == len(items) else None
+    for i, item in enumerate(items):
+        if this.kind == "set" and item in this.items:
+            continue
+        source, how = (element, "extend") if inner is None else (inner[i], "append")
+        put(m, this, item, source, site, how, at)
+    if not exact:
+        this.exact = False
+
+
+def united(m: Core, this: Sequence, others: list[Value], sources: list[ast.expr | None], site: Site) -> Sequence:
+    """`this | other`, `this.union(*others)`."""
+    made = copy_of(m, this, "set")
+    _go_on_with(m, this, made, site)
+    for other, source in zip(others, sources, strict=True):
+        extend(m, made, other, source, site)
+    return made
+
+
+def copy_of(m: Core, this: Sequence, kind: str) -> Sequence:
+    """`list(this)`, `this.copy()`."""
+    made = Sequence(kind, list(this.items), m.clock, this.exact)
+    made.copied = this
+    return made
+
+
+def adopt(m: Core, old: Sequence | Mapping, new: Sequence | Mapping) -> None:
+    """`new` holds what `old` held (`xs = xs + [x]`): what was stored there is stored here, and it is as old."""
+    olds = (old,) if old.copied is None else (old, old.copied)
+    new.born = min(new.born, *(each.born for each in olds))
+    for event in m.stored:
+        if event.container in olds:
+            event.container = new
+
+
+def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
+    if op == "Add" and isinstance(left, Sequence) and isinstance(right, Sequence):
+        result = Sequence(left.kind, [*left.items, *right.items], right.born, left.exact and right.exact)
+        _go_on_with(m, left, result, site)
+        if isinstance(site.node, (ast.BinOp, ast.AugAssign)):
+            source = site.node.right if isinstance(site.node, ast.BinOp) else site.node.value
+            _store_all(m, result, right, source, site)
+        return result
+    if op == "Add" and isinstance(left, Sequence) and isinstance(right, (Opaque, Iterable, Sym)):
+        return Sequence(left.kind, list(left.items), left.born, False)
+    if op == "Mult" and isinstance(left, Sequence) and isinstance(right, int):
+        if 0 <= right * len(left.items) <= 64:
+            return Sequence(left.kind, left.items * right, m.clock, left.exact)
+        return Sequence(left.kind, list(left.items), m.clock, False)
+    if op == "Mult" and isinstance(left, Sequence):
+        return Sequence(left.kind, list(left.items), m.clock, False)
+    if op == "Mult" and isinstance(right, Sequence):
+        return binary(m, op, right, left, site)
+    if op == "BitOr" and isinstance(left, Mapping) and isinstance(right, Mapping):
+        merged = Mapping(m.clock, left.exact and right.exact)
+        merged.items.update(left.items)
+        _go_on_with(m, left, merged, site)
+        for key, value in right.items.values():
+            set_item(m, merged, key, value, _right_of(site), site)
+        return merged
+    if op in ("Add", "Sub") and is_tally(left) and is_tally(right):
+        summed = Mapping(m.clock, left.exact)
+        summed.default = left.default
+        summed.items.update(left.items)
+        summed.items.update((m.key(k), (k, v)) for k, v in added(m, summed, op, [right], {}, site))
+        return summed
+    if op == "BitOr" and isinstance(left, Sequence) and left.kind == "set" and isinstance(right, Sequence):
+        return united(m, left, [right], [_right_of(site)], site)
+    if isinstance(left, Sequence) and left.kind == "set":
+        return Sequence("set", list(left.items), m.clock, False)
+    if isinstance(left, str) and op == "Mod":
+        return m.fresh("str")
+    if isinstance(left, Sequence) and (right is None or is_number(right)) and op in ("Add", "Sub", "Div"):
+        m.refuse(site, "adds a number to a list", "TypeError")
+    return MISSING
+
+
+def augmented(m: Core, op: str, old: Value, right: Value, site: Site) -> Value:
+    source = site.node.value if isinstance(site.node, ast.AugAssign) else None
+    if op == "Add" and isinstance(old, Sequence) and old.kind in ("list", "deque"):
+        extend(m, old, right, source, site)
+        return old
+    if op == "BitOr" and isinstance(old, Sequence) and old.kind == "set":
+        extend(m, old, right, source, site)
+        return old
+    if op in ("Add", "Sub") and is_tally(old) and is_tally(right):
+        for k, v in added(m, old, op, [right], {}, site):
+            set_item(m, old, k, v, source, site)
+        return old
+    if op == "BitOr" and isinstance(old, Mapping) and isinstance(right, Mapping):
+        for k, v in right.items.values():
+            set_item(m, old, k, v, source, site)
+        old.exact = old.exact and right.exact
+        return old
+    return MISSING
+
+
+def _go_on_with(m: Core, old: Sequence | Mapping, new: Sequence | Mapping, site: Site) -> None:
+    """`new` goes on with what `old` held, unless it only stands among the arguments of a call (`sum(xs + [x])`)."""
+    statement = m.trail[-1][0] if m.trail else None
+    value = statement.value if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)) else None
+    if value is not None and any(n is site.node for n in _outside_of_calls(value)):
+        adopt(m, old, new)
+
+
+def _outside_of_calls(value: ast.expr) -> Iterator[ast.AST]:
+    """The expressions in another one that are no argument of a call, nor a part of one."""
+    stack: list[ast.AST] = [value]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend([node.func] if isinstance(node, ast.Call) else ast.iter_child_nodes(node))
+
+
+def _right_of(site: Site) -> ast.expr | None:
+    """The right operand of an operator."""
+    node = site.node
+    return node.right if isinstance(node, ast.BinOp) else node.value if isinstance(node, ast.AugAssign) else None
+
+
+def _store_all(m: Core, result: Sequence, added: Sequence, source: ast.expr, site: Site) -> None:
+    nodes = source.elts if isinstance(source, (ast.List, ast.Tuple)) and len(source.elts) == len(added.items) else None
+    for i, item in enumerate(added.items):
+        m.store(
+            result, item, nodes[i] if nodes is not None else source, site, "append" if nodes is not None else "extend"
+        )
