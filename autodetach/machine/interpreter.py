@@ -212,9 +212,10 @@ class Machine(Statements):
             frame.cut = frame.cut or (items.length is None and not items.whole)
         elif isinstance(value, ast.Yield):
             yield None if value.value is None else self.eval(value.value, frame)
+            sent, frame.sent = frame.sent, None
             if isinstance(node, ast.Assign):
                 for target in node.targets:
-                    self.assign(target, None, frame)
+                    self.assign(target, sent, frame)
         else:
             before = len(frame.returns)
             signal = self.block([node], frame)

@@ -63,6 +63,8 @@ from autodetach.machine.values import (
 
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
 CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {"builtins.dict": Mapping, "builtins.list": Sequence}
+RESUMING = frozenset({"send", "__next__"})
+"""What goes on with a generator, as `next` does."""
 OF_ITEMS = frozenset({"__getitem__", "__setitem__", "__contains__"})
 OF_PYTHON = frozenset(
     f"builtins.{name}" for name in "dict list tuple set frozenset str bytes int float complex".split()
@@ -147,6 +149,8 @@ class Objects(Core):
         if isinstance(value, (Sequence, Mapping, str, bytes)):
             return containers.attribute(self, value, name)
         if isinstance(value, Iterable):
+            if name in RESUMING and value.frame is not None and value.once:
+                return Native(name, lambda args, kwargs, s: self._resumed(value, args, s), value)
             return value.attrs.get(name, MISSING)
         if isinstance(value, Property) and name in ("setter", "getter", "deleter"):
             return self._property_part(value, name)
@@ -173,6 +177,12 @@ class Objects(Core):
             value.attrs[name] = fresh
             return fresh
         return self.opaque(name)
+
+    def _resumed(self, generator: Iterable, args: list[Value], site: Site) -> Value:
+        """`generator.send(value)`: what it yields next, with the value in the place of the `yield` before."""
+        if generator.frame is not None:
+            generator.frame.sent = args[0] if args else None
+        return self.call(External("builtins.next"), [generator], {}, site)
 
     def _property_part(self, value: Property, name: str) -> Native:
         """`@x.setter` and its kin, as decorators."""

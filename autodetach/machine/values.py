@@ -188,7 +188,7 @@ class Mapping:
 class Frame:
     """The names of a module, class body, function call or comprehension; which way its unknown tests `went`.
 
-    That of a generator whose loops begin no more passes is `ending`.
+    That of a generator whose loops begin no more passes is `ending`; `sent` is what its `yield` gives next.
     """
 
     __slots__ = (
@@ -203,6 +203,7 @@ class Frame:
         "outer",
         "qualname",
         "returns",
+        "sent",
         "started",
         "this",
         "top",
@@ -224,6 +225,7 @@ class Frame:
         self.activations = 0
         self.cut = False
         self.ending = False
+        self.sent: Value = None
         self.went: dict[object, bool] = {}
 
 
