@@ -70,6 +70,7 @@ ORDER = (
     "machine.frameworks machine.transforms",
     "machine.library_objects",
     "machine.torch_library",
+    "machine.parameter_classes",
     "machine.objects",
     "machine.operators",
     "machine.last_pass",

@@ -14,6 +14,7 @@ from autodetach.machine import (
     library_objects,
     object_arrays,
     options,
+    parameter_classes,
     python_builtins,
     records,
     standard_library,
@@ -241,6 +242,8 @@ class Objects(Core):
                 found = library_objects.instance_attribute(self, this, path, name, site)
                 if found is not MISSING:
                     return found
+        if name == "__new__" and parameter_classes.makes_parameter(this):
+            return Native(name, lambda args, kwargs, s: self.call(parameter_classes.PARAMETER, args[1:], kwargs, s))
         if name in ("__init__", "__new__", "__init_subclass__", "__setattr__", "__getattr__", "__enter__", "__exit__"):
             return Native(name, lambda args, kwargs, s: self._super_init(this, name, args, kwargs, s))
         return self.opaque(name)
@@ -514,9 +517,12 @@ class Objects(Core):
             frame.this = bound[names[0]]
 
     def instantiate(self, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        raw = self.class_attribute(cls, "__init__")
+        if parameter_classes.makes_parameter(cls):
+            new = self.class_attribute(cls, "__new__")
+            return parameter_classes.parameter_of(self, cls, new, raw, args, kwargs, site)
         this = Instance(cls, self.serial(), self.clock)
         this.open = is_open(cls)
-        raw = self.class_attribute(cls, "__init__")
         if raw is not MISSING:
             self.call(self.bind(raw, this, site), args, kwargs, site)
         elif records.is_record(cls):
