@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.core import MOST_PASSES, Core
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.values import (
     FIELD_OF_RECORD,
     External,
@@ -42,7 +43,7 @@ def items(m: Core, this: Value) -> Iterable:
                 yield m.draw(this.items[-1], this.items, in_order=True)
                 i += 1
 
-    listed = this.exact and (_are_leaves(this.items) or _are_fields(this.items))
+    listed = this.exact and (_are_leaves(this.items) or _are_modules(this.items) or _are_fields(this.items))
     short = this.exact or _are_parts(this.items)
     return Iterable(walk, len(this.items) if this.exact else None, short=short, listed=listed)
 
@@ -72,6 +73,11 @@ def equal(left: Sequence, right: Sequence) -> bool | None:
 def _are_leaves(values: list[Value]) -> bool:
     """Whether these are the parameters of a network, told by the first and the last one."""
     return bool(values) and all(isinstance(v, Tensor) and v.leaf_node is not None for v in (values[0], values[-1]))
+
+
+def _are_modules(values: list[Value]) -> bool:
+    """Whether these are parts of a network, as `[m for m in net.modules() if hasattr(m, "reset")]`, told likewise."""
+    return bool(values) and is_module(values[0]) and is_module(values[-1])
 
 
 def _are_fields(values: list[Value]) -> bool:
