@@ -106,8 +106,8 @@ def _is_part_of_another(d: Differentiation) -> bool:
 
 
 def _may_share(run: Run, d: Differentiation) -> bool:
-    """Whether a later differentiation of the same pass begins, as this one, at something of which nothing is known."""
-    return _is_of_unknown(d) and any(
+    """Whether a later differentiation of the same pass begins at something of which nothing is known."""
+    return any(
         other.number > d.number and within(other.loops, d.loops) and _is_of_unknown(other)
         for other in run.machine.differentiations
     )
