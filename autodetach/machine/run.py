@@ -54,8 +54,8 @@ class Stop:
 class Run:
     """One path through the program, and what the machine saw on it; `fuel` is what it was given.
 
-    `called` are the functions that the program has called by itself, by their qualified names. `stopped_by` is the
-    name of the error that ended it, if there is a `stop`.
+    `called` are the functions that the program, or an entry point, has called by itself, by their qualified names.
+    `stopped_by` is the name of the error that ended it, if there is a `stop`.
     """
 
     policy: Policy
@@ -129,7 +129,7 @@ class Analysis:
 
     @property
     def called(self) -> frozenset[str]:
-        """The functions that the program calls by itself on its default path."""
+        """The functions that the program, or an entry point, calls by itself on its default path."""
         return self.runs[0].called
 
     @property
@@ -329,6 +329,7 @@ def run_once(
         elsewhere = called if policy.flips else frozenset()
         calls = Calls(once=elsewhere | not_reached(machine, reach)) if run.stopped_by else Calls(in_view=elsewhere)
         run_entries(run, reach, calls)
+        run.called = frozenset(f.qualname for f in functions_of(machine) if f.called) - frozenset(run.entries)
     except OutOfFuel:
         run.finished = False
     except RecursionError:
@@ -339,8 +340,8 @@ def run_once(
 class Paths:
     """Runs of one program. With `apart`, what others cannot notice is run again by itself.
 
-    What the program calls on its default path, and on another does not, nobody calls there: how often, and what it is
-    given, is in view. `called` are those functions, where the default path has been run already.
+    What is called on the default path, and on another is not, nobody calls there: how often, what it is given, and
+    whether gradients are on, is in view. `called` are those functions, where the default path has been run already.
     """
 
     def __init__(

@@ -199,7 +199,7 @@ def paths_of(text: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             except Spoilt:
                 alone.pop()
                 return alone
-        assert shown(found) == shown(whole(tree, policy, FUEL_PER_RUN)), policy
+        assert shown(found) == shown(whole(tree, policy, FUEL_PER_RUN, called=default.called)), policy
     assert shown(default) == shown(whole(tree, Policy(), FUEL_PER_RUN))
     return alone
 
