@@ -35,7 +35,8 @@ def step_moved_behind_look(program: Program, run: Run, by: Differentiation, chan
     moved = [step, *(s for s in over[:-1] if _steps(s))]
     left = [s for s in over if s not in moved]
     earlier = {d for n in by.walked if not n.leaf for d in n.walked_by if d.number < by.number and d.kind != "grad"}
-    retains = tuple(SetKeyword(d.call, "retain_graph", "True") for d in earlier if not d.retain)
+    freeing = sorted((d for d in earlier if not d.retain), key=lambda d: d.number)
+    retains = tuple(SetKeyword(d.call, "retain_graph", "True") for d in freeing)
     yield Candidate(
         f"move {listed(moved)} behind `{_head(look)}`",
         (MoveStatements(tuple(moved), look, before=False), *retains),

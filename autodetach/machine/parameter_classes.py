@@ -12,6 +12,7 @@ MAKING = frozenset({"__new__", "__init__"})
 
 
 def makes_parameter(cls: Value) -> bool:
+    """Whether a class derives from `torch.nn.Parameter`."""
     return isinstance(cls, Class) and any(
         path.startswith("torch.nn.") and path.endswith(".Parameter") for path in library_bases(cls)
     )
@@ -20,7 +21,7 @@ def makes_parameter(cls: Value) -> bool:
 def parameter_of(
     m: Core, cls: Class, new: Value, init: Value, args: list[Value], kwargs: dict[str, Value], site: Site
 ) -> Value:
-    """What a call of the class makes, with its `__new__` and its `__init__`, or MISSING where these are not in view."""
+    """What a call of the class makes; `new` and `init` are its `__new__` and `__init__`, MISSING if it has none."""
     if new is MISSING:
         made = m.call(PARAMETER, args, kwargs, site)
     else:

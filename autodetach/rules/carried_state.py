@@ -35,7 +35,8 @@ so does a sum that nothing ever sets back to its zero, and what another loop cal
 `reset(net)`, is called in this one too: unsafe.
 
 ## When it stays silent
-When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it.
+When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
+nothing differentiates it, also when a test in its loop has it begin anew now and then, as `if done:` does.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html
