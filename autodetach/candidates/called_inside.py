@@ -84,18 +84,31 @@ def of_the_same_object(program: Program, statement: ast.stmt, anchor: ast.stmt) 
 
 
 def is_of_another_class(program: Program, mention: ast.Attribute, goal: ast.AST) -> bool:
-    """Whether it is `self.places` in a class that has nothing to do with the other classes of its file."""
+    """Whether it is `self.places` in a class of which no object is one of the class around `goal`, too."""
     method = program.scope(mention)
     cls = program.parents.get(method)
     if not isinstance(method, ast.FunctionDef) or not isinstance(cls, ast.ClassDef) or cls in program.enclosing(goal):
         return False
     if not isinstance(mention.value, ast.Name) or mention.value.id not in {a.arg for a in method.args.args[:1]}:
         return False
-    classes = {n for n in ast.walk(program.file_of(cls)) if isinstance(n, ast.ClassDef)}
-    names = {c.name for c in classes}
-    own = {n.id for base in cls.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
-    others = {n.id for c in classes for base in c.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
-    return not own & names and cls.name not in others
+    own = {around.name for around in program.enclosing(goal) if isinstance(around, ast.ClassDef)}
+    return not any(cls.name in line and own & line for line in _lines_of_descent(program.file_of(cls)))
+
+
+def _lines_of_descent(tree: ast.AST) -> Iterator[set[str]]:
+    """Of each class of a file: its name, and those of all classes in the file that it derives from."""
+    bases = {
+        c.name: {n.id for base in c.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
+        for c in ast.walk(tree)
+        if isinstance(c, ast.ClassDef)
+    }
+    for name in bases:
+        line, pending = {name}, [name]
+        while pending:
+            further = bases.get(pending.pop(), set()) - line
+            line |= further
+            pending += further
+        yield line
 
 
 def _doubt(program: Program, run: Run, call: ast.stmt, doubt: str | None) -> str | None:
