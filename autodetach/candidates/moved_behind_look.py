@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.moved_steps import READ, steps_are_read
+from autodetach.candidates.moved_steps import READ, calls_method, steps_are_read
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, call_of, listed, text
+from autodetach.view.program import Program, listed, text
 
 AGAIN = "the loss may be meant to be computed again behind the step, for the gradient there"
 
@@ -32,7 +32,7 @@ def step_moved_behind_look(program: Program, run: Run, by: Differentiation, chan
     if look is None:
         return
     over = behind[: behind.index(look) + 1]
-    moved = [step, *(s for s in over[:-1] if _steps(s))]
+    moved = [step, *(s for s in over[:-1] if calls_method(s, "step"))]
     left = [s for s in over if s not in moved]
     earlier = {d for n in by.walked if not n.leaf for d in n.walked_by if d.number < by.number and d.kind != "grad"}
     freeing = sorted((d for d in earlier if not d.retain), key=lambda d: d.number)
@@ -42,11 +42,6 @@ def step_moved_behind_look(program: Program, run: Run, by: Differentiation, chan
         (MoveStatements(tuple(moved), look, before=False), *retains),
         READ if steps_are_read(run, moved, left, by) else AGAIN,
     )
-
-
-def _steps(statement: ast.stmt) -> bool:
-    call = call_of(statement)
-    return call is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "step"
 
 
 def _head(statement: ast.stmt) -> str:

@@ -226,8 +226,13 @@ def _zeroed(block: Block, at: int, stepping: set[ast.stmt]) -> int:
 
 
 def _is_zeroing(statement: ast.stmt) -> bool:
+    return calls_method(statement, "zero_grad")
+
+
+def calls_method(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement does nothing but call a method of this name, of whatever object."""
     call = call_of(statement)
-    return call is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "zero_grad"
+    return call is not None and isinstance(call.func, ast.Attribute) and call.func.attr == name
 
 
 def _holds(program: Program, statement: ast.stmt, site: Site) -> bool:

@@ -82,7 +82,7 @@ def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
 def linked_nodes(run: Run) -> Iterator[Node]:
     """What links a chain to that of an earlier pass, one node for each place: whoever differentiates it."""
     done: set[tuple[Activation, ast.AST]] = set()
-    places = _by_place(run)
+    places = _by_place(run) if run.machine.crossings else {}
     for crossing in run.machine.crossings:
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
         key = (activation, child.site.node)

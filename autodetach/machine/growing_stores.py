@@ -205,7 +205,7 @@ def _is_begun_again(events: list[Stored], loop: ast.AST | None) -> bool:
             filled.setdefault(now.activation, {}).setdefault(now.index, set()).add(id(event.container))
     emptied = {p.activation for e in events for p in e.loops if p.activation.number not in e.held}
     return any(
-        len(passes) > 1 and (around in emptied or set.intersection(*passes.values()) == set())
+        len(passes) > 1 and (around in emptied or not set.intersection(*passes.values()))
         for around, passes in filled.items()
     )
 

@@ -25,9 +25,8 @@ class Policy(NamedTuple):
     """A path: for each test that departs from its default, the way it goes.
 
     "other": in every pass; "once": in all but the second; "later": only after the first one; "after": only in the first
-    two. What is
-    true but in every k-th pass (see `is_usual`) goes the other way in each third pass, or "later" in each second.
-    What is true in every k-th pass is so "later" in each second one: windows of two passes.
+    two. What is true but in every k-th pass (see `is_usual`) goes the other way in each third pass, or "later" in each
+    second. What is true in every k-th pass is so "later" in each second one: windows of two passes.
     """
 
     flips: tuple[tuple[TestKey, str], ...] = ()

@@ -129,7 +129,7 @@ def _as_dict(copied: Handler | None) -> Handler:
     """`asdict`, by which all else in it is `copied`."""
 
     def convert(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-        made = _converted(m, args[0] if args else None, copied, site, _mapping_of)
+        made = _converted(m, args[0] if args else None, copied, site, as_mapping)
         return m.call(kwargs["dict_factory"], [made], {}, site) if "dict_factory" in kwargs else made
 
     return convert
@@ -140,10 +140,6 @@ def _as_tuple(copied: Handler | None) -> Handler:
         return _converted(m, args[0] if args else None, copied, site, _tuple_of)
 
     return convert
-
-
-def _mapping_of(m: Core, this: Instance, names: list[str]) -> Value:
-    return as_mapping(m, this, names)
 
 
 def _tuple_of(m: Core, this: Instance, names: list[str]) -> Value:

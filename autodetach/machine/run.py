@@ -337,6 +337,15 @@ def run_once(
     return run
 
 
+def run_again(analysis: Analysis, policy: Policy, watch: Callable[[Machine, Pass], None] | None = None) -> Run:
+    """A path of an analysed program, run once more, or beside those that were; it is kept among the replays."""
+    again = run_once(
+        analysis.tree, policy, FUEL_PER_RUN, watch, analysis.project, analysis.evidence, called=analysis.called
+    )
+    analysis.replays.append(again)
+    return again
+
+
 class Paths:
     """Runs of one program. With `apart`, what others cannot notice is run again by itself.
 
@@ -419,4 +428,4 @@ def watched(run: Run, entry: Entry) -> None:
     run.entries += entry() if run.apart is None else run.apart.run(entry)
 
 
-__all__ = ["Analysis", "Decision", "Run", "TestKey", "analyse", "run_once"]
+__all__ = ["Analysis", "Decision", "Run", "TestKey", "analyse", "run_again", "run_once"]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from autodetach.machine.graph import ancestors, pass_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.oracle import Policy, TestKey
-from autodetach.machine.run import FUEL_PER_RUN, Run, run_once
+from autodetach.machine.run import Run, run_again
 from autodetach.view.program import Program
 
 
@@ -39,13 +39,8 @@ def _varies(run: Run, key: TestKey) -> bool:
 
 def _once_by_default(program: Program, run: Run, key: TestKey) -> Run:
     """The path on which a test that was turned goes its usual way in the second pass, and in no other."""
-    analysis = program.analysis
     policy = Policy(tuple((test, "once" if test == key else how) for test, how in run.policy.flips))
-    again = run_once(
-        program.tree, policy, FUEL_PER_RUN, None, analysis.project, analysis.evidence, called=analysis.called
-    )
-    analysis.replays.append(again)
-    return again
+    return run_again(program.analysis, policy)
 
 
 def _is_cut(run: Run, place: ast.AST, loop: ast.AST | None) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from autodetach.machine.graph import Activation, Differentiation, Pass
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.run import FUEL_PER_RUN, Run, run_once
+from autodetach.machine.run import Run, run_again
 from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.view.program import Program
 
@@ -53,11 +53,7 @@ def replay(program: Program, run: Run, activation: Activation, index: int) -> Re
         if current.activation.number == activation.number and current.index == index:
             _note(machine, current, holders, kept)
 
-    analysis = program.analysis
-    again = run_once(
-        program.tree, run.policy, FUEL_PER_RUN, watch, analysis.project, analysis.evidence, called=analysis.called
-    )
-    analysis.replays.append(again)
+    again = run_again(program.analysis, run.policy, watch)
     return Replay(again.machine, holders, kept)
 
 
