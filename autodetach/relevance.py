@@ -5,15 +5,15 @@ The argument, which the tests hold against the machine:
 1. Every rule speaks of a differentiation (AD103, AD2xx, AD3xx), of a value with history (AD101, AD102, AD302, AD402),
    of `.data` of a scalar (AD401) or of a read of `.grad` (AD303).
 2. The machine differentiates where something called `backward` or `manual_backward` is called, where `grad` of
-   `torch.autograd` is, and for what a `training_step` returns; nowhere else.
+   `torch.autograd` is, and for what a `training_step` returns; nowhere else. The `grad` of a tensor is only read.
 3. History begins at a leaf, or at a differentiation. The machine makes a leaf for `requires_grad` in any form, for
    `Variable`, for what `torch.nn` has, for a class with a base of `torch.nn` or called `...Module`, and for an object
-   that is seen to be a module since one of `EVIDENCE` is asked of it; nowhere else.
+   that is seen to be a module since one of `EVIDENCE` is called of it; nowhere else.
 4. It learns each of these names from a name, an attribute, a keyword or a string of the program, that is of the file or
    of what it imports, directly or not. So a program without any of these words has no finding.
 
 `in_bytes` looks for the words anywhere; `in_tree` only where they are evaluated: not in comments, docstrings,
-annotations, the classes of an `isinstance`, nor where a method is only defined.
+annotations, the classes of an `isinstance`, nor where a method is only defined, or looked at where it had to be called.
 """
 
 from __future__ import annotations
@@ -21,16 +21,27 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Protocol, TypeGuard
+from typing import Protocol
 
-from autodetach.machine.words import BY_STRING, DIFFERENTIATIONS, EVIDENCE, TESTS, words_in
+from autodetach.machine.words import (
+    BY_STRING,
+    DIFFERENTIATIONS,
+    EVIDENCE,
+    IN_FRONT,
+    TESTS,
+    grad_of,
+    owner_of,
+    reached,
+    words_in,
+)
 
 MAX_FILES = 200
 
 _WORDS = re.compile(
-    rb"backward|training_step|requires_grad|Variable|Module|\bnn\b|\bgrad\b"
-    rb"|\b(?:parameters|named_parameters|train|eval|state_dict|load_state_dict|modules|named_modules|children|named_children)\b"
-    rb"|\bdata\b[\s)\\]*[\[.#]"
+    rb"backward|training_step|requires_grad|Variable|Module|\bnn\b|autograd"
+    rb"|[.'\"][\s\\]*(?:parameters|named_parameters|train|eval|state_dict|load_state_dict|modules|named_modules|children"
+    rb"|named_children)\b(?![\s\\]*[.\[:=])"
+    rb"|\.[\s\\]*data\b[\s)\\]*[\[#]"
 )
 _OTHERS = re.compile(
     rb"^[ \t]*(?:import|from)[ \t]+(?:caffe|chainer|dynet|jax|mindspore|mxnet|nnabla|paddle|tensorflow|tinygrad)\b",
@@ -45,8 +56,8 @@ _NAME = re.compile(rb"[.\w]+")
 _JOINED = re.compile(rb"\\\r?\n")
 
 _LEAVES = frozenset({"requires_grad", "requires_grad_", "Variable"})
-_SAYING = DIFFERENTIATIONS | _LEAVES | EVIDENCE | {"grad"}
-_IMPORTED = frozenset({"backward", "grad", "Variable"})
+_SAYING = DIFFERENTIATIONS | _LEAVES | EVIDENCE
+_IMPORTED = frozenset({"backward", "Variable"})
 
 
 def may_matter(raw: bytes) -> bool:
@@ -134,8 +145,9 @@ class _Look:
 
     def __init__(self, modules: frozenset[str]) -> None:
         self._modules = (modules - {"Module"}) | {"Parameter"}
-        # What is imported from `torch.nn`; what is named otherwise than in front of a dot; what classes derive from.
-        self._from_nn: set[str] = {"nn"}
+        # What is imported from `torch.nn`, or is called `autograd`; what is named otherwise than in front of a dot, or
+        # in front of `grad`; what classes derive from.
+        self._from_torch: set[str] = set(IN_FRONT)
         self._named: set[str] = set()
         self._bases: set[str] = set()
         # Strings that are names of what matters, which count where something looks attributes up by strings.
@@ -175,15 +187,14 @@ class _Look:
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TESTS:
                 stack += node.args[:1]
             elif isinstance(node, ast.Attribute):
-                # What stands in front of a dot is not handed on: of `torch.nn.functional` the last word counts.
-                owner = node.value.value if _is_nn(node.value) else node.value
+                owner = owner_of(node)
                 if not isinstance(owner, ast.Name):
                     stack.append(owner)
             elif not isinstance(node, (ast.Name, ast.Constant)):
-                stack += ast.iter_child_nodes(node)
+                stack += reached(node)
         return (
-            not self._named.isdisjoint(self._from_nn)
-            or not self._bases.isdisjoint(self._from_nn)
+            not self._named.isdisjoint(self._from_torch)
+            or not self._bases.isdisjoint(self._from_torch)
             or (self.strings and not self._named.isdisjoint(BY_STRING))
         )
 
@@ -195,11 +206,13 @@ class _Look:
         word = node.attr
         if word == "modules" and isinstance(node.value, ast.Name) and node.value.id == "sys":
             return False
-        if word in ("nn", "methodcaller", "attrgetter"):
+        if word in ("nn", "autograd", "methodcaller", "attrgetter"):
             self._named.add(word)
+        if word == "grad":
+            self._named.add(grad_of(node))
         if word == "requires_grad":
             return not isinstance(node.ctx, ast.Load)
-        return word in _SAYING or word in self._modules
+        return (word in _SAYING and isinstance(node.ctx, ast.Load)) or word in self._modules
 
     def _constant(self, node: ast.Constant) -> bool:
         if isinstance(node.value, str) and (node.value in _SAYING or node.value in self._modules):
@@ -218,12 +231,14 @@ class _Look:
                 return True
             if alias.asname is not None and (alias.name in self._modules or "Module" in alias.name):
                 return True
-            if "nn" in parts or alias.name == "nn":
-                self._from_nn.add(alias.asname or alias.name)
+            if "nn" in parts or alias.name in IN_FRONT or (alias.name == "grad" and "autograd" in parts):
+                self._from_torch.add(alias.asname or alias.name)
         return False
 
     def _import(self, node: ast.Import) -> None:
-        self._from_nn.update(a.asname for a in node.names if a.asname is not None and "nn" in a.name.split("."))
+        self._from_torch.update(
+            a.asname for a in node.names if a.asname is not None and not IN_FRONT.isdisjoint(a.name.split("."))
+        )
 
     def _subscript(self, node: ast.Subscript) -> bool:
         return isinstance(node.value, ast.Attribute) and node.value.attr == "data"
@@ -236,10 +251,6 @@ class _Look:
         words = {word for base in (*node.bases, *node.keywords) for word in words_in(base)}
         self._bases |= words
         return any("Module" in word for word in words)
-
-
-def _is_nn(node: ast.expr) -> TypeGuard[ast.Attribute]:
-    return isinstance(node, ast.Attribute) and node.attr == "nn"
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -30,6 +30,7 @@ ORDER = (
     "incremental.follow",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
+    "machine.children",
     "machine.spelling machine.words machine.quiet machine.generators",
     "machine.replacing",
     "machine.delays",
@@ -37,7 +38,8 @@ ORDER = (
     "machine.evidence",
     "machine.torch_operations machine.torch_modules",
     "machine.mentions",
-    "machine.reach machine.beginnings",
+    "machine.reach machine.word_places",
+    "machine.beginnings",
     "machine.torch_semantics",
     "machine.likeness",
     "machine.values",

@@ -53,7 +53,11 @@ def test_no_finding_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         "getattr(loss, 'backward')()",
         "pool.map(loss.backward, xs)",
         "torch.autograd.grad(y, x)",
-        "from torch.autograd import grad as derivative",
+        "from torch.autograd import grad as derivative\nderivative(y, x)",
+        "from torch import autograd\ngetattr(autograd, 'grad')(y, x)",
+        "from torch import autograd as A\nA.grad(y, x)",
+        "import torch.autograd as A\nask = A.grad",
+        "derive = torch.autograd\nderive.grad(y, x)",
         "from torch.autograd import backward as go",
         "class A:\n    def training_step(self, x):\n        return x",
         "torch.zeros(3, requires_grad=True)",
@@ -82,14 +86,12 @@ def test_no_finding_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         "getattr(model, 'eval')()",
         "x.data[0]",
         "(x.data)[0]",
-        "x.data.item()",
-        "w = w - x.grad",
     ],
 )
 def test_what_matters(code: str) -> None:
     whole = f"import torch\n{code}\n"
     assert in_bytes(whole.encode())
-    assert in_tree(ast.parse(whole)) or ".data.item" in code
+    assert in_tree(ast.parse(whole))
 
 
 @pytest.mark.parametrize(
@@ -102,8 +104,14 @@ def test_what_matters(code: str) -> None:
         "# loss.backward()",
         "class F:\n    @staticmethod\n    def backward(ctx, g):\n        return g",
         "torch.zeros(3, requires_grad=False)",
-        "sys.modules['x']",
+        "f(sys.modules)",
         "import torch.nn as N\ndef f(x: N.Linear): ...",
+        "if x.train: names = [p.name for p in signature.parameters]",
+        "n = len(signature.parameters)",
+        "(self.train) = 3",
+        "w = w - p.grad  # as autograd has it",
+        "torch.autograd.profiler.profile()",
+        "torch.nn.modules.utils._pair(3)",
     ],
 )
 def test_what_is_said_and_not_evaluated(code: str) -> None:
@@ -114,6 +122,7 @@ def test_what_is_said_and_not_evaluated(code: str) -> None:
 
 def test_what_is_not_said_at_all() -> None:
     assert not in_bytes(b"import torch\nretrain = evaluate = gradient = mnn = metadata = torch.zeros(3)\n")
+    assert not in_bytes(b"import torch\nfor p in signature.parameters: x = node.children[0], w.data.shape, w.grad\n")
 
 
 def test_the_words_are_those_of_the_machine() -> None:

@@ -14,20 +14,18 @@ import ast
 from collections.abc import Collection, Container, Iterator, Mapping
 from typing import NamedTuple
 
-from autodetach.machine.mentions import CLASSES, SAYING, Import, bound_by, file_of, mentioned
+from autodetach.machine.mentions import Import, bound_by, file_of, mentioned
 from autodetach.machine.oracle import TestKey
 from autodetach.machine.project import Module, Project
-from autodetach.machine.words import TESTS
+from autodetach.machine.word_places import word_places
 
 MODULE = "<module>"
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-_CONDITIONAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
 
 
 class Leads:
     """Whether a test can lead to a beginning of history in a program, of which these statements were executed."""
 
-    def __init__(self, tree: ast.Module, project: Project | None, executed: Container[ast.stmt]) -> None:
+    def __init__(self, tree: ast.Module, project: Project | None, executed: Container[ast.AST]) -> None:
         modules = [] if project is None else project.modules
         others = LeftOut() if project is None else left_out(project)
         self._all = False
@@ -128,7 +126,7 @@ def _paths(
 
 def not_passed(
     tree: ast.Module,
-    executed: Container[ast.stmt],
+    executed: Container[ast.AST],
     others: LeftOut = LeftOut(),  # noqa: B008 - it is frozen
 ) -> set[str] | None:
     """The functions and classes of a file in which history may begin at a place that was not surely run.
@@ -140,88 +138,10 @@ def not_passed(
         return None
     names = mentions.names_that_matter(others.names)
     found: set[str] = set()
-    pending: list[tuple[ast.AST, tuple[str, ...]]] = [(statement, ()) for statement in tree.body]
-    while pending:
-        node, around = pending.pop()
-        if isinstance(node, (ast.stmt, ast.match_case)):
-            passed = node in executed
-            is_clear = all(_is_passed(inner, names, others.names, passed=passed) for inner in _evaluated_by(node))
-            if not is_clear or (node in others.statements and not passed):
-                found.update(around or (MODULE,))
-        if isinstance(node, _DEFINITIONS):
-            around = (*around, node.name)
-        pending += ((inner, around) for inner in ast.iter_child_nodes(node) if not isinstance(inner, ast.expr))
+    for place in word_places(tree):
+        may_begin = place.always or place.perhaps.begin(names, others.names)
+        if not may_begin and place.statement not in executed:
+            may_begin = place.sure.begin(names, others.names) or place.statement in others.statements
+        if may_begin:
+            found.update(place.around or (MODULE,))
     return found
-
-
-def _evaluated_by(statement: ast.AST) -> Iterator[ast.expr]:
-    """The expressions that running a statement evaluates, without those of statements in it."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        yield from statement.decorator_list
-        yield from statement.args.defaults
-        yield from (default for default in statement.args.kw_defaults if default is not None)
-    elif isinstance(statement, ast.ClassDef):
-        yield from (*statement.bases, *(keyword.value for keyword in statement.keywords), *statement.decorator_list)
-    elif isinstance(statement, ast.AnnAssign):
-        yield statement.target
-        if statement.value is not None:
-            yield statement.value
-    elif isinstance(statement, (ast.With, ast.AsyncWith)):
-        for item in statement.items:
-            yield item.context_expr
-            if item.optional_vars is not None:
-                yield item.optional_vars
-    elif isinstance(statement, ast.stmt):
-        yield from (node for node in ast.iter_child_nodes(statement) if isinstance(node, ast.expr))
-    elif isinstance(statement, ast.match_case) and statement.guard is not None:
-        yield statement.guard
-
-
-def _is_passed(expression: ast.expr, names: set[str], others: Collection[str], *, passed: bool) -> bool:
-    """Whether history begins nowhere in an expression, or only where the machine was, if it has `passed` the whole."""
-    pending: list[tuple[ast.AST, bool]] = [(expression, passed)]
-    while pending:
-        node, sure = pending.pop()
-        if isinstance(node, ast.Name):
-            if node.id in names and not sure:
-                return False
-            continue
-        if isinstance(node, ast.Attribute):
-            word = node.attr
-            if word == "requires_grad" and not isinstance(node.ctx, ast.Load):
-                return False  # it depends on the value
-            if word == "requires_grad_" or ((word in SAYING or word in CLASSES) and not sure):
-                return False
-            owner: ast.expr = node.value
-            while isinstance(owner, ast.Attribute) and owner.attr == "nn":
-                owner = owner.value
-            if not isinstance(owner, ast.Name):
-                pending.append((owner, sure))
-            elif owner.id in others and not sure:
-                return False
-            continue
-        if isinstance(node, ast.Constant):
-            if node.value == "requires_grad":
-                return False
-            continue
-        if isinstance(node, ast.keyword) and node.arg == "requires_grad":
-            if not isinstance(node.value, ast.Constant):
-                return False
-            if node.value.value is not False and not sure:
-                return False
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TESTS:
-            pending += ((argument, sure) for argument in node.args[:1])
-            continue
-        first = _first(node) if isinstance(node, _CONDITIONAL) else None
-        for child in ast.iter_child_nodes(node):
-            pending.append((child, sure and (first is None or child is first)))
-    return True
-
-
-def _first(node: ast.AST) -> ast.AST:
-    """What is evaluated in any case of an expression that may skip the rest."""
-    if isinstance(node, ast.IfExp):
-        return node.test
-    if isinstance(node, ast.BoolOp):
-        return node.values[0]
-    return node  # nothing

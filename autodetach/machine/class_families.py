@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from autodetach.machine.children import children_of
 from autodetach.machine.spelling import last_word
 
 
@@ -13,7 +14,7 @@ class Families:
 
     def __init__(self, trees: Iterable[ast.Module]) -> None:
         self._above: dict[str, str] = {}
-        classes = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+        classes = [cls for tree in trees for cls in _classes_in(tree)]
         names = {cls.name for cls in classes}
         for cls in classes:
             for base in cls.bases:
@@ -26,3 +27,18 @@ class Families:
         while self._above.get(name, name) != name:
             name = self._above[name]
         return name
+
+
+def _classes_in(tree: ast.Module) -> list[ast.ClassDef]:
+    """All classes of a file; kept with the tree."""
+    known: list[ast.ClassDef] | None = getattr(tree, "_classes", None)
+    if known is None:
+        known, pending = [], list[ast.AST]([tree])
+        while pending:
+            for node in children_of(pending.pop()):
+                if isinstance(node, ast.ClassDef):
+                    known.append(node)
+                if not isinstance(node, ast.expr):
+                    pending.append(node)
+        setattr(tree, "_classes", known)  # noqa: B010 - syntax trees have no such field
+    return known

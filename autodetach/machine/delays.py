@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from autodetach.machine.children import children_of
 from autodetach.machine.spelling import is_dotted, spelled
 
 MAX_DELAY = 4
@@ -80,7 +81,7 @@ def _read(expressions: list[ast.expr], held: Sources) -> frozenset[str]:
             continue
         if name:
             found.add(name)
-        pending += ast.iter_child_nodes(node)
+        pending += children_of(node)
     return frozenset(found)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import children_of
+
 SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
 
 
@@ -44,5 +46,5 @@ def _yields(statement: ast.AST) -> bool:
         if kind is ast.Yield or kind is ast.YieldFrom:
             return True
         if kind not in SCOPES and kind is not ast.Name and kind is not ast.Constant:
-            pending.extend(ast.iter_child_nodes(node))
+            pending += children_of(node)
     return False

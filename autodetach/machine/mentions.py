@@ -8,9 +8,19 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from autodetach.machine.torch_modules import MODULES
-from autodetach.machine.words import BY_STRING, DIFFERENTIATIONS, EVIDENCE, TESTS, words_in
+from autodetach.machine.words import (
+    BY_STRING,
+    DIFFERENTIATIONS,
+    EVIDENCE,
+    IN_FRONT,
+    TESTS,
+    grad_of,
+    owner_of,
+    reached,
+    words_in,
+)
 
-SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "grad", "data"}
+SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "data"}
 """Attributes at which history may begin, or be walked."""
 CLASSES = frozenset(MODULES) - {"Module"} | {"Parameter"}
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -87,7 +97,7 @@ class Mentions:
 
         A class of modules whose `forward` is not in view begins a history where an object of it is called.
         """
-        found = {"Variable", "nn", *CLASSES, *self.aliases, *others}
+        found = {"Variable", *IN_FRONT, *CLASSES, *self.aliases, *others}
         if self.strings:
             found |= BY_STRING  # somewhere they may be looked up by that name
         waiting = self.bases
@@ -156,26 +166,30 @@ class _Walk:
                 around = special(self, at, around, evaluated)
                 if around is _DONE:
                     continue
-            for name in at._fields:
-                value = getattr(at, name, None)
-                if isinstance(value, list):
-                    pending += [(item, around, evaluated) for item in value if isinstance(item, ast.AST)]
-                elif isinstance(value, ast.AST):
-                    pending.append((value, around, evaluated))
+            between: list[str] = []
+            pending += [(child, around, evaluated) for child in reached(at, between)]
+            if between:
+                for part in around:
+                    part.names.update(between)
         return self._found
 
     def _attribute(self, node: ast.Attribute, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
-        word, owner = node.attr, node.value
+        word, between = node.attr, list[str]()
+        owner = owner_of(node, between)
+        is_read = isinstance(node.ctx, ast.Load)
         says = evaluated and (
-            word in SAYING or word in CLASSES or (word == "requires_grad" and not isinstance(node.ctx, ast.Load))
+            (word in SAYING and is_read) or word in CLASSES or (word == "requires_grad" and not is_read)
         )
         if says and ((word == "modules" and _is(owner, "sys")) or (word in EVIDENCE and _is_super(owner))):
             says = False
         for part in around:
             part.names.add(word)
+            part.names.update(between)
             part.begins = part.begins or says
-        while isinstance(owner, ast.Attribute) and owner.attr == "nn":
-            owner = owner.value
+            if evaluated and word in IN_FRONT:
+                part.plain.add(word)
+            elif evaluated and word == "grad":
+                part.plain.add(grad_of(node))
         if isinstance(owner, ast.Name):
             for part in around:
                 part.names.add(owner.id)
@@ -258,7 +272,9 @@ class _Walk:
         for alias in node.names:
             if alias.name == "*":
                 self._found.is_clear = self._found.is_clear and "torch" not in origin
-            elif alias.name in ("backward", "grad", "Variable", "nn") or "nn" in origin or "Module" in alias.name:
+            elif (
+                alias.name in ("backward", "grad", "Variable", *IN_FRONT) or "nn" in origin or "Module" in alias.name
+            ):
                 self._found.aliases.add(alias.asname or alias.name)
             for part in around:
                 part.names.add(alias.name)
@@ -271,7 +287,9 @@ class _Walk:
 
     def _import(self, node: ast.Import, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
         self._note_import(node, around)
-        self._found.aliases.update(a.asname for a in node.names if a.asname is not None and "nn" in a.name.split("."))
+        self._found.aliases.update(
+            a.asname for a in node.names if a.asname is not None and not IN_FRONT.isdisjoint(a.name.split("."))
+        )
         return _DONE
 
 

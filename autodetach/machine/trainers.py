@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Iterator, Sequence
 
+from autodetach.machine.children import children_of
 from autodetach.machine.classes import linear_order
 from autodetach.machine.reach import CALLED_BY_TRAINERS
 from autodetach.machine.values import Class, External, Function, Instance, Value
@@ -60,7 +61,7 @@ def _outside_of_steps(tree: ast.Module) -> Iterator[ast.AST]:
         node = pending.pop()
         if not isinstance(node, ast.FunctionDef) or node.name != CALLED_BY_TRAINERS:
             yield node
-            pending += ast.iter_child_nodes(node)
+            pending += children_of(node)
 
 
 def _is_own(node: ast.expr) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from autodetach.machine.children import children_of
 from autodetach.machine.class_families import Families
 from autodetach.machine.quiet import is_report
 from autodetach.machine.run import Run
@@ -75,9 +76,9 @@ class Unseen:
                         self._names.setdefault((home, given.id), []).append(node)
             elif isinstance(node, FUNCTIONS):
                 if self._is_executed(node.body[0]) or tree is not self._trees[0]:
-                    pending += ((child, node) for child in ast.iter_child_nodes(node))
+                    pending += ((child, node) for child in children_of(node))
             else:
-                pending += ((child, home) for child in ast.iter_child_nodes(node))
+                pending += ((child, home) for child in children_of(node))
                 if isinstance(node, ast.ClassDef):
                     methods = (method for method in node.body if isinstance(method, FUNCTIONS))
                     self._classes.update((method, families.of(node.name)) for method in methods)
@@ -113,14 +114,14 @@ def _handed_on(statement: ast.stmt) -> Iterator[ast.Name | ast.Attribute]:
         if isinstance(node, ast.stmt) and is_report(node):
             continue
         if _is_of_value(node):  # but not what is given to a call in it, which may do whatever it likes
-            pending += (n.slice if isinstance(n, ast.Subscript) else n for n in ast.iter_child_nodes(node))
+            pending += (n.slice if isinstance(n, ast.Subscript) else n for n in children_of(node))
             continue
         if _takes_values(node):
             continue
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and _container_of(node.value) is not None:
             continue  # `kept.popleft()`: what it gives is dropped
         yield from (given for given in _given_in(node) if isinstance(given, (ast.Name, ast.Attribute)))
-        pending += ast.iter_child_nodes(node)
+        pending += children_of(node)
 
 
 def _is_of_value(node: ast.AST) -> bool:
@@ -143,7 +144,7 @@ def _takes_values(node: ast.AST) -> bool:
         if isinstance(at, ast.Name) and at.id == generator.target.id:
             return False
         if not _is_of_value(at):
-            pending += ast.iter_child_nodes(at)
+            pending += children_of(at)
     return True
 
 

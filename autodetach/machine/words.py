@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import children_of
+
 EVIDENCE = frozenset(
     """
     parameters named_parameters train eval state_dict load_state_dict modules named_modules children named_children
@@ -17,6 +19,18 @@ EVIDENCE = frozenset(
 DIFFERENTIATIONS = frozenset({"backward", "manual_backward", "training_step"})
 BY_STRING = frozenset({"getattr", "setattr", "methodcaller", "attrgetter"})
 TESTS = frozenset({"isinstance", "issubclass"})
+IN_FRONT = frozenset({"nn", "autograd"})
+"""Modules of PyTorch that tell nothing in front of a dot: of `torch.nn.functional` the last word counts."""
+CALLED = EVIDENCE | {"grad"}
+"""Attributes that tell nothing before they are called: `signature.parameters` is a mapping, `p.grad` a tensor."""
+_TELLING_NOTHING = IN_FRONT | CALLED
+_LOOKS = frozenset({
+    ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.FormattedValue, ast.comprehension, ast.For,
+    ast.AsyncFor, ast.If, ast.While, ast.Assert,
+})  # fmt: skip
+"""What looks at the values of expressions that stand in it, and neither calls them nor hands them on."""
+_LOOKING = frozenset("len list tuple set dict sorted reversed enumerate zip iter any all bool str repr".split())
+"""Built-in functions that look at what they are given and call nothing of it."""
 
 
 def words_in(node: ast.AST) -> Iterator[str]:
@@ -28,6 +42,37 @@ def words_in(node: ast.AST) -> Iterator[str]:
             yield inner.attr
         elif isinstance(inner, ast.Constant) and isinstance(inner.value, str):
             yield inner.value
+
+
+def reached(node: ast.AST, between: list[str] | None = None) -> list[ast.AST]:
+    """The children of a node that are expressions, statements or their parts, and are evaluated or run.
+
+    Of an attribute among `CALLED` that is only looked at, that is what stands in front of it; `between` gets the rest.
+    """
+    kind, found = type(node), children_of(node)
+    if kind in _LOOKS or (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _LOOKING):
+        for place, child in enumerate(found):
+            if isinstance(child, ast.Attribute) and child.attr in CALLED:
+                if between is not None:
+                    between.append(child.attr)
+                found[place] = owner_of(child, between)
+    return found
+
+
+def owner_of(node: ast.Attribute, between: list[str] | None = None) -> ast.expr:
+    """What stands in front of an attribute, without what tells nothing there, which `between` gets."""
+    owner = node.value
+    while isinstance(owner, ast.Attribute) and owner.attr in _TELLING_NOTHING:
+        if between is not None:
+            between.append(owner.attr)
+        owner = owner.value
+    return owner
+
+
+def grad_of(node: ast.Attribute) -> str:
+    """The last word in front of a `grad`: it differentiates if that is a module, and is a tensor otherwise."""
+    owner = node.value
+    return owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
 
 
 def names_loader(node: ast.AST) -> bool:

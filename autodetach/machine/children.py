@@ -1,0 +1,35 @@
+"""The children of a node of a syntax tree, without those that have nothing in them: faster than `ast` finds them."""
+
+from __future__ import annotations
+
+import ast
+
+_NO_NODES = frozenset(
+    """
+    ctx op ops name id attr arg asname module level kind type_comment simple is_async conversion rest kwd_attrs
+    """.split()
+)
+"""Fields that have texts or numbers, and contexts and operators, which are nodes without anything in them."""
+_WITH_NONE = frozenset({"keys", "kw_defaults"})
+"""Fields that are lists some of whose elements may be missing."""
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = dict.fromkeys(
+    (ast.Global, ast.Nonlocal, ast.Constant, ast.MatchSingleton), ()
+)
+
+
+def children_of(node: ast.AST) -> list[ast.AST]:
+    """Expressions, statements and their parts that stand in a node, in the order of its fields."""
+    kind = type(node)
+    found: list[ast.AST] = []
+    for name in _FIELDS[kind] if kind in _FIELDS else _fields_of(kind):
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += value if name not in _WITH_NONE else (child for child in value if child is not None)
+        elif value is not None:
+            found.append(value)
+    return found
+
+
+def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
+    fields = _FIELDS[kind] = tuple(name for name in kind._fields if name not in _NO_NODES)
+    return fields
