@@ -275,7 +275,7 @@ class Machine(Statements):
         def make(exact: bool) -> Iterator[Value]:
             yield from object_arrays.elements(value) or (self.part(value, "item", site) for _ in range(MOST_PASSES))
 
-        return Iterable(make)
+        return Iterable(make, short=value.node is not None and not value.node.weak)
 
     def _instance_items(self, value: Instance, site: Site) -> Iterable:
         raw = self.class_attribute(value.cls, "__iter__")
