@@ -455,3 +455,43 @@ def test_a_state_that_only_a_demo_does_not_differentiate_is_left_alone(tmp_path:
     (tmp_path / "trains.py").write_text(TRAINS_ROLLS)
     ran = autodetach(tmp_path, "check", ".")
     assert (ran.returncode, ran.stdout) == (0, "")
+
+
+LOG = """\
+class Log:
+    def __init__(self):
+        self.sums, self.count = {}, 0
+
+    def add(self, values):
+        self.count += 1
+        for name, value in values.items():
+            self.sums[name] = self.sums.get(name, 0) + value
+
+    def show(self):
+        print({name: round(float(value) / self.count, 3) for name, value in self.sums.items()})
+"""
+LOGS = """\
+import torch
+from log import Log
+
+net = torch.nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+log = Log()
+for step in range(5):
+    loss = net(torch.ones(8, 3)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    log.add({{"loss": loss{}}})
+log.show()
+"""
+
+
+def test_what_others_may_fill_with_numbers_is_given_numbers(tmp_path: Path) -> None:
+    """A log of a shared file that adds up the entries of a dict: most callers hand it numbers, one a loss."""
+    (tmp_path / "log.py").write_text(LOG)
+    (tmp_path / "one.py").write_text(LOGS.format(""))
+    (tmp_path / "two.py").write_text(LOGS.format(".item()"))
+    assert autodetach(tmp_path, "fix", ".").returncode == 0
+    assert (tmp_path / "log.py").read_text() == LOG
+    assert 'log.add({"loss": loss.item()})' in (tmp_path / "one.py").read_text()

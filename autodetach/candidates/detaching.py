@@ -171,8 +171,28 @@ def is_handed_over(program: Program, expression: ast.expr) -> bool:
     scope = program.scope(expression)
     if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or not program.is_imported(expression):
         return False
-    given = {a.arg for a in (*scope.args.posonlyargs, *scope.args.args, *scope.args.kwonlyargs)} - {"self"}
-    return bool(given & program.names_read(expression))
+    every = (*scope.args.posonlyargs, *scope.args.args, scope.args.vararg, *scope.args.kwonlyargs, scope.args.kwarg)
+    given = {a.arg for a in every if a is not None} - {"self"}
+    elements = {name for loop in ast.walk(scope) if _runs_through(loop, given) for name in _names_of(loop.target)}
+    return bool((given | elements) & program.names_read(expression))
+
+
+def _names_of(target: ast.expr) -> set[str]:
+    """The names that a target binds."""
+    return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+
+
+def _runs_through(loop: ast.AST, given: set[str]) -> TypeGuard[ast.For | ast.AsyncFor]:
+    """`for name, value in losses.items()` with `losses` among those given."""
+    if not isinstance(loop, (ast.For, ast.AsyncFor)):
+        return False
+    at = loop.iter
+    while isinstance(at, ast.Call):
+        asked = isinstance(at.func, ast.Attribute) and at.func.attr in ("items", "values")
+        if not asked and not (at.args and spelled(at.func) in ("enumerate", "reversed", "sorted", "list", "tuple")):
+            return False
+        at = at.func.value if isinstance(at.func, ast.Attribute) else at.args[0]
+    return isinstance(at, ast.Name) and at.id in given
 
 
 def methods(program: Program) -> tuple[str, str]:
