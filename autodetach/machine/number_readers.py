@@ -9,8 +9,12 @@ from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Sym, Value
+from autodetach.machine.values import External, Opaque, Sym, Value
 
+NUMBERS = frozenset("int float bool complex Number Complex Real Rational Integral ndarray".split())
+"""Types of what has no history, numbers and arrays of them."""
+OF_HISTORY = "#of history"
+"""Marks the type of something that was differentiated."""
 SCRIPTED = "#scripted"
 """Marks a function that PyTorch compiles: what it takes for a tensor must be one."""
 
@@ -26,6 +30,22 @@ def asked_for_type(m: Core, value: Value, site: Site) -> None:
     """The type of a value is asked, and a tensor would answer otherwise than a number does."""
     if type(value) is Sym and value.tags and not (m.trail and _is_converted(m, site.node)):
         wanted(m, [value], site, "type")
+
+
+def is_differentiated(value: Value) -> bool:
+    """Whether something of which nothing else is known was differentiated: it is a tensor, or what holds some."""
+    if not isinstance(value, Opaque) or value.node is None:
+        return False
+    return bool(value.node.walked_by) and not value.node.weak
+
+
+def are_apart(left: Value, right: Value) -> bool:
+    """Whether one is the type of something that was differentiated, and the other one that of numbers."""
+    pairs = ((left, right), (right, left))
+    return any(
+        isinstance(a, Opaque) and OF_HISTORY in a.attrs and isinstance(b, External) and b.name in NUMBERS
+        for a, b in pairs
+    )
 
 
 def all_names(m: Core, site: Site, how: str) -> None:

@@ -9,8 +9,9 @@ from autodetach.machine import elements, iteration, joining, tensors
 from autodetach.machine.core import MISSING, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import formatted_by_percent, special
+from autodetach.machine.number_readers import are_apart
 from autodetach.machine.objects import Objects
-from autodetach.machine.old_types import is_variable, tells_variables
+from autodetach.machine.old_types import SIGNS, is_variable, tells_variables
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
     CONSTANT_TYPES,
@@ -213,6 +214,8 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
     """A comparison by the name of its class in `ast`: True, False, a Sym where it is not known, or a tensor."""
     if type(left) is External and tells_variables(op, left, right):
         return is_variable(m, op, site)
+    if op in SIGNS and are_apart(left, right):
+        return not SIGNS[op]
     if op in ("Is", "IsNot", "In", "NotIn"):
         positive = _identity(m, left, right) if op in ("Is", "IsNot") else elements.contains(m, right, left, site)
         if op in ("Is", "In"):

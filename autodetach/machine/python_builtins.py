@@ -13,7 +13,7 @@ from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, hash_all, show, special
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.number_readers import all_names, asked_for_type
+from autodetach.machine.number_readers import NUMBERS, OF_HISTORY, all_names, asked_for_type, is_differentiated
 from autodetach.machine.records import is_named_tuple
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, lookup
 from autodetach.machine.values import (
@@ -230,9 +230,6 @@ def _all_any(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
     return m.fresh("bool")
 
 
-NUMBERS = frozenset("int float bool complex Number Complex Real Rational Integral".split())
-
-
 def _isinstance(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if len(args) < 2:
         return m.fresh("bool")
@@ -259,8 +256,7 @@ OF_SEQUENCES = ("Sequence", "Iterable", "Collection", "object")
 
 def is_instance(value: Value, cls: Value) -> bool | None:
     """Whether `isinstance(value, cls)`, None where that is not known."""
-    if isinstance(value, Opaque) and value.node is not None and value.node.walked_by and not value.node.weak:
-        # What was differentiated is a tensor, or what holds some.
+    if is_differentiated(value):
         return False if isinstance(cls, External) and cls.name in NUMBERS else None
     if isinstance(value, (Opaque, Sym)) and not is_number(value):
         return None
@@ -477,7 +473,10 @@ def _type(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
     if is_constant(value):
         return External("builtins." + type(value).__name__)
     asked_for_type(m, value, site)
-    return m.opaque("type")
+    made = m.opaque("type")
+    if is_differentiated(value):
+        made.attrs[OF_HISTORY] = True
+    return made
 
 
 def _abs(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
