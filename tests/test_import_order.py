@@ -87,7 +87,7 @@ ORDER = (
     "machine.bystanders",
     "machine.entries machine.apart",
     "machine.run",
-    "machine.unseen machine.growth",
+    "machine.unseen machine.growth machine.scans",
     "machine.growing_chains machine.growing_stores",
     "machine.updates_on_tape",
     "machine.growing",

@@ -13,6 +13,7 @@ from autodetach.machine.growing_stores import Walks, first_stored, growing_store
 from autodetach.machine.growth import Growth, is_returned, is_whole
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
+from autodetach.machine.scans import is_scan
 from autodetach.machine.unseen import Unseen
 from autodetach.machine.values import Frame
 
@@ -78,10 +79,14 @@ def _may_train_callers(analysis: Analysis, growth: Growth) -> bool:
     """Whether a function makes what it returns of a loop that is not long, for others than this program to train with.
 
     A program that differentiates nothing only tries it: a loss over the steps of a sequence. And what a method of a
-    network returns is there for any program.
+    network returns is there for any program, as what a function makes of the parts of what it is given.
     """
     frame, run = growth.activation.frame, growth.run
-    if not isinstance(frame, Frame) or frame.outer is None or not growth.activation.short:
+    if not isinstance(frame, Frame) or frame.outer is None:
+        return False
+    if is_scan([growth.node, *(e.node for e in growth.elements)], growth.activation):
+        return is_returned(run, growth.node, frame)
+    if not growth.activation.short:
         return False
     if any(other.machine.differentiations for other in analysis.runs) and not is_module(frame.this):
         return False
