@@ -11,12 +11,16 @@ from autodetach.machine.values import Frame
 
 PICKS = frozenset("select __getitem__ index index_select narrow part".split())
 
+DERIVATIVE = "grad"
+"""What `torch.autograd.grad` gives with `create_graph=True`."""
+
 
 def is_scan(roots: Iterable[Node], loop: Activation) -> bool:
     """Whether each pass of a function's loop takes only parts of graph that was there before, and what the last made.
 
-    The graph of these parts lives on anyway, as long as the whole that they are parts of. Rows of a leaf are such parts
-    if the function is given the leaf: those of a table of weights may be asked for again and again.
+    The graph of these parts lives on anyway, as long as the whole that they are parts of, and as many derivatives are
+    taken of it as it has parts. Rows of a leaf are such parts if the function is given the leaf: those of a table of
+    weights may be asked for again and again.
     """
     frame = loop.frame
     given = _parameters(frame) if isinstance(frame, Frame) else frozenset()
@@ -27,6 +31,8 @@ def is_scan(roots: Iterable[Node], loop: Activation) -> bool:
             continue  # the first pass begins with any state
         for parent in node.parents:
             if pass_of(parent.loops, loop) is not None:
+                continue
+            if node.op == DERIVATIVE:
                 continue
             if node.op not in PICKS or (parent.leaf and not _is_of(node, given)):
                 return False
