@@ -14,6 +14,7 @@ from autodetach.machine.growth import (
     Element,
     Growth,
     freed_within,
+    is_kept_anyway,
     is_over_network,
     proven,
     trains,
@@ -41,6 +42,8 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         is_sum = linear and bool(elements)
         lasts = _outermost(child, activation) or ((is_sum or _descends(run, activation)) and _is_long(run, activation))
         if not walked and not lasts:
+            continue
+        if not walked and elements and all(is_kept_anyway(e.node, within) for e in elements):
             continue
         if not walked and is_over_network(activation.node) and not trains(run, activation):
             continue

@@ -7,12 +7,13 @@ import math
 from collections.abc import Collection, Iterable
 
 from autodetach.machine.events import Drawn, Stored
-from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, ancestors, pass_of, within
+from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of
 from autodetach.machine.growth import (
     LINEAR,
     Element,
     Growth,
     freed_within,
+    is_kept_anyway,
     is_over_network,
     is_whole,
     makers_of_returned,
@@ -138,7 +139,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
         is_small = is_short or activation.inner
         if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
             continue
-        if not used and _is_kept_anyway(event.node, within_pass):
+        if not used and is_kept_anyway(event.node, within_pass):
             continue
         origin = first_stored(run, event, read)
         return Growth(
@@ -255,24 +256,6 @@ def _harmless(node: Node, within_pass: Pass) -> bool:
     """Whether nothing says that what is stored, and never differentiated from there, costs memory in every pass."""
     walks = (d for n in ancestors([node]) if not n.leaf for d in n.walked_by)
     return node.weak or any(not d.create_graph for d in walks) or _cheap(node, within_pass)
-
-
-def _is_kept_anyway(node: Node, within_pass: Pass) -> bool:
-    """Whether most of what a pass saves for a node waits for a differentiation behind the loop.
-
-    So it is in a batch of tasks, whose losses are gathered, and outputs beside them.
-    """
-    around = node.loops[: node.loops.index(within_pass)]
-    saving = [n for n in ancestors([node]) if n.saves and not n.leaf and within_pass in n.loops]
-    waiting = [n for n in saving if any(_is_behind(d, within_pass, around) for d in n.walked_by)]
-    return 2 * len(waiting) > len(saving)
-
-
-def _is_behind(d: Differentiation, within_pass: Pass, around: Loops) -> bool:
-    """Whether a differentiation follows the loop of a pass, in the same passes of the loops around that."""
-    return (
-        pass_of(d.loops, within_pass.activation) is None and within(d.loops, around) and d.number > within_pass.started
-    )
 
 
 def _cheap(node: Node, within_pass: Pass) -> bool:

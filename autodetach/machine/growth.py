@@ -6,7 +6,17 @@ import ast
 from dataclasses import dataclass
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Activation, Chain, Differentiation, Node, Pass, ancestors, pass_of
+from autodetach.machine.graph import (
+    Activation,
+    Chain,
+    Differentiation,
+    Loops,
+    Node,
+    Pass,
+    ancestors,
+    pass_of,
+    within,
+)
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.machine.torch_semantics import OPS
@@ -110,6 +120,24 @@ def _is_asked_for(node: Node, d: Differentiation, within_pass: Pass) -> bool:
     loop = within_pass.activation
     is_outside = pass_of(node.loops, loop) is None and pass_of(d.loops, loop) is None
     return is_outside and loop.started < node.number < d.number < within_pass.started
+
+
+def is_kept_anyway(node: Node, within_pass: Pass) -> bool:
+    """Whether most of what a pass saves for a node waits for a differentiation behind the loop.
+
+    So it is in a batch of tasks, whose losses are gathered, and outputs beside them.
+    """
+    around = node.loops[: node.loops.index(within_pass)]
+    saving = [n for n in ancestors([node]) if n.saves and not n.leaf and within_pass in n.loops]
+    waiting = [n for n in saving if any(_is_behind(d, within_pass, around) for d in n.walked_by)]
+    return 2 * len(waiting) > len(saving)
+
+
+def _is_behind(d: Differentiation, within_pass: Pass, around: Loops) -> bool:
+    """Whether a differentiation follows the loop of a pass, in the same passes of the loops around that."""
+    return (
+        pass_of(d.loops, within_pass.activation) is None and within(d.loops, around) and d.number > within_pass.started
+    )
 
 
 def proven(node: Node) -> bool:
