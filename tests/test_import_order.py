@@ -89,7 +89,7 @@ ORDER = (
     "machine.run",
     "machine.unseen machine.growth machine.scans",
     "machine.growing_chains machine.growing_stores",
-    "machine.updates_on_tape",
+    "machine.updates_on_tape machine.trials",
     "machine.growing",
     # How text is changed.
     "codemods",

@@ -14,6 +14,7 @@ from autodetach.machine.growth import Growth, is_returned, is_whole
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.scans import is_scan
+from autodetach.machine.trials import is_tried_only
 from autodetach.machine.unseen import Unseen
 from autodetach.machine.values import Frame
 
@@ -51,6 +52,7 @@ def growths(analysis: Analysis) -> list[Growth]:
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
     kept = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
+    kept = [g for g in kept if not is_tried_only(g)]
     return [g for g in kept if g.dead or not (_trains_elsewhere(analysis, g) or _may_train_callers(analysis, g))]
 
 

@@ -33,7 +33,9 @@ may train through it: the loop that looks at it calls it under `no_grad`.
 ## When it stays silent
 When any path differentiates the sum, or its function does under its name, or another program of the same run that
 shares the file, when it is handed to code that is not in view before its graph was freed, when the values are numbers
-already, and where a loop adds up the parameters or layers of a network, of which it has as many as before.
+already, where a loop adds up the parameters or layers of a network, of which it has as many as before, where a
+function runs through the parts of what it is given and returns what it makes of them, and in a test of pytest or
+unittest that trains nothing.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html

@@ -36,7 +36,8 @@ so does a sum that nothing ever sets back to its zero, and what another loop cal
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
-nothing differentiates it, also when a test in its loop has it begin anew now and then, as `if done:` does.
+nothing differentiates it, also when a test in its loop has it begin anew now and then, as `if done:` does, and in a
+function that pytest or unittest calls.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html

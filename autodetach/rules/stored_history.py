@@ -32,7 +32,7 @@ When any path differentiates what was stored after the pass that stored it (REIN
 another program of the same run that shares the file, when most of its graph waits for such a differentiation anyway,
 when a function returns what it made of the steps of a loop, when the container is emptied or replaced in every pass,
 when a forward hook keeps it in an attribute that nobody in view reads,
-inside one `forward`, and under `no_grad`.
+inside one `forward`, under `no_grad`, and in a test of pytest or unittest that trains nothing.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html

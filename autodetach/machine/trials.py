@@ -1,0 +1,42 @@
+"""Functions that pytest or unittest calls: they try out what others train with, and their graph dies with them.
+
+By the conventions of both, see https://docs.pytest.org/en/stable/explanation/goodpractices.html#test-discovery.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import PurePath
+
+from autodetach.machine.growth import Growth, trains
+from autodetach.machine.values import Frame, Function
+
+LIBRARIES = frozenset({"pytest", "unittest"})
+
+
+def is_tried_only(growth: Growth) -> bool:
+    """Whether a test has the loop, which trains nothing: of what it calls, its file or others, it wants the values."""
+    frame = growth.activation.frame
+    if growth.dead or not isinstance(frame, Frame) or frame.function is None:
+        return False
+    return _is_test(frame.function, frame) and not trains(growth.run, growth.activation)
+
+
+def _is_test(function: Function, frame: Frame) -> bool:
+    """Whether it is called as tests are; `test_model(model, loader)` of a file that is no test evaluates a network."""
+    node, module = function.node, frame.top.module
+    if isinstance(node, ast.Lambda) or not node.name.startswith("test_") or module is None:
+        return False
+    if any(_is_of_tests(statement) for statement in module.tree.body):
+        return True
+    file, spec = PurePath(module.path).stem, node.args
+    if any(a.arg != "self" for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)):
+        return False
+    return file.startswith("test_") or file.endswith("_test") or any(isinstance(n, ast.Assert) for n in ast.walk(node))
+
+
+def _is_of_tests(statement: ast.stmt) -> bool:
+    """Whether it imports pytest, or unittest."""
+    if isinstance(statement, ast.Import):
+        return any(alias.name.partition(".")[0] in LIBRARIES for alias in statement.names)
+    return isinstance(statement, ast.ImportFrom) and (statement.module or "").partition(".")[0] in LIBRARIES
