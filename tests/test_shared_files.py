@@ -495,3 +495,37 @@ def test_what_others_may_fill_with_numbers_is_given_numbers(tmp_path: Path) -> N
     assert autodetach(tmp_path, "fix", ".").returncode == 0
     assert (tmp_path / "log.py").read_text() == LOG
     assert 'log.add({"loss": loss.item()})' in (tmp_path / "one.py").read_text()
+
+
+CELL = """\
+import torch
+from torch import nn
+
+
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gate, self.content = nn.Linear(3, 4), nn.Linear(3, 4)
+
+    def forward(self, x, memory):
+        gate = torch.sigmoid(self.gate(x))
+        return gate * memory + (1 - gate) * self.content(x)
+"""
+COMPARES = """\
+import torch
+from cell import Cell
+
+cell, memory = Cell(), torch.zeros(2, 4)
+for t in range(6):
+    memory = cell(torch.ones(2, 3), memory)
+    print(memory.abs().max().item())
+"""
+
+
+def test_a_script_that_takes_a_cell_of_another_file_through_a_few_steps_is_no_training(tmp_path: Path) -> None:
+    (tmp_path / "cell.py").write_text(CELL)
+    (tmp_path / "compares.py").write_text(COMPARES)
+    ran = autodetach(tmp_path, "check", ".")
+    assert (ran.returncode, ran.stdout) == (0, "")
+    (tmp_path / "compares.py").write_text(COMPARES.replace("range(6)", "range(600)"))
+    assert "AD101" in autodetach(tmp_path, "check", ".").stdout

@@ -52,7 +52,7 @@ def growths(analysis: Analysis) -> list[Growth]:
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
     kept = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
-    kept = [g for g in kept if not is_tried_only(g)]
+    kept = [g for g in kept if not is_tried_only(analysis, g)]
     return [g for g in kept if g.dead or not (_trains_elsewhere(analysis, g) or _may_train_callers(analysis, g))]
 
 

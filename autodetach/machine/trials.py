@@ -8,18 +8,35 @@ from __future__ import annotations
 import ast
 from pathlib import PurePath
 
+from autodetach.machine.graph import Site, trail_of
 from autodetach.machine.growth import Growth, trains
+from autodetach.machine.module_tree import is_module
+from autodetach.machine.run import Analysis
 from autodetach.machine.values import Frame, Function
 
 LIBRARIES = frozenset({"pytest", "unittest"})
 
 
-def is_tried_only(growth: Growth) -> bool:
-    """Whether a test has the loop, which trains nothing: of what it calls, its file or others, it wants the values."""
+def is_tried_only(analysis: Analysis, growth: Growth) -> bool:
+    """Whether a test has the loop, which trains nothing: of what it calls, its file or others, it wants the values.
+
+    So it is where a program that differentiates nothing takes a network of another file through a few steps.
+    """
     frame = growth.activation.frame
-    if growth.dead or not isinstance(frame, Frame) or frame.function is None:
+    if growth.dead or not isinstance(frame, Frame):
         return False
+    if frame.function is None:
+        is_in_network = any(isinstance(f, Frame) and is_module(f.this) for _, f in trail_of(growth.node))
+        is_short = growth.activation.bounded and not growth.run.machine.differentiations
+        return is_short and is_in_network and is_elsewhere(analysis, growth.node.site)
     return _is_test(frame.function, frame) and not trains(growth.run, growth.activation)
+
+
+def is_elsewhere(analysis: Analysis, site: Site) -> bool:
+    """Whether a place lies in a file that the analysed one imports."""
+    modules = analysis.project.modules if analysis.project is not None else []
+    home = next((m for m in modules if m.first < site.line <= m.last), None)
+    return home is not None and home.tree is not analysis.tree
 
 
 def _is_test(function: Function, frame: Frame) -> bool:
