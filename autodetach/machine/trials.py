@@ -6,7 +6,6 @@ By the conventions of both, see https://docs.pytest.org/en/stable/explanation/go
 from __future__ import annotations
 
 import ast
-from pathlib import PurePath
 
 from autodetach.machine.graph import Site, trail_of
 from autodetach.machine.growth import Growth, trains
@@ -46,7 +45,7 @@ def _is_test(function: Function, frame: Frame) -> bool:
         return False
     if any(_is_of_tests(statement) for statement in module.tree.body):
         return True
-    file, spec = PurePath(module.path).stem, node.args
+    file, spec = module.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"), node.args
     if any(a.arg != "self" for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)):
         return False
     return file.startswith("test_") or file.endswith("_test") or any(isinstance(n, ast.Assert) for n in ast.walk(node))
