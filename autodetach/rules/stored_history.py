@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.states_in_records import detached_parts
+from autodetach.candidates.stored_too import stored_too
 from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
@@ -195,6 +196,11 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         in_view = growth.activation.node is not None
         number = in_view and not _is_changed_since(stored)
         found = list(element_candidates(program, targets, number=number, what="store"))
+        others = stored_too(program, stored.element, _holder(program.statement(stored.site.node)))
+        if others:
+            every = [*targets, *((e, stored.value) for e in others)]
+            everywhere = element_candidates(program, every, number=number, what="store everywhere")
+            yield from (candidate for candidate in everywhere if not candidate.last_resort)
         yield from (candidate for candidate in found if not candidate.last_resort)
         yield from (replace(candidate, last_resort=True) for candidate in _handed_over(stored))
         yield from (candidate for candidate in found if candidate.last_resort)
