@@ -63,11 +63,12 @@ from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Node, pass_of
 from autodetach.machine.growing_chains import linked_nodes
-from autodetach.machine.growth import Element, Growth
+from autodetach.machine.growth import Element, Growth, makers_of_returned
 from autodetach.machine.operands import expression_of
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value, graph_in
+from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value, graph_in
 from autodetach.suspect import FREED, OF_UPDATES, Candidate, Suspect, rule
+from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.program import Program, calls_of, is_update, line, observed_of, text
 
 
@@ -106,6 +107,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     assumed = growth.elements[0].node if growth.elements else growth.node
     spot = program.spot(growth.node.site.node)
     kept = "graph nodes" if dead else "graph and all its activations"
+    dies = isinstance(_target(statement), ast.Name) and growth.node not in _returned(growth)
     return Suspect(
         ("AD101", growth.node.site.scope, spot),
         statement,
@@ -116,8 +118,17 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         () if growth.certain else (f"{program.place(assumed.site)}: the value has history",),
         lambda: with_doubt(program, growth, _repairs(program, growth, statement, elements)),
         observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
-        lasts=lambda edited: _is_linked(program, Program(edited), (growth.node.site.scope, *spot)),
+        lasts=lambda edited: (
+            _is_linked(program, Program(edited), (growth.node.site.scope, *spot))
+            or is_held_by_chain(program, Program(edited), growth, [e.node for e in growth.elements], dies=dies)
+        ),
     )
+
+
+def _returned(growth: Growth) -> set[Node]:
+    """What the function that has the loop hands to its callers, who keep it when its states are gone."""
+    frame = growth.activation.frame
+    return makers_of_returned(frame) if isinstance(frame, Frame) else set()
 
 
 def _is_linked(before: Program, after: Program, place: tuple[object, ...]) -> bool:
@@ -230,6 +241,8 @@ def _candidates(
     elif elements and (earlier := _left_by_earlier_passes(growth)):
         for cut in element_candidates(program, earlier, number=False, what="go on with"):
             yield replace(cut, last_resort=True)
+    if elements:
+        yield from computed_without_graph(program, growth)
 
 
 def _left_by_earlier_passes(growth: Growth) -> list[tuple[ast.expr, Value]]:

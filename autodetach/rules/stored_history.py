@@ -52,12 +52,12 @@ from autodetach.candidates.stored_too import stored_too
 from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Node, ancestors, diverge
-from autodetach.machine.growing_chains import linked_nodes
-from autodetach.machine.growth import Growth
+from autodetach.machine.graph import Node
+from autodetach.machine.growth import Growth, makers_of_returned
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in
+from autodetach.machine.values import Class, Frame, Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in
 from autodetach.suspect import FREED, Candidate, Suspect, rule
+from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.hooked import is_kept_for_others
 from autodetach.view.program import Program, handed, line, observed_of, stable, text
 
@@ -105,34 +105,22 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         () if growth.certain else (f"{program.place(growth.node.site)}: the value has history",),
         lambda: with_doubt(program, growth, _doubted(program, growth)),
         observed=_observed(program, growth.node, stored),
-        lasts=lambda edited: _is_held_by_chain(program, Program(edited), growth),
+        lasts=lambda edited: is_held_by_chain(
+            program, Program(edited), growth, [growth.node], dies=_dies_with_loop(program, growth)
+        ),
     )
 
 
-def _is_held_by_chain(before: Program, after: Program, growth: Growth) -> bool:
-    """Whether what the loop hands to its next pass holds the graph of what is stored, however that is stored.
-
-    So it is where a network that nobody trains decodes: its state holds all passes, and to detach frees nothing.
-    """
-    loop = growth.activation.node
-    if loop is None or growth.dead:
+def _dies_with_loop(program: Program, growth: Growth) -> bool:
+    """Whether the container is a variable of the function that has the loop, and nothing else gets what is in it."""
+    frame, stored = growth.activation.frame, growth.stored
+    if not isinstance(frame, Frame) or stored is None or stored.container.born < frame.started:
         return False
-    site = growth.node.site
-    made = _header(loop), site.scope, *before.spot(site.node)
-    told = {g.node.site.node for g in after.growths if g.kind == "chain"}  # and so repaired by itself
-    links = [n for run in after.runs for n in linked_nodes(run) if not n.walked_by and n.site.node not in told]
-    return any(
-        (_header(apart[0].activation.node), n.site.scope, *after.spot(n.site.node)) == made
-        for link in links
-        for n in ancestors([link])
-        if n.site.scope == site.scope and (apart := diverge(n.loops, link.loops)) is not None
-    )
-
-
-def _header(loop: ast.AST | None) -> str:
-    """What a loop goes over, or asks."""
-    head = getattr(loop, "iter", None) or getattr(loop, "test", None)
-    return "" if head is None else stable(head)
+    if not isinstance(_holder(program.statement(stored.site.node)), ast.Name):
+        return False
+    events = (*growth.run.machine.stored, *growth.run.machine.filled)
+    is_alone = all(e.container is stored.container for e in events if e.node is growth.node)
+    return is_alone and growth.node not in makers_of_returned(frame)
 
 
 def _until(container: Sequence | Mapping) -> str:
