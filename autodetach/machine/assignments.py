@@ -6,10 +6,11 @@ import ast
 
 from autodetach.machine import cut_parts, elements, joining, tensors
 from autodetach.machine.core import MISSING
-from autodetach.machine.graph import Site
+from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame, Instance, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.words import twin_critics
 
 
 class Assignments(Imports):
@@ -98,6 +99,9 @@ class Assignments(Imports):
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, frame: Frame, source: ast.expr | None) -> None:
         site = Site(target, frame.qualname, ((source, value),) if source is not None else ())
         parts = self.unpacked(value, len(target.elts), site)
+        if isinstance(value, Opaque) and value.node is not None and not value.node.leaf:
+            for place in twin_critics([t.id if isinstance(t, ast.Name) else "" for t in target.elts]):
+                parts[place] = self.subscript(self._alone(value, value.node), place, site)
         sources: list[ast.expr | None] = [None] * len(target.elts)
         if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(target.elts):
             sources = list(source.elts)
@@ -114,6 +118,15 @@ class Assignments(Imports):
         self.assign(target.elts[star], Sequence("list", exact[star : len(exact) - after], self.clock), frame)
         for t, part in zip(target.elts[star + 1 :], tail, strict=False):
             self.assign(t, part, frame)
+
+    def _alone(self, value: Opaque, node: Node) -> Opaque:
+        """The same result of a call out of view, with a graph of its own."""
+        alone = self.opaque(value.name)
+        alone.node = self.new_node(
+            node.op, node.site, node.parents, node.operands, saves=node.saves, assumed=node.assumed, weak=node.weak
+        )
+        alone.node.called = node.called
+        return alone
 
     def unpacked(self, value: Value, count: int, site: Site) -> list[Value]:
         """The parts of a value that is unpacked into `count` names."""

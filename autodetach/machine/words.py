@@ -6,7 +6,7 @@ Apart from all that knows what they mean, so that what only looks for words load
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autodetach.machine.children import children_of
 
@@ -78,3 +78,16 @@ def grad_of(node: ast.Attribute) -> str:
 def names_loader(node: ast.AST) -> bool:
     """Whether an expression says that it goes through a loader: `enumerate(self.val_loader)`."""
     return any(word.lower().endswith("loader") for word in words_in(node))
+
+
+CRITICS = frozenset({"critic", "q", "qf", "qs"})
+
+
+def twin_critics(names: Sequence[str]) -> list[int]:
+    """The places of names that differ by a number alone, and say that they are estimates of critics: `qf1, qf2`.
+
+    Clipped double Q-learning takes the lesser of two networks that learn apart: https://arxiv.org/abs/1802.09477
+    """
+    stems = ["".join(c for c in name if not c.isdigit()).lower() for name in names]
+    alike = [i for i, stem in enumerate(stems) if not CRITICS.isdisjoint(stem.split("_")) and stems.count(stem) > 1]
+    return alike if len({names[i] for i in alike}) == len(alike) else []
