@@ -433,7 +433,7 @@ class Objects(Core):
         """A callable that is not in view. Functions of the file that it is given may be called by it."""
         values = [*args, *kwargs.values()]
         self.escape(values, site, name or "call")
-        result = self.unknown_result(name, values, site)
+        result = self.unknown_result(name, unknown.handed_on(name, values), site)
         give_parameters(self, result, values, site)
         return result
 

@@ -11,6 +11,7 @@ from autodetach.machine.core import HELD, LEFT_OUT, MISSING, WEIGHTS, Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import show
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.torch_semantics import (
@@ -34,7 +35,7 @@ from autodetach.machine.values import (
     graph_in,
     stored_in,
 )
-from autodetach.machine.words import EVIDENCE
+from autodetach.machine.words import EVIDENCE, names_penalty
 
 INTEGERS = frozenset("long int short byte char bool".split())
 """Casts to what has no gradient."""
@@ -168,6 +169,16 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
             return m.unknown_result(name, [this, *values], site)
         return m.call_unknown(name, args, kwargs, site)
     return m.call_unknown(name, [this, *args], kwargs, site)
+
+
+def handed_on(name: str, values: list[Value]) -> list[Value]:
+    """Of what a callable out of view is given, that of which its result may have the history.
+
+    A penalty on the gradient of a network is one at points between those that it is given, which as likely as not it
+    detaches.
+    """
+    networks = [v for v in values if is_module(v) or (isinstance(v, Opaque) and WEIGHTS in v.attrs)]
+    return networks if networks and names_penalty(name) else values
 
 
 def _is_of_another(args: list[Value]) -> bool:

@@ -91,3 +91,8 @@ def twin_critics(names: Sequence[str]) -> list[int]:
     stems = ["".join(c for c in name if not c.isdigit()).lower() for name in names]
     alike = [i for i, stem in enumerate(stems) if not CRITICS.isdisjoint(stem.split("_")) and stems.count(stem) > 1]
     return alike if len({names[i] for i in alike}) == len(alike) else []
+
+
+def names_penalty(name: str) -> bool:
+    """Whether a function says that it computes a penalty: `calc_gradient_penalty(critic, real, fake)`."""
+    return "penalty" in name.lower()
