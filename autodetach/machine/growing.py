@@ -14,7 +14,7 @@ from autodetach.machine.growth import Growth, is_returned, is_whole
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.scans import is_scan
-from autodetach.machine.trials import is_tried_only
+from autodetach.machine.trials import imported_home, is_tried_only
 from autodetach.machine.unseen import Unseen
 from autodetach.machine.values import Frame
 
@@ -117,13 +117,11 @@ def _trains_elsewhere(analysis: Analysis, growth: Growth) -> bool:
 
     Such a file is a program of its own: what this one only looks at, that one may differentiate.
     """
-    place = _place_of(growth).line
-    modules = analysis.project.modules if analysis.project is not None else []
-    home = next((m for m in modules if m.first < place <= m.last), None)
-    if home is None or home.tree is analysis.tree:
+    home = imported_home(analysis, _place_of(growth))
+    if home is None:
         return False
     calls = {
-        n for n in ast.walk(home.tree)
+        n for n in ast.walk(home)
         if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute) and n.func.attr == "backward"
     }  # fmt: skip
     return not calls <= {d.call for run in analysis.runs for d in run.machine.differentiations}

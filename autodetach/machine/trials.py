@@ -27,15 +27,15 @@ def is_tried_only(analysis: Analysis, growth: Growth) -> bool:
     if frame.function is None:
         is_in_network = any(isinstance(f, Frame) and is_module(f.this) for _, f in trail_of(growth.node))
         is_short = growth.activation.bounded and not growth.run.machine.differentiations
-        return is_short and is_in_network and is_elsewhere(analysis, growth.node.site)
+        return is_short and is_in_network and imported_home(analysis, growth.node.site) is not None
     return _is_test(frame.function, frame) and not trains(growth.run, growth.activation)
 
 
-def is_elsewhere(analysis: Analysis, site: Site) -> bool:
-    """Whether a place lies in a file that the analysed one imports."""
+def imported_home(analysis: Analysis, site: Site) -> ast.Module | None:
+    """The file of a place, if it is one that the analysed file imports."""
     modules = analysis.project.modules if analysis.project is not None else []
     home = next((m for m in modules if m.first < site.line <= m.last), None)
-    return home is not None and home.tree is not analysis.tree
+    return None if home is None or home.tree is analysis.tree else home.tree
 
 
 def _is_test(function: Function, frame: Frame) -> bool:

@@ -241,7 +241,7 @@ def _candidates(
     elif elements and (earlier := _left_by_earlier_passes(growth)):
         for cut in element_candidates(program, earlier, number=False, what="go on with"):
             yield replace(cut, last_resort=True)
-    if elements:
+    if elements and isinstance(_target(statement), ast.Name):
         yield from computed_without_graph(program, growth)
 
 
