@@ -120,7 +120,10 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
         lasts=lambda edited: (
             _is_linked(program, Program(edited), (growth.node.site.scope, *spot))
-            or is_held_by_chain(program, Program(edited), growth, [e.node for e in growth.elements], dies=dies)
+            or (
+                dies
+                and is_held_by_chain(program, Program(edited), growth, [e.node for e in growth.elements], dies=True)
+            )
         ),
     )
 
