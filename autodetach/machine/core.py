@@ -379,7 +379,7 @@ class Core:
         self.cut[result] = self.clock
         self.detached_from, self.detached_at = node, site.node
         if node is not None:
-            node.let_go = self.loops
+            node.let_go, node.let_go_at = self.loops, self.clock
 
     def change_in_place(self, tensor: Tensor, site: Site) -> None:
         tensor.storage.version += 1

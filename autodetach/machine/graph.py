@@ -129,8 +129,9 @@ class Node:
 
     `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have
     history only if an unknown callable hands on that of its arguments; `called` ones are what it gave back. `observed`
-    says what a run has shown of it. `let_go`: in which passes `detach()` was last asked of it. `presumed`: of a leaf,
-    that it is known to be the weight of a network, but not to be trained. `thawed`: when it was to require grad again.
+    says what a run has shown of it. `let_go`: in which passes `detach()` was last asked of it, and `let_go_at`
+    when. `presumed`: of a leaf, that it is known to be the weight of a network, but not to be trained. `thawed`: when it
+    was to require grad again.
     """
 
     __slots__ = (
@@ -142,6 +143,7 @@ class Node:
         "frozen",
         "grads",
         "let_go",
+        "let_go_at",
         "loops",
         "number",
         "observed",
@@ -187,6 +189,7 @@ class Node:
         self.at: Place | None = None
         self.called = False
         self.let_go: Loops | None = None
+        self.let_go_at = 0
         self.frozen = False
         self.presumed = False
         self.thawed: tuple[int, ...] = ()

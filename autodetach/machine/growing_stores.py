@@ -7,12 +7,13 @@ import math
 from collections.abc import Collection, Iterable
 
 from autodetach.machine.events import Drawn, Stored
-from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of, within
 from autodetach.machine.growth import (
     LINEAR,
     Element,
     Growth,
     freed_within,
+    is_behind,
     is_kept_anyway,
     is_over_network,
     is_whole,
@@ -139,7 +140,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
         is_small = is_short or activation.inner
         if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
             continue
-        if not used and is_kept_anyway(event.node, within_pass):
+        if not used and (is_kept_anyway(event.node, within_pass) or _is_cut_behind_step(run, growing, activation)):
             continue
         origin = first_stored(run, event, read)
         return Growth(
@@ -256,6 +257,24 @@ def _harmless(node: Node, within_pass: Pass) -> bool:
     """Whether nothing says that what is stored, and never differentiated from there, costs memory in every pass."""
     walks = (d for n in ancestors([node]) if not n.leaf for d in n.walked_by)
     return node.weak or any(not d.create_graph for d in walks) or _cheap(node, within_pass)
+
+
+def _is_cut_behind_step(run: Run, events: list[Stored], activation: Activation) -> bool:
+    """Whether what one step has stored is detached, each by itself, behind the backward that trains what made it.
+
+    So are the messages of a batch, which the next one reads as data: they live no longer than that batch anyway.
+    """
+    for event in events:
+        own, cut = pass_of(event.loops, activation), event.node.let_go
+        if own is None or cut is None or pass_of(cut, activation) is not None:
+            continue
+        around = event.loops[: event.loops.index(own)]
+        if around and within(cut, around):
+            made_of = set(ancestors([event.node]))
+            walks = [d for d in run.machine.differentiations if d.number < event.node.let_go_at]
+            if any(is_behind(d, own, around) and not made_of.isdisjoint(d.walked) for d in walks):
+                return True
+    return False
 
 
 def _cheap(node: Node, within_pass: Pass) -> bool:

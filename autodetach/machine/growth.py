@@ -129,11 +129,11 @@ def is_kept_anyway(node: Node, within_pass: Pass) -> bool:
     """
     around = node.loops[: node.loops.index(within_pass)]
     saving = [n for n in ancestors([node]) if n.saves and not n.leaf and within_pass in n.loops]
-    waiting = [n for n in saving if any(_is_behind(d, within_pass, around) for d in n.walked_by)]
+    waiting = [n for n in saving if any(is_behind(d, within_pass, around) for d in n.walked_by)]
     return 2 * len(waiting) > len(saving)
 
 
-def _is_behind(d: Differentiation, within_pass: Pass, around: Loops) -> bool:
+def is_behind(d: Differentiation, within_pass: Pass, around: Loops) -> bool:
     """Whether a differentiation follows the loop of a pass, in the same passes of the loops around that."""
     return (
         pass_of(d.loops, within_pass.activation) is None and within(d.loops, around) and d.number > within_pass.started

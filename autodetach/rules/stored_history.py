@@ -30,6 +30,7 @@ and where no detach is enough, so that the calls which begin the graph go under 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
 another program of the same run that shares the file, when most of its graph waits for such a differentiation anyway,
+when what one step has stored is detached behind its backward,
 when a function returns what it made of the steps of a loop, when the container is emptied or replaced in every pass,
 when a forward hook keeps it in an attribute that nobody in view reads,
 inside one `forward`, under `no_grad`, and in a test of pytest or unittest that trains nothing.
