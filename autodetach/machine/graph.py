@@ -129,8 +129,8 @@ class Node:
 
     `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have
     history only if an unknown callable hands on that of its arguments; `called` ones are what it gave back. `observed`
-    says what a run has shown of it. `let_go`: in which passes `detach()` was last asked of it, and `let_go_at`
-    when. `presumed`: of a leaf, that it is known to be the weight of a network, but not to be trained. `thawed`: when it
+    says what a run has shown of it. `let_go`: in which passes `detach()` was last asked of it, and `let_go_at` when.
+    `presumed`: of a leaf, that it is known to be the weight of a network, but not to be trained. `thawed`: when it
     was to require grad again.
     """
 

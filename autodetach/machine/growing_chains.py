@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 
 from autodetach.machine.events import Crossing
@@ -35,7 +36,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         if not any(proven(n) for n in ([e.node for e in elements] or cycle)):
             continue
         freeing = freed_within(elements, within)
-        walked = freeing is not None or (not elements and _begins_freed(cycle, activation))
+        walked = freeing is not None or (not elements and _begins_freed(run, crossing, cycle))
         linear = all(n.op in LINEAR or n.op in PICKED or n.op in MOVED for n in cycle)
         if is_begun and not walked:
             continue  # a later pass, which is not executed, may differentiate it
@@ -270,12 +271,21 @@ def _origin(node: Node, operand: object) -> Node | None:
     return None
 
 
-def _begins_freed(cycle: list[Node], activation: Activation) -> bool:
-    """Whether a chain that takes in nothing new begins with graph that a pass has freed: nothing can walk it."""
-    return any(
-        n.saves and n.freed_by is not None and pass_of(n.freed_by.loops, activation) is not None
+def _begins_freed(run: Run, crossing: Crossing, cycle: list[Node]) -> bool:
+    """Whether a chain that takes in nothing new goes on from graph that a pass has freed: nothing can walk it."""
+    activation, place = crossing.activation, crossing.child.site.node
+    freed = {
+        n: n.freed_by.number
         for n in ancestors(cycle)
-    )
+        if n.saves and n.freed_by is not None and pass_of(n.freed_by.loops, activation) is not None
+    }
+    since = min(freed.values(), default=math.inf)
+    later = [
+        c.child
+        for c in run.machine.crossings
+        if c.activation is activation and c.child.site.node is place and c.child.number > since
+    ]
+    return any(freed.get(n, math.inf) < link.number for link in later for n in ancestors([link]))
 
 
 def _starts_as_number(run: Run, child: Node) -> bool:

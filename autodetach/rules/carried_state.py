@@ -77,7 +77,7 @@ from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.suspect import EARLIER, Candidate, Suspect, rule
 from autodetach.view.begun_anew import begins_anew
-from autodetach.view.crossings import Crossed, crossings, window_begin
+from autodetach.view.crossings import Crossed, crossings, spent_beside, window_begin
 from autodetach.view.holders import replay, twin, twin_pass
 from autodetach.view.moments import moment
 from autodetach.view.program import (
@@ -279,6 +279,8 @@ def _candidates(
     own += own_cuts(program, again, moment(same), now.activation, there)
     shortened = list(truncated(program, again, moment(same), now.activation, there))
     again_leaves = list(leaves_again(program, again, moment(same), now.activation, there))
+    if again_leaves and (beside := spent_beside(again.machine, there, same_now)):
+        again_leaves += leaves_again(program, again, moment(same), now.activation, [*there, *beside])
     whole = list(whole_tables(program, again, moment(same), now.activation, there))
     if is_spent_when_read(run, crossed):
         for message, codemods in at_read(program, there):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine.graph import Activation, Differentiation, Node, Pass, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of
+from autodetach.machine.interpreter import Machine
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor, Value
 
@@ -44,6 +45,22 @@ def crossed_operands(node: Node, now: Pass) -> Iterator[Crossed]:
             continue
         for operand in operands_from(node, parent):
             yield node, operand, parent
+
+
+def spent_beside(machine: Machine, crossed: list[Crossed], now: Pass) -> list[Crossed]:
+    """What else a pass computes with that has come from an earlier one, and hangs on what the loop has freed.
+
+    Of a window of many passes, a few stand for all: the next loss may not come to it in those that are run.
+    """
+    taken = {maker for _, _, maker in crossed}
+    children = {c.child: None for c in machine.crossings if now in c.child.loops and not c.child.weak}
+    others = (other for child in children for other in crossed_operands(child, now) if other[2] not in taken)
+    return [other for other in others if any(_is_spent(n, now) for n in ancestors([other[2]]))]
+
+
+def _is_spent(node: Node, now: Pass) -> bool:
+    freed = node.freed_by
+    return node.saves and freed is not None and pass_of(freed.loops, now.activation) is not None
 
 
 def operands_from(node: Node, parent: Node) -> list[Value]:
