@@ -57,6 +57,7 @@ from autodetach.candidates.detaching import (
     narrowed,
     narrowed_to,
 )
+from autodetach.candidates.gradient_in_state import gradient_kept
 from autodetach.candidates.handed_back import is_step_of_shared_network, with_doubt
 from autodetach.candidates.kept_before import kept_before
 from autodetach.candidates.without_graph import computed_without_graph
@@ -233,6 +234,7 @@ def _candidates(
         # What is written into a part of a buffer may itself rest on earlier passes, as outputs of a recurrent net do.
         yield from element_candidates(program, [(statement.value, None)], number=False, what="write")
     yield from _leaf_again(program, growth)
+    yield from gradient_kept(program, growth)
     begin = [s.value for s in _seeds(program, statement)] + _other_branch(growth, statement)
     seeds = [(expression, elements[0][1] if elements else None) for expression in begin]
     if seeds and elements:
