@@ -4,24 +4,41 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import takewhile
+from typing import TYPE_CHECKING
 
-from autodetach.machine.graph import Activation
+from autodetach.machine.graph import Activation, Node, Place, trail_of
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.values import Frame
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
+
 KEEPING = "cached"
 """`torch.nn.utils.parametrize.cached()`."""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 
 
-def opened_inside(program: Program, activation: Activation, doubt: str | None) -> Iterator[Candidate]:
-    """`with parametrize.cached():` goes into the loop that it stands around."""
+def opened_inside(
+    program: Program, activation: Activation, readers: list[Node], doubt: str | None
+) -> Iterator[Candidate]:
+    """`with parametrize.cached():` goes into the loop that it stands around; or around what a pass reads there.
+
+    `readers` compute with what it keeps.
+    """
     from autodetach.codemods.enter_inside import EnterInside
 
     around, loop = kept_around(program, activation), activation.node
-    if around is not None and isinstance(loop, (ast.For, ast.While)):
-        message = f"enter `{spelled(around.items[0].context_expr)}` in each pass of the loop"
-        yield Candidate(message, (EnterInside(around, loop),), doubt)
+    if around is not None:
+        if isinstance(loop, (ast.For, ast.While)):
+            message = f"enter `{spelled(around.items[0].context_expr)}` in each pass of the loop"
+            yield Candidate(message, (EnterInside(around, loop),), doubt)
+        return
+    yield from _entered_elsewhere(program, activation, readers, doubt)
 
 
 def kept_around(program: Program, activation: Activation) -> ast.With | None:
@@ -29,10 +46,81 @@ def kept_around(program: Program, activation: Activation) -> ast.With | None:
     if activation.node is None:
         return None
     for around in program.enclosing(activation.node):
-        if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if isinstance(around, FUNCTIONS):
             break
-        if isinstance(around, ast.With) and len(around.items) == 1:
-            context = around.items[0].context_expr
-            if isinstance(context, ast.Call) and last_word(context.func) == KEEPING:
-                return around
+        if isinstance(around, ast.With) and len(around.items) == 1 and _keeps(around.items[0]):
+            return around
     return None
+
+
+def _keeps(item: ast.withitem) -> bool:
+    context = item.context_expr
+    return isinstance(context, ast.Call) and last_word(context.func) == KEEPING and item.optional_vars is None
+
+
+def _entered_elsewhere(
+    program: Program, activation: Activation, readers: list[Node], doubt: str | None
+) -> Iterator[Candidate]:
+    """Where a phase of the program enters it, with other contexts or in a function of its own, one call a pass does."""
+    from autodetach.codemods.drop_context import DropContext
+    from autodetach.codemods.drop_guard import DropGuard
+    from autodetach.codemods.under_no_grad import UnderNoGrad
+
+    entering = [
+        (node, item)
+        for tree in program.analysis.trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With)
+        for item in node.items
+        if _keeps(item)
+    ]
+    statement = _once_a_pass(program, activation, readers) if len(entering) == 1 else None
+    if statement is None:
+        return
+    around, item = entering[0]
+    context = spelled(item.context_expr)
+    file = program.file_of(around)
+    if program.file_of(statement) is not file or context.partition(".")[0].partition("(")[0] not in _imported(file):
+        return
+    drop: Codemod = DropContext(around, item) if len(around.items) > 1 else DropGuard(around)
+    message = f"enter `{context}` in each pass of the loop, around what it is for"
+    yield Candidate(message, (UnderNoGrad((statement,), context), drop), doubt)
+
+
+def _once_a_pass(program: Program, activation: Activation, readers: list[Node]) -> ast.stmt | None:
+    """The innermost statement of a pass that runs once in it, and in which all readers compute."""
+    common: list[Place] | None = None
+    for reader in readers:
+        trail = trail_of(reader)
+        if common is None:
+            common = list(trail)
+        else:
+            pairs = zip(common, trail, strict=False)
+            common = [one for one, _ in takewhile(lambda p: p[0][0] is p[1][0] and p[0][1] is p[1][1], pairs)]
+    own = activation.frame
+    if not isinstance(activation.node, LOOPS) and isinstance(own, Frame):
+        own = own.outer  # a comprehension has names of its own
+    frames = [frame for _, frame in common or ()]
+    if common is None or own not in frames:
+        return None
+    inside = common[frames.index(own) + (own is not activation.frame) :]
+    fitting = takewhile(lambda place: not _is_repeated(program, place[0], activation.node), inside)
+    return next((s for s, _ in reversed(list(fitting)) if _is_simple(s)), None)
+
+
+def _is_repeated(program: Program, statement: ast.stmt, loop: ast.AST | None) -> bool:
+    """Whether a statement stands in a loop of its function, or in one within `loop`."""
+    around = takewhile(lambda at: at is not loop and not isinstance(at, FUNCTIONS), program.enclosing(statement))
+    return any(isinstance(place, LOOPS) for place in around)
+
+
+def _is_simple(statement: ast.stmt) -> bool:
+    return isinstance(statement, SIMPLE) and not any(
+        isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(statement)
+    )
+
+
+def _imported(file: ast.Module) -> set[str]:
+    """The names that a file imports, at its top level."""
+    imports = (s for s in file.body if isinstance(s, (ast.Import, ast.ImportFrom)))
+    return {alias.asname or alias.name.partition(".")[0] for s in imports for alias in s.names}

@@ -13,9 +13,9 @@ from autodetach.source import Edit
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DropGuard:
-    """Replace an `if` without `else` by its body, with the comments in it."""
+    """Replace an `if` without `else`, or a `with`, by its body, with the comments in it."""
 
-    statement: ast.If
+    statement: ast.If | ast.With
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source = tree.source
@@ -27,7 +27,7 @@ class DropGuard:
         if source.line_text(head)[len(indent) :].startswith("elif"):
             raise Refused("the test is a part of a chain of tests")
         begin = source.position(tree.span(first)[0]).line
-        colon = colon_behind(source.raw, tree.span(self.statement.test)[1])
+        colon = colon_behind(source.raw, tree.span(_asked(self.statement))[1])
         header = source.position(colon).line
         if begin == header:
             return (Edit(start, tree.span(first)[0], ""),)
@@ -41,6 +41,13 @@ class DropGuard:
             strings = {n + 1 for n in strings}
         body = reindented(text, source.indent_of(begin), indent, strings)
         return (Edit(source.line_span(head).start, source.line_span(last).end, body),)
+
+
+def _asked(statement: ast.If | ast.With) -> ast.expr:
+    """What stands in front of the colon."""
+    if isinstance(statement, ast.If):
+        return statement.test
+    return statement.items[-1].optional_vars or statement.items[-1].context_expr
 
 
 def colon_behind(raw: bytes, end: int) -> int:

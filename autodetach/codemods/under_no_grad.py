@@ -1,4 +1,4 @@
-"""Statements put under `with torch.no_grad():`."""
+"""Statements put under `with torch.no_grad():`, or another context."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ from autodetach.source import Edit
 
 @dataclass(frozen=True, eq=False, slots=True)
 class UnderNoGrad:
-    """Indent `statements`, which follow one another in a block, under `with torch.no_grad():`."""
+    """Indent `statements`, which follow one another in a block, under a `with`."""
 
     statements: tuple[ast.stmt, ...]
+    context: str = "torch.no_grad()"
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
-        return (under_no_grad(tree, self.statements),)
+        return (under_no_grad(tree, self.statements, context=self.context),)
 
 
 def under_no_grad(
-    tree: Tree, statements: tuple[ast.stmt, ...], changes: Iterable[Edit] = (), behind: Iterable[str] = ()
+    tree: Tree,
+    statements: tuple[ast.stmt, ...],
+    changes: Iterable[Edit] = (),
+    behind: Iterable[str] = (),
+    context: str = "torch.no_grad()",
 ) -> Edit:
-    """The edit that puts statements under `no_grad`, with `changes` made in them, and the lines `behind` the block.
+    """The edit that puts statements under `context`, with `changes` made in them, and the lines `behind` the block.
 
     Raises Refused.
     """
@@ -41,7 +46,7 @@ def under_no_grad(
     body = reindented(text, indent, indent + tree.unit(first), strings)
     if not body.endswith(("\n", "\r")):
         body += "\n"
-    block = f"{indent}with torch.no_grad():\n{body}" + "".join(f"{indent}{line}\n" for line in behind)
+    block = f"{indent}with {context}:\n{body}" + "".join(f"{indent}{line}\n" for line in behind)
     if not text.endswith(("\n", "\r")):
         block = block[:-1]
     return Edit(begin, stop, block)

@@ -246,14 +246,14 @@ def _candidates(
     program: Program, run: Run, d: Differentiation, activation: Activation, entries: list[Entry], silent: bool
 ) -> Iterator[Candidate]:
     doubt = "the gradients of a program that runs today change" if silent else None
-    yield from opened_inside(program, activation, doubt)
+    readers = [reader for reader, _, _ in entries if reader is not None]
+    yield from opened_inside(program, activation, readers, doubt)
     yield from made_as_asked(program, activation)
     here = [o for o in run.machine.differentiations if o.call is d.call]
     trained = {leaf for s in run.machine.steps for leaf, ds in s.consumed if any(o in ds for o in here)}
     steps = [s for s in run.machine.steps if s.what != "grad" and pass_of(s.loops, activation) is not None]
     stepped = {leaf for s in steps for leaf, _ in s.consumed}
     outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
-    readers = [reader for reader, _, _ in entries if reader is not None]
     if _computed_again(run, d, activation, outer, trained):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
         # Who has asked for the graph of a derivative means to train through it.

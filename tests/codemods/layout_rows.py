@@ -12,6 +12,7 @@ from autodetach.codemods.append_method import AppendMethod
 from autodetach.codemods.as_generator import AsGenerator
 from autodetach.codemods.assign_result import AssignResult
 from autodetach.codemods.copy_statements import CopyStatements
+from autodetach.codemods.drop_context import DropContext
 from autodetach.codemods.drop_decorator import DropDecorator
 from autodetach.codemods.drop_guard import DropGuard
 from autodetach.codemods.enter_inside import EnterInside
@@ -126,8 +127,16 @@ def undecorated(text: str = "lru_cache") -> Make:
 def unguarded(text: str = "if") -> Make:
     def make(tree: ast.Module) -> Codemod:
         found = statement(tree, text)
-        assert isinstance(found, ast.If)
+        assert isinstance(found, (ast.If, ast.With))
         return DropGuard(found)
+
+    return make
+
+
+def without_context(text: str = "c()") -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        found = next(n for n in ast.walk(tree) if isinstance(n, ast.With))
+        return DropContext(found, next(i for i in found.items if ast.unparse(i.context_expr) == text))
 
     return make
 
@@ -179,8 +188,8 @@ def named(value: str, *, alone: bool = False) -> Make:
     return make
 
 
-def no_grad(*texts: str) -> Make:
-    return lambda tree: UnderNoGrad(tuple(statement(tree, t) for t in texts))
+def no_grad(*texts: str, context: str = "torch.no_grad()") -> Make:
+    return lambda tree: UnderNoGrad(tuple(statement(tree, t) for t in texts), context)
 
 
 def entered() -> Make:

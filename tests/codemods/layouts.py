@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from layout_rows import Row
-from layouts_of_blocks import ENTERED, REWRITTEN, UNDECORATED, UNGUARDED
+from layouts_of_blocks import ENTERED, REWRITTEN, UNDECORATED, UNENTERED, UNGUARDED
 from layouts_of_expressions import APPENDED, ASKED, INLINED, KEPT, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED
 from layouts_of_properties import PROPERTIES
@@ -19,6 +19,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "make_property": PROPERTIES,
     "copy_statements": COPIED,
     "assign_result": BOUND,
+    "drop_context": UNENTERED,
     "drop_decorator": UNDECORATED,
     "drop_guard": UNGUARDED,
     "enter_inside": ENTERED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, Row, entered, rewritten, undecorated, unguarded
+from layout_rows import BOM, Row, entered, rewritten, undecorated, unguarded, without_context
 
 UNDECORATED: dict[str, Row] = {
     "plain": (undecorated(), "@lru_cache\ndef f(): pass\n", "def f(): pass\n"),
@@ -60,6 +60,20 @@ UNGUARDED: dict[str, Row] = {
     "no last newline": (unguarded(), "if k not in c:\n    c[k] = f()", "c[k] = f()"),
     "BOM": (unguarded(), BOM + b"if k not in c:\n    c[k] = f()\n", BOM + b"c[k] = f()\n"),
     "comment between": (unguarded(), "if k not in c:\n# low\n    c[k] = f()\n", "# low\nc[k] = f()\n"),
+    "with": (unguarded("with"), "with c(d[1:]):  # why\n    yield\n", "# why\nyield\n"),
+    "with a name": (unguarded("with"), "with c() as d:\n    # low\n    yield\n", "# low\nyield\n"),
+}
+
+UNENTERED: dict[str, Row] = {
+    "last": (without_context(), "with a, c():  # why\n    b\n", "with a:  # why\n    b\n"),
+    "first": (without_context(), "with c() , a as d:\n    b\n", "with a as d:\n    b\n"),
+    "between": (without_context(), "with a as d, c(), e:\n    b\n", "with a as d, e:\n    b\n"),
+    "over lines": (without_context(), "with (\n    a,\n    c(),\n):\n    b\n", "with (\n    a,\n):\n    b\n"),
+    "comment": (without_context(), "with (\n    a,  # a\n    c(),\n):\n    b\n", None),
+    "in parentheses": (without_context(), "with a, (c()):\n    b\n", None),
+    "backslash": (without_context(), "with a, \\\n        c():\n    b\n", None),
+    "alone": (without_context(), "with c():\n    b\n", None),
+    "CR LF": (without_context(), "with a, c():\r\n    b\r\n", "with a:\r\n    b\r\n"),
 }
 
 REWRITTEN: dict[str, Row] = {

@@ -124,6 +124,7 @@ UNDER_NO_GRAD: dict[str, Row] = {
         "b = f(\n    '''\n  x''')\n",
         "with torch.no_grad():\n    b = f(\n        '''\n  x''')\n",
     ),
+    "another context": (no_grad("b", context="c()"), "a\nb\n", "a\nwith c():\n    b\n"),
     "others in the line": (no_grad("b"), "a; b\n", None),
     "CR LF": (no_grad("b"), "b\r\nc\r\n", "with torch.no_grad():\r\n    b\r\nc\r\n"),
     "no last newline": (no_grad("b"), "a\nb", "a\nwith torch.no_grad():\n    b"),
