@@ -21,6 +21,8 @@ class Assignments(Imports):
         value = self.eval(node.value, frame)
         if isinstance(value, Opaque) and value.node is not None and value.node.site.node is node.value:
             value.node.weak = value.node.weak or (value.node.called and repackages(node))
+        if type(value) is int and self.widening and _counts(node):
+            value = self.fresh("number", lo=value)
         for target in node.targets:
             self.assign(target, value, frame, node.value)
         return None
@@ -173,6 +175,15 @@ class Assignments(Imports):
             elif isinstance(target, ast.Subscript):
                 elements.delete(self, self.eval(target.value, frame), self.eval(target.slice, frame))
         return None
+
+
+def _counts(node: ast.Assign) -> bool:
+    """`n = n + 1`, and `self.size = min(self.size + 1, self.capacity)`, as memories count what they hold."""
+    if len(node.targets) != 1:
+        return False
+    name, value = spelled(node.targets[0]), node.value
+    sums = value.args if isinstance(value, ast.Call) and spelled(value.func) == "min" else [value]
+    return any(isinstance(s, ast.BinOp) and isinstance(s.op, ast.Add) and spelled(s.left) == name for s in sums)
 
 
 def repackages(node: ast.Assign) -> bool:

@@ -127,10 +127,20 @@ class Looping(Definitions):
                 if signal is RETURN:
                     return signal
                 activation.skipped += signal is CONTINUE
+            else:
+                self._go_on_until(node, frame)
         finally:
             self.loops = outer
             self.finish(activation)
         return self.block(node.orelse, frame)
+
+    def _go_on_until(self, node: ast.While, frame: Frame) -> None:
+        """A loop is left that goes on further than is executed: the numbers that its test asks for are others then."""
+        asked = {n.id for n in ast.walk(node.test) if isinstance(n, ast.Name)}
+        inside = [n for s in node.body for n in ast.walk(s) if isinstance(n, ast.Name)]
+        for name in sorted(asked.intersection(n.id for n in inside if isinstance(n.ctx, ast.Store))):
+            if type(frame.names.get(name)) is int:
+                frame.names[name] = self.fresh("number")
 
     def _exec_Break(self, node: ast.stmt, frame: Frame) -> str | None:
         return BREAK
