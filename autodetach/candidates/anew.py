@@ -50,7 +50,7 @@ def _begun(
     for names in dict.fromkeys(
         (frozenset(h.text for h in chosen.values()), frozenset(h.name for h in chosen.values()))
     ):
-        for message, codemods in begun_with_leaf(program, activation, names):
+        for message, codemods in begun_with_leaf(program, again.machine, activation, names, there):
             yield Candidate(message, codemods, ANEW)
     frame = innermost(d, chosen.values())
     statement = placed(program, d, frame, activation.node)

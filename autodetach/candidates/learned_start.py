@@ -7,24 +7,30 @@ from collections.abc import Collection, Iterator
 
 from autodetach.candidates.moved_begin import begins_of, moved_into
 from autodetach.candidates.reads import Repair
-from autodetach.machine.graph import Activation
+from autodetach.machine.graph import Activation, Node, ancestors, pass_of
+from autodetach.machine.interpreter import Machine
 from autodetach.machine.values import Class, Frame, Instance, Tensor, Value
+from autodetach.view.crossings import Crossed
 from autodetach.view.program import LOOPS, Program
 
 ANEW = "the state then begins anew in every pass; only its author knows how long it is meant to live"
 
 
-def begun_with_leaf(program: Program, activation: Activation, names: Collection[str]) -> Iterator[Repair]:
+def begun_with_leaf(
+    program: Program, machine: Machine, activation: Activation, names: Collection[str], there: list[Crossed]
+) -> Iterator[Repair]:
     """`h = h0` moves from before the loop to its begin, where `h0` is a leaf that requires grad.
 
-    So does `state = State({"h": h0})`, which makes an object that begins with it.
+    So does `state = State({"h": h0})`, which makes an object that begins with it, and `h = None`, where the network
+    takes a leaf of its own in place of that.
     """
     loop, frame = activation.node, activation.frame
     if not isinstance(loop, LOOPS) or not isinstance(frame, Frame) or not names:
         return
     block = program.block(loop)
     before, behind = block[: block.index(loop)], block[block.index(loop) + 1 :]
-    moving = begins_of(program, loop, before, names, lambda s: _begins(frame, s))
+    is_learned = _is_learned(machine, loop, there)
+    moving = begins_of(program, loop, before, names, lambda s: _begins(frame, s) or (is_learned and _is_none(s)))
     if moving and not any(set(names) & program.names_read(s) for s in behind):
         yield moved_into(loop, moving)
 
@@ -40,6 +46,33 @@ def _begins(frame: Frame, statement: ast.stmt) -> bool:
         return isinstance(made, Class) and any(_is_leaf(_value(frame, n)) for n in _given(statement.value))
     parts = statement.value.elts if isinstance(statement.value, ast.Tuple) else [statement.value]
     return all(_is_leaf(_value(frame, part)) for part in parts)
+
+
+def _is_none(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Assign)
+        and isinstance(statement.value, ast.Constant)
+        and statement.value.value is None
+        and all(isinstance(t, ast.Name) for t in statement.targets)
+    )
+
+
+def _is_learned(machine: Machine, loop: ast.AST, there: list[Crossed]) -> bool:
+    """Whether the first pass takes a leaf that requires grad where later ones take a state, and have no use for it."""
+    for reader, _, _ in there:
+        now = next((p for p in reader.loops if p.activation.node is loop), None)
+        if now is None:
+            continue
+        alike = [n for n in machine.nodes if n.site.node is reader.site.node]
+        first = [n for n in alike if (p := pass_of(n.loops, now.activation)) is not None and p.index == 0]
+        used = {leaf for n in machine.nodes if now in n.loops for leaf in n.parents if leaf.leaf}
+        if any(_trains(n) and n not in used for n in ancestors(first)):
+            return True
+    return False
+
+
+def _trains(node: Node) -> bool:
+    return node.leaf and not node.weak and not node.frozen
 
 
 def _given(call: ast.Call) -> Iterator[ast.expr]:
