@@ -115,7 +115,7 @@ ORDER = (
     "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
     "candidates.left_behind candidates.moved_behind_look",
     "candidates.built_once candidates.sums_anew candidates.kept_parameter",
-    "candidates.local_sums",
+    "candidates.local_sums candidates.one_backward_behind",
     # One file a rule.
     "rules.*",
     "rules",

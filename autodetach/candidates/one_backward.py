@@ -42,7 +42,7 @@ def differentiated_behind(
     root, conditions = _root(statement, d), _conditions(program, statement, loop)
     if root is None or conditions is None or any(isinstance(n, LEAVING) for n in ast.walk(loop)):
         return
-    if not _learns_later(d, now, crossed):
+    if not learns_later(d, now, crossed):
         return
     block = program.block(statement)
     at = block.index(statement)
@@ -86,7 +86,7 @@ def differentiated_behind(
         yield Candidate(message, (*codemods, cut), DOUBT, gathers=True, last_resort=True)
 
 
-def _learns_later(d: Differentiation, now: Pass, crossed: Sequence[Crossed]) -> bool:
+def learns_later(d: Differentiation, now: Pass, crossed: Sequence[Crossed]) -> bool:
     """Whether some parameter is reached through earlier passes only."""
     reached: set[Node] = set()
     pending = [root for root in d.roots if now in root.loops]

@@ -63,6 +63,7 @@ from autodetach.candidates.local_sums import local_sum_begun_anew
 from autodetach.candidates.nested_layers import layers_inside
 from autodetach.candidates.old_tests import asked_by_instance
 from autodetach.candidates.one_backward import differentiated_behind
+from autodetach.candidates.one_backward_behind import trained_behind
 from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read
@@ -323,6 +324,7 @@ def _candidates(
         is_near = all(h.frame is same_now.activation.frame for h in held.values())
         states = {h.text: h.value for h in held.values()} if is_near else {}
         yield from differentiated_behind(program, run, d, now, crossed, states)
+        yield from trained_behind(program, d, now, crossed)
     yield from own_terms(program, d, crossed)
     if doubt is None and all(_is_made_again(run, maker, now) for _, _, maker in crossed):
         for message, codemods in shortened:

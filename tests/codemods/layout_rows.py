@@ -24,6 +24,7 @@ from autodetach.codemods.make_property import MakeProperty
 from autodetach.codemods.move_statements import MoveStatements
 from autodetach.codemods.rename_keyword import RenameKeyword
 from autodetach.codemods.replace_expression import ReplaceExpression
+from autodetach.codemods.replace_parameters import ReplaceParameters
 from autodetach.codemods.replace_statement import ReplaceStatement
 from autodetach.codemods.replace_tail import ReplaceTail
 from autodetach.codemods.set_keyword import SetKeyword
@@ -143,6 +144,13 @@ def without_context(text: str = "c()") -> Make:
 
 def replaced(text: str, template: str) -> Make:
     return lambda tree: ReplaceExpression(expression(tree, text), template)
+
+
+def taking(*names: str) -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        return ReplaceParameters(tuple(n for n in ast.walk(tree) if isinstance(n, ast.arg) and n.arg in names), "loss")
+
+    return make
 
 
 def rewritten(text: str, new: str, *parts: str) -> Make:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from layout_rows import Row
-from layouts_of_blocks import ENTERED, REWRITTEN, UNDECORATED, UNENTERED, UNGUARDED
+from layouts_of_blocks import ENTERED, REWRITTEN, TAKING, UNDECORATED, UNENTERED, UNGUARDED
 from layouts_of_expressions import APPENDED, ASKED, INLINED, KEPT, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED
 from layouts_of_properties import PROPERTIES
@@ -27,6 +27,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "inline_name": NAMED,
     "keep_part": KEPT,
     "replace_expression": REPLACED,
+    "replace_parameters": TAKING,
     "replace_statement": REWRITTEN,
     "replace_tail": TAILS,
     "under_no_grad": UNDER_NO_GRAD,

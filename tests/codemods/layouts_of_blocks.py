@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, Row, entered, rewritten, undecorated, unguarded, without_context
+from layout_rows import BOM, Row, entered, rewritten, taking, undecorated, unguarded, without_context
 
 UNDECORATED: dict[str, Row] = {
     "plain": (undecorated(), "@lru_cache\ndef f(): pass\n", "def f(): pass\n"),
@@ -62,6 +62,14 @@ UNGUARDED: dict[str, Row] = {
     "comment between": (unguarded(), "if k not in c:\n# low\n    c[k] = f()\n", "# low\nc[k] = f()\n"),
     "with": (unguarded("with"), "with c(d[1:]):  # why\n    yield\n", "# why\nyield\n"),
     "with a name": (unguarded("with"), "with c() as d:\n    # low\n    yield\n", "# low\nyield\n"),
+}
+
+TAKING: dict[str, Row] = {
+    "plain": (taking("a", "b"), "def f(self, a, b): pass\n", "def f(self, loss): pass\n"),
+    "types": (taking("a", "b"), "def f(a: T, b: dict[str, int]) -> int: pass\n", "def f(loss) -> int: pass\n"),
+    "over lines": (taking("a", "b"), "def f(\n    a,\n    b,\n): pass\n", "def f(\n    loss,\n): pass\n"),
+    "comment": (taking("a", "b"), "def f(\n    a,  # x\n    b,\n): pass\n", None),
+    "one": (taking("a"), "def f(a): pass\r\n", "def f(loss): pass\r\n"),
 }
 
 UNENTERED: dict[str, Row] = {
