@@ -43,6 +43,8 @@ def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Ite
             (MoveStatements(tuple(statements), goal), *flags),
             BEHIND,
         )
+    else:
+        yield from _outdated_alone(program, run, by, old)
     yield from cut_for_first(program, run, by, frame, statements, goal)
     doubt = f"{BEHIND}, and random numbers are drawn again" if draws_random_numbers(run, statements) else BEHIND
     yield Candidate(
@@ -50,6 +52,37 @@ def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Ite
         (CopyStatements(tuple(statements), goal), *flags),
         doubt,
     )
+
+
+def _outdated_alone(program: Program, run: Run, by: Differentiation, old: list[Node]) -> Iterator[Candidate]:
+    """Move no more than what is made of stepped parameters: what it is given is as good as it was, and read before."""
+    from autodetach.codemods.move_statements import MoveStatements
+
+    found = _making(program, by, _stepped_since(run, old, by))
+    if found is None:
+        return
+    anchor, _, statements = found
+    if _is_free(program, program.block(anchor), statements, anchor):
+        shown = listed(t for s in statements for t in targets_of(s))
+        yield Candidate(
+            f"compute {shown} right before `{text(anchor)}`",
+            (MoveStatements(tuple(statements), anchor), *_flags(old, by)),
+            BEHIND,
+        )
+
+
+def _stepped_since(run: Run, nodes: list[Node], by: Differentiation) -> list[Node]:
+    """Those that cannot be walked any more, or whose parameters were stepped since, and what is made of them."""
+    stepped: dict[Node, int] = {}
+    for step in run.machine.steps:
+        if step.clock < by.number and step.what != "grad":
+            stepped.update((leaf, step.clock) for leaf, _ in step.consumed)
+    spoilt = set(_spoilt(nodes, by))
+    found: set[Node] = set()
+    for node in sorted(nodes, key=lambda n: n.number):
+        if node in spoilt or any(stepped.get(p, 0) > node.number or p in found for p in node.parents):
+            found.add(node)
+    return [n for n in nodes if n in found]
 
 
 def _making(program: Program, by: Differentiation, nodes: list[Node]) -> tuple[ast.stmt, object, list[ast.stmt]] | None:

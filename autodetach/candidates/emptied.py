@@ -1,20 +1,25 @@
-"""A list that grows from pass to pass is emptied behind the step that has used it, and those that grow with it."""
+"""A list that grows from pass to pass is emptied behind the step that has used it, and those that grow with it.
+
+Where something reads them later, they are emptied when a pass begins, by a method that their object has for it.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeGuard
 
 from autodetach.candidates.cover import cover, innermost
+from autodetach.candidates.emptying import emptying
 from autodetach.candidates.reads import Repair
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation
 from autodetach.machine.values import Sequence, Value
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
-from autodetach.view.moments import Moment, behind_step, last_mention, placed
+from autodetach.view.moments import Moment, begun_at, behind_step, last_mention, placed
 from autodetach.view.program import Program
 
 
@@ -32,11 +37,21 @@ def emptied_lists(
         return
     frame = innermost(d, lists.values())
     statement = placed(program, d, frame, activation.node)
-    if statement is not None:
-        texts = list(dict.fromkeys(t for h in lists.values() for t in (h.text, *_grown_alike(program, h))))
-        anchor = last_mention(program, behind_step(program, again.machine, d, statement, frame), texts)
-        if _is_read_later(program, d, anchor, activation.node, texts):
-            return
+    if statement is None:
+        return
+    texts = list(dict.fromkeys(t for h in lists.values() for t in (h.text, *_grown_alike(program, h))))
+    anchor = last_mention(program, behind_step(program, again.machine, d, statement, frame), texts)
+    begun = begun_at(program, d, activation.node)
+    around = program.block(d.trail[begun][0]) if begun is not None else []
+    behind = around[around.index(d.trail[begun][0]) + 1 :] if begun is not None else []
+    names = {_name_of(t) for t in texts}
+    is_read_later = _is_read_later(program, d, anchor, activation.node, names)
+    if is_read_later or not names.isdisjoint(_names_in(_called(program, again, behind))):
+        call = emptying(lists.values(), {_name_of(h.text) for h in lists.values()})
+        if call is not None:
+            first = _first_of_pass(program, statement, activation.node)
+            yield f"call `{call}` when a pass begins", (InsertStatement(first, call, "before"),)
+    if not is_read_later:
         shown = ", ".join(f"`{t}`" for t in texts)
         yield (
             f"empty {shown} when it has been used",
@@ -44,14 +59,23 @@ def emptied_lists(
         )
 
 
+def _first_of_pass(program: Program, statement: ast.stmt, loop: ast.AST | None) -> ast.stmt:
+    """The statement with which a pass begins in the function of `statement`: of the loop, if that is in it."""
+    for around in (statement, *program.enclosing(statement)):
+        if isinstance(around, ast.stmt) and program.parents.get(around) is loop:
+            return program.block(around)[0]
+    scope = program.scope(statement)
+    body = scope.body if isinstance(scope, ast.FunctionDef) else program.block(statement)
+    return body[1] if isinstance(scope, ast.FunctionDef) and ast.get_docstring(scope) and len(body) > 1 else body[0]
+
+
 def _is_filled(again: Replay, value: Sequence) -> bool:
     """Whether a list grows; one whose elements are replaced (`hidden[i] = h`) needs as many as it has."""
     return any(e.how == "append" and e.container is value for e in again.machine.stored)
 
 
-def _is_read_later(program: Program, d: Moment, anchor: ast.stmt, loop: ast.AST | None, texts: list[str]) -> bool:
+def _is_read_later(program: Program, d: Moment, anchor: ast.stmt, loop: ast.AST | None, names: set[str]) -> bool:
     """Whether anything behind a statement, or behind the calls that led to it, says the names of lists in this pass."""
-    names = {t.rpartition(".")[2] for t in texts}
     begun = next((n for n, (s, _) in enumerate(d.trail) if s is loop), -1)
     block = program.block(anchor)
     for statement, _ in d.trail[begun + 1 :]:
@@ -62,6 +86,26 @@ def _is_read_later(program: Program, d: Moment, anchor: ast.stmt, loop: ast.AST 
         if not names.isdisjoint(_names_in(later)):
             return True
     return False
+
+
+def _called(program: Program, again: Replay, statements: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements, and those of the functions that they call, directly or not, as far as their names tell."""
+    bodies: dict[str, list[list[ast.stmt]]] = {}
+    for function in {program.scope(statement) for statement in again.machine.executed}:
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            bodies.setdefault(function.name, []).append(function.body)
+    found = list(statements)
+    for statement in found:
+        for node in ast.walk(statement):
+            func = node.func if isinstance(node, ast.Call) else None
+            name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+            found += (inner for body in bodies.pop(name, ()) for inner in body)
+    return found
+
+
+def _name_of(text: str) -> str:
+    """`outputs` of `recorder.outputs["a.b"]`."""
+    return re.sub(r"\[[^]]*\]", "", text).rpartition(".")[2]
 
 
 def _names_in(statements: list[ast.stmt]) -> Iterator[str]:

@@ -142,6 +142,8 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
         m.refuse(site, f"`torch.{part}` of a number", "TypeError")
     if (name in LISTS and has_certain_number(first)) or (name == "einsum" and any(map(is_certain_number, args[1:]))):
         m.refuse(site, f"`torch.{part}` of a tensor and a number", "TypeError")
+    if name in LISTS and isinstance(first, Sequence) and first.exact and not first.items and not m.widening:
+        m.type_fault(site, f"`torch.{part}` of no tensor", "empty")
     if name in ("device", "dtype", "finfo", "iinfo", "Size", "Generator"):
         return m.opaque(name)
     if name in ("is_tensor", "is_floating_point", "is_grad_enabled", "allclose", "equal", "numel"):

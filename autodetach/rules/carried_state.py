@@ -32,7 +32,8 @@ differentiated at all. The state is detached where it enters the next pass, neve
 still feeds the loss of its own pass. Where what makes it would then learn nothing, the losses of a sequence are added
 up, and differentiated once behind it. A state that every epoch takes through the same sequence begins anew with it,
 so does a sum that nothing ever sets back to its zero, and what another loop calls in each of its passes, as
-`reset(net)`, is called in this one too: unsafe.
+`reset(net)`, is called in this one too: unsafe. So is emptying a list that nothing else reads when it has been used,
+and, where something does, calling the method of its object that does so when a pass begins.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
