@@ -72,15 +72,15 @@ def _outdated_alone(program: Program, run: Run, by: Differentiation, old: list[N
 
 
 def _stepped_since(run: Run, nodes: list[Node], by: Differentiation) -> list[Node]:
-    """Those that cannot be walked any more, or whose parameters were stepped since, and what is made of them."""
+    """Those that were freed, or whose parameters were stepped, before a differentiation, and what is made of them."""
     stepped: dict[Node, int] = {}
     for step in run.machine.steps:
         if step.clock < by.number and step.what != "grad":
             stepped.update((leaf, step.clock) for leaf, _ in step.consumed)
-    spoilt = set(_spoilt(nodes, by))
     found: set[Node] = set()
     for node in sorted(nodes, key=lambda n: n.number):
-        if node in spoilt or any(stepped.get(p, 0) > node.number or p in found for p in node.parents):
+        is_freed = node.freed_by is not None and node.freed_by.number < by.number
+        if is_freed or any(stepped.get(p, 0) > node.number or p in found for p in node.parents):
             found.add(node)
     return [n for n in nodes if n in found]
 
