@@ -28,7 +28,12 @@ from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, 
 
 
 def growing_chains(run: Run) -> Iterator[Growth]:
-    """Where a pass computes something of what an earlier one has computed in the same place, one for each place."""
+    """Where a pass computes something of what an earlier one has computed in the same place, one for each place.
+
+    Of a sum that a search makes of its gradients, and that others are summed up of, the inner one is told.
+    """
+    found: list[Growth] = []
+    searched: list[tuple[Growth, set[ast.AST]]] = []
     for crossing, within, cycle in _links(run):
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
         is_begun = within is not pass_of(parent.loops, activation)
@@ -42,7 +47,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             continue  # a later pass, which is not executed, may differentiate it
         is_sum = linear and bool(elements)
         lasts = _outermost(child, activation) or ((is_sum or _descends(run, activation)) and _is_long(run, activation))
-        if not walked and not lasts:
+        if not walked and not lasts and not (is_sum and _asks_for_gradient(run, activation)):
             continue
         if not walked and elements and all(is_kept_anyway(e.node, within) for e in elements):
             continue
@@ -54,7 +59,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             continue
         if not walked and activation.inner:
             continue
-        yield Growth(
+        growth = Growth(
             "chain",
             run,
             activation,
@@ -67,6 +72,22 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             _starts_as_number(run, cycle[0] if is_begun else child),
             link=child,
         )
+        if walked or lasts:
+            found.append(growth)
+        else:
+            searched.append((growth, {node.site.node for node in cycle}))
+    for growth in found:
+        yield next((inner for inner, places in searched if _is_made_there(growth, places)), growth)
+
+
+def _asks_for_gradient(run: Run, activation: Activation) -> bool:
+    """Whether passes of a loop take gradient that they compute with."""
+    return any(d.kind == "grad" and pass_of(d.loops, activation) is not None for d in run.machine.differentiations)
+
+
+def _is_made_there(growth: Growth, places: set[ast.AST]) -> bool:
+    """Whether all that is put into a sum, and that nothing has walked, is made in one of some places."""
+    return not growth.dead and bool(growth.elements) and all(e.node.site.node in places for e in growth.elements)
 
 
 def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
