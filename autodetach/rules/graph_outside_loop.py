@@ -37,7 +37,8 @@ What a constructor keeps of trained parameters, and no one method reads alone, b
 functions read it.
 So is a roll-out in lists whose values the loop computes anew: unsafe. Moving is unsafe, too, where the value is read
 behind a loop that may make no pass. Where each pass trains parameters of its own, as of agents that take turns, each
-loss is differentiated for those alone (`inputs=...`): unsafe.
+loss is differentiated for those alone (`inputs=...`): unsafe. Where another loss trains it, and the loop runs what has
+made it anew for that one, it is detached: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -282,6 +283,8 @@ def _candidates(
             yield from restricted_in_turn(program, run, here[0])
     elif any(n.leaf and n in stepped for n in ancestors(outer)):
         doubt = doubt or ELSEWHERE
+        if _computed_for_another(run, activation, outer, stepped):
+            yield from _detached(program, entries, doubt, because="")
         yield from moved_inside(program, run, activation, readers, outer, doubt)
     else:
         yield from kept_parameter(program, outer)
@@ -328,6 +331,16 @@ def _computed_again(
     if weights & trained - _weights(within):
         return False
     return any(not weights or not weights.isdisjoint(n.parents) for n in again)
+
+
+def _computed_for_another(run: Run, activation: Activation, outer: list[Node], stepped: set[Node]) -> bool:
+    """Whether the loop runs all stepped modules behind a value anew, for another loss: it means the old value here.
+
+    So it is with the advantages of an actor, by a critic that learns in the same loop.
+    """
+    weights = _weights([n for n in outer if _is_of_module(n)]) & stepped
+    within = [n for n in run.machine.nodes if _is_of_module(n) and pass_of(n.loops, activation) is not None]
+    return bool(weights) and weights <= _weights(within)
 
 
 def _weights(nodes: Iterable[Node]) -> set[Node]:
