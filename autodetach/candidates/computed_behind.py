@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.called_inside import calling_statements, of_the_same_object
 from autodetach.candidates.cut_for_first import cut_for_first
+from autodetach.candidates.part_behind import part_behind_step
 from autodetach.machine.graph import Differentiation, Node, with_leaves
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
@@ -113,7 +114,10 @@ def _spoilt(nodes: list[Node], by: Differentiation) -> list[Node]:
 
 
 def called_behind_step(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:
-    """`self.forward()`, which makes all that the step has made outdated, once more in front of what reads it."""
+    """`self.forward()`, which makes all that the step has made outdated, once more in front of what reads it.
+
+    Where it takes arguments, or would draw its random numbers anew, only what the differentiation reads is moved there.
+    """
     from autodetach.codemods.copy_statements import CopyStatements
 
     step, old = _outdated(run, by)
@@ -123,6 +127,8 @@ def called_behind_step(program: Program, run: Run, by: Differentiation) -> Itera
         if goal not in block or not any(s in stepping for s in block[: block.index(goal)]):
             continue
         call = next((s for s in calling_statements(program, old) if of_the_same_object(program, s, goal)), None)
+        if call is None or draws_random_numbers(run, [call]):
+            yield from part_behind_step(program, run, by, _stepped_since(run, old, by))
         if call is None:
             return
         again = ", and random numbers are drawn again" if draws_random_numbers(run, [call]) else ""

@@ -27,14 +27,14 @@ opt_b.step()
 ## Fix safety
 A step is moved only if every step still consumes gradient of the same losses; unsafe where several optimizers share
 the gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step, if
-nothing reads it before, or as much of it as depends on what was stepped; or it is differentiated, and its parameters
-stepped, before the first step; or it is computed once more, the first one from a detached value where both would train
-its makers; or the first step is dropped, if the same one runs behind the second loss and nothing is zeroed in between.
-Where no step but the program changes a tensor in place, it makes a new one: `x += y` becomes `x = x + y`, `x.mul_(y)`
-becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y` writes into a copy; this is unsafe where something
-else may hold `x`. Where the forward is run again behind the step, but under a name that nobody reads, it takes the
-name of the old result. Where one call has made all losses, each is differentiated for what its own step trains
-(`inputs=...`), and the steps follow.
+nothing reads it before, or as much of it as depends on what was stepped, also where another method has made that; or
+it is differentiated, and its parameters stepped, before the first step; or it is computed once more, the first one
+from a detached value where both would train its makers; or the first step is dropped, if the same one runs behind the
+second loss and nothing is zeroed in between. Where no step but the program changes a tensor in place, it makes a new
+one: `x += y` becomes `x = x + y`, `x.mul_(y)` becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y`
+writes into a copy; this is unsafe where something else may hold `x`. Where the forward is run again behind the step,
+but under a name that nobody reads, it takes the name of the old result. Where one call has made all losses, each is
+differentiated for what its own step trains (`inputs=...`), and the steps follow.
 These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent

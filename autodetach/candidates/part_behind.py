@@ -1,0 +1,118 @@
+"""Of a method that makes what a step has made outdated, the part that does stands behind the step.
+
+The method itself, called again, would draw its random numbers anew, and give new values to what is read elsewhere.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+from typing import TypeGuard
+
+from autodetach.machine.graph import Differentiation, Node, trail_of
+from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
+from autodetach.suspect import Candidate
+from autodetach.view.program import Block, Program, line, listed, statement_in, targets_of, text, without_retain
+from autodetach.view.side_effects import draws_random_numbers
+
+ANEW = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
+
+
+def part_behind_step(program: Program, run: Run, by: Differentiation, outdated: list[Node]) -> Iterator[Candidate]:
+    """What only the second loss reads moves to it; what it is made of, which others read too, gets a new name."""
+    from autodetach.codemods.copy_statements import CopyStatements
+    from autodetach.codemods.move_statements import MoveStatements
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    anchor, frame = by.trail[-1]
+    block = program.block(anchor)
+    statements = _makers(program, outdated)
+    old = set(outdated)
+    readers = {statement_in(n, frame) for n in by.walked if n not in old and not old.isdisjoint(n.parents)}
+    if not statements or anchor not in block or not all(reader in block for reader in readers):
+        return
+    if draws_random_numbers(run, statements):
+        return
+    first = min((reader for reader in readers if reader is not None), key=line, default=anchor)
+    names = _names_for(program, statements, first)
+    if names is None:
+        return
+    alone = [s for s in statements if _is_read_alone(program, s, statements, first)]
+    copied = [s for s in statements if s not in alone]
+    if not alone or copied + alone != statements:
+        return  # what is read elsewhere, too, would be another value there
+    kept = {spelled(t) for s in alone for t in _attributes(s)}
+    changes = [ReplaceExpression(n, names[spelled(n)]) for s in statements for n in _said(s, names.keys() - kept)]
+    shown = listed(t for s in alone for t in targets_of(s))
+    copies = (CopyStatements(tuple(copied), first, changes=tuple(changes)),) if copied else ()
+    move = MoveStatements(tuple(alone), first, changes=tuple(changes))
+    yield Candidate(f"compute {shown} right before `{text(first)}`", (*copies, move, *without_retain(outdated)), ANEW)
+
+
+def _makers(program: Program, nodes: list[Node]) -> Block:
+    """The assignments of one call that have made all nodes, in order; none if there is no such call."""
+    trails = [trail_of(n) for n in nodes]
+    for _, frame in reversed(trails[0] if trails else ()):
+        places = {next((s for s, f in reversed(trail) if f is frame), None) for trail in trails}
+        found = sorted((p for p in places if p is not None), key=line)
+        if None not in places and all(isinstance(p, ast.Assign) for p in found):
+            is_row = all(p in program.block(found[0]) for p in found)
+            return found if is_row and isinstance(program.parents.get(found[0]), ast.FunctionDef) else []
+    return []
+
+
+def _names_for(program: Program, statements: Block, goal: ast.stmt) -> dict[str, str] | None:
+    """New names for the attributes that statements set, where `goal` stands; None if they cannot be written there.
+
+    `goal` is in a method of the same class, which has the same name for its object, and no variable of theirs.
+    """
+    here, there = program.scope(statements[0]), program.scope(goal)
+    if not (isinstance(here, ast.FunctionDef) and isinstance(there, ast.FunctionDef)) or here is there:
+        return None
+    this = [a.arg for f in (here, there) for a in f.args.args[:1]]
+    if program.parents.get(here) is not program.parents.get(there) or len(this) < 2 or this[0] != this[1]:
+        return None
+    names: dict[str, str] = {}
+    bound: set[str] = set()
+    for statement in statements:
+        for target in targets_of(statement):
+            for part in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(part, ast.Attribute) and spelled(part.value) == this[0]:
+                    names[spelled(part)] = part.attr
+                elif not isinstance(part, ast.Name):
+                    return None
+        bound |= program.names_bound(statement)
+    local = {a.arg for a in here.args.args[1:]} | {n for s in here.body for n in program.names_bound(s)}
+    read = {n for s in statements for n in program.names_read(s)}
+    known = {n for s in there.body for n in program.names_read(s) | program.names_bound(s)}
+    known |= {a.arg for a in (*there.args.args, *there.args.kwonlyargs)}
+    if (read & local) - bound or known & (bound | set(names.values())):
+        return None
+    return names if names and not read & set(names.values()) else None
+
+
+def _attributes(statement: ast.stmt) -> list[ast.Attribute]:
+    """The attributes that an assignment sets."""
+    return [n for target in targets_of(statement) for n in ast.walk(target) if _is_set(n)]
+
+
+def _is_set(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+
+
+def _is_read_alone(program: Program, statement: ast.stmt, statements: Block, goal: ast.stmt) -> bool:
+    """Whether what a statement sets is said by nothing but some statements and the function of `goal`."""
+    attributes = {n.attr for n in _attributes(statement)}
+    inside = {n for s in (*statements, program.scope(goal)) for n in ast.walk(s)}
+    others = [n for tree in program.analysis.trees for n in ast.walk(tree) if n not in inside]
+    said = {n.attr for n in others if isinstance(n, ast.Attribute)}
+    said |= {n.value for n in others if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    around = [s for s in program.block(statement) if s not in statements]
+    local = {name for s in around for name in program.names_read(s)}
+    return bool(attributes) and attributes.isdisjoint(said) and local.isdisjoint(program.names_bound(statement))
+
+
+def _said(statement: ast.stmt, names: Collection[str]) -> Iterator[ast.Attribute]:
+    """Where a statement says one of some attributes."""
+    return (n for n in ast.walk(statement) if isinstance(n, ast.Attribute) and spelled(n) in names)
