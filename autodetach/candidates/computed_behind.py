@@ -59,7 +59,8 @@ def _outdated_alone(program: Program, run: Run, by: Differentiation, old: list[N
     """Move no more than what is made of stepped parameters: what it is given is as good as it was, and read before."""
     from autodetach.codemods.move_statements import MoveStatements
 
-    found = _making(program, by, _stepped_since(run, old, by))
+    outdated = _stepped_since(run, old, by)
+    found = _making(program, by, outdated)
     if found is None:
         return
     anchor, _, statements = found
@@ -67,7 +68,7 @@ def _outdated_alone(program: Program, run: Run, by: Differentiation, old: list[N
         shown = listed(t for s in statements for t in targets_of(s))
         yield Candidate(
             f"compute {shown} right before `{text(anchor)}`",
-            (MoveStatements(tuple(statements), anchor), *_flags(old, by)),
+            (MoveStatements(tuple(statements), anchor), *_flags_of(outdated, by)),
             BEHIND,
         )
 
@@ -128,7 +129,8 @@ def called_behind_step(program: Program, run: Run, by: Differentiation) -> Itera
             continue
         call = next((s for s in calling_statements(program, old) if of_the_same_object(program, s, goal)), None)
         if call is None or draws_random_numbers(run, [call]):
-            yield from part_behind_step(program, run, by, _stepped_since(run, old, by))
+            outdated = _stepped_since(run, old, by)
+            yield from part_behind_step(program, run, by, outdated, _flags_of(outdated, by))
         if call is None:
             return
         again = ", and random numbers are drawn again" if draws_random_numbers(run, [call]) else ""
@@ -149,6 +151,13 @@ def _flags(old: list[Node], by: Differentiation) -> tuple[Codemod, ...]:
     """No graph is retained any more, except for what may have history: the later walk comes to that again."""
     is_open = any(n.weak and len(n.walked_by) > 1 for n in by.walked)
     return without_retain(old, of=by.call if is_open else None)
+
+
+def _flags_of(outdated: list[Node], by: Differentiation) -> tuple[Codemod, ...]:
+    """The same, where only what is outdated is made anew: of the rest, a graph that others have walked is retained."""
+    anew = set(outdated)
+    is_needed = any(n.walked_by != [by] for n in by.walked if n not in anew and n.saves and not n.leaf)
+    return () if is_needed else _flags(outdated, by)
 
 
 def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt], goal: ast.stmt) -> bool:

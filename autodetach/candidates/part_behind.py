@@ -7,20 +7,28 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.machine.graph import Differentiation, Node, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
-from autodetach.view.program import Block, Program, line, listed, statement_in, targets_of, text, without_retain
+from autodetach.view.program import Block, Program, line, listed, statement_in, targets_of, text
 from autodetach.view.side_effects import draws_random_numbers
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
 
 ANEW = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
 
 
-def part_behind_step(program: Program, run: Run, by: Differentiation, outdated: list[Node]) -> Iterator[Candidate]:
-    """What only the second loss reads moves to it; what it is made of, which others read too, gets a new name."""
+def part_behind_step(
+    program: Program, run: Run, by: Differentiation, outdated: list[Node], flags: tuple[Codemod, ...]
+) -> Iterator[Candidate]:
+    """What only the second loss reads moves to it; what it is made of, which others read too, gets a new name.
+
+    `flags` are changed with it.
+    """
     from autodetach.codemods.copy_statements import CopyStatements
     from autodetach.codemods.move_statements import MoveStatements
     from autodetach.codemods.replace_expression import ReplaceExpression
@@ -47,7 +55,7 @@ def part_behind_step(program: Program, run: Run, by: Differentiation, outdated: 
     shown = listed(t for s in alone for t in targets_of(s))
     copies = (CopyStatements(tuple(copied), first, changes=tuple(changes)),) if copied else ()
     move = MoveStatements(tuple(alone), first, changes=tuple(changes))
-    yield Candidate(f"compute {shown} right before `{text(first)}`", (*copies, move, *without_retain(outdated)), ANEW)
+    yield Candidate(f"compute {shown} right before `{text(first)}`", (*copies, move, *flags), ANEW)
 
 
 def _makers(program: Program, nodes: list[Node]) -> Block:
