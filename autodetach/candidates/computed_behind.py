@@ -11,6 +11,7 @@ from autodetach.candidates.cut_for_first import cut_for_first
 from autodetach.candidates.part_behind import part_behind_step
 from autodetach.machine.graph import Differentiation, Node, with_leaves
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import given_to
 from autodetach.view.program import Program, line, listed, statement_in, targets_of, text, without_retain
@@ -172,11 +173,17 @@ def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt]
     if not over or not all(isinstance(t, ast.Name) or _is_place(program, t, over) for t in targets):
         return False
     bound = {name for s in statements for name in program.names_bound(s)}
-    if not program.may_pass(statements, over):
+    if not program.may_pass(statements, over) or not _said(over, ast.Store).isdisjoint(_said(statements, ast.Load)):
         return False
     scope = program.scope(goal)
     elsewhere = (n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id in bound)
     return all(program.scope(n) is scope for n in elsewhere)
+
+
+def _said(statements: list[ast.stmt], how: type[ast.expr_context]) -> set[str]:
+    """The attributes that statements read, or set."""
+    said = (n for s in statements for n in ast.walk(s) if isinstance(n, ast.Attribute))
+    return {spelled(n) for n in said if isinstance(n.ctx, how)}
 
 
 def _is_place(program: Program, target: ast.expr, over: list[ast.stmt]) -> bool:

@@ -17,6 +17,7 @@ from autodetach.candidates.reads import Repair
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation
 from autodetach.machine.values import Sequence, Value
+from autodetach.view.called import with_called
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, begun_at, behind_step, last_mention, placed
@@ -46,7 +47,7 @@ def emptied_lists(
     behind = around[around.index(d.trail[begun][0]) + 1 :] if begun is not None else []
     names = {_name_of(t) for t in texts}
     is_read_later = _is_read_later(program, d, anchor, activation.node, names)
-    if is_read_later or not names.isdisjoint(_names_in(_called(program, again, behind))):
+    if is_read_later or not names.isdisjoint(_names_in(with_called(program, again.machine, behind))):
         call = emptying(lists.values(), {_name_of(h.text) for h in lists.values()})
         if call is not None:
             first = _first_of_pass(program, statement, activation.node)
@@ -86,21 +87,6 @@ def _is_read_later(program: Program, d: Moment, anchor: ast.stmt, loop: ast.AST 
         if not names.isdisjoint(_names_in(later)):
             return True
     return False
-
-
-def _called(program: Program, again: Replay, statements: list[ast.stmt]) -> list[ast.stmt]:
-    """Statements, and those of the functions that they call, directly or not, as far as their names tell."""
-    bodies: dict[str, list[list[ast.stmt]]] = {}
-    for function in {program.scope(statement) for statement in again.machine.executed}:
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            bodies.setdefault(function.name, []).append(function.body)
-    found = list(statements)
-    for statement in found:
-        for node in ast.walk(statement):
-            func = node.func if isinstance(node, ast.Call) else None
-            name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-            found += (inner for body in bodies.pop(name, ()) for inner in body)
-    return found
 
 
 def _name_of(text: str) -> str:

@@ -13,6 +13,7 @@ from autodetach.machine.graph import Differentiation, Node, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
+from autodetach.view.called import with_called
 from autodetach.view.program import Block, Program, line, listed, statement_in, targets_of, text
 from autodetach.view.side_effects import draws_random_numbers
 
@@ -44,7 +45,7 @@ def part_behind_step(
         return
     first = min((reader for reader in readers if reader is not None), key=line, default=anchor)
     names = _names_for(program, statements, first)
-    if names is None:
+    if names is None or _is_changed_between(program, run, statements, outdated[0], by):
         return
     alone = [s for s in statements if _is_read_alone(program, s, statements, first)]
     copied = [s for s in statements if s not in alone]
@@ -98,6 +99,23 @@ def _names_for(program: Program, statements: Block, goal: ast.stmt) -> dict[str,
     if (read & local) - bound or known & (bound | set(names.values())):
         return None
     return names if names and not read & set(names.values()) else None
+
+
+def _is_changed_between(program: Program, run: Run, statements: Block, made: Node, by: Differentiation) -> bool:
+    """Whether what runs between a node and a differentiation may set an attribute that statements read."""
+    frames = {frame: place for place, frame in trail_of(made)}
+    here, there = next(((frames[f], place) for place, f in reversed(by.trail) if f in frames), (None, None))
+    ways = [[at, *program.enclosing(at)] for at in (here, there) if at is not None]
+    for at in ways[0] if ways else ():
+        block = program.block(at) if isinstance(at, ast.stmt) else []
+        goal = next((other for other in ways[1] if other in block), None)
+        if isinstance(at, ast.stmt) and isinstance(goal, ast.stmt) and at in block:
+            between = with_called(program, run.machine, block[block.index(at) : block.index(goal) + 1])
+            own = set(ast.walk(program.scope(statements[0])))
+            set_there = {n.attr for s in between if s not in own for n in ast.walk(s) if _is_set(n)}
+            read = {n.attr for s in statements for n in ast.walk(s) if isinstance(n, ast.Attribute) and not _is_set(n)}
+            return not set_there.isdisjoint(read)
+    return True
 
 
 def _attributes(statement: ast.stmt) -> list[ast.Attribute]:

@@ -479,3 +479,24 @@ for step in range(5):
     assert finding.fix is not None
     assert finding.fix.applicability is Applicability.SAFE
     assert finding.fix.message == message
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        (
+            "code_read_back_behind_step",
+            "        self.loss.backward(retain_graph=True)\n",
+            "        self.given = None\n",
+        ),
+        ("actor_loss_before_critics_step", "    critic_optimizer.zero_grad()\n", "    both.first = None\n"),
+    ],
+    ids=["in another method", "in the same block"],
+)
+def test_nothing_moves_past_what_sets_an_attribute_that_it_reads(name: str, old: str, new: str) -> None:
+    text = (FIXTURES / "step-between-backwards" / f"{name}.before.py").read_text()
+    assert text.count(old) == 1
+    text = text.replace(old, old + new).replace("torch.min(one(both)", "torch.min(one(both.first)")
+    (finding,) = check(Source.from_bytes(text.encode(), "a.py"), CheckOptions()).findings
+    assert finding.code == "AD202"
+    assert finding.fix is None or " right before " not in finding.fix.message
