@@ -38,7 +38,7 @@ from autodetach.machine.words import (
 MAX_FILES = 200
 
 _WORDS = re.compile(
-    rb"backward|training_step|requires_grad|Variable|Module|\bnn\b|autograd"
+    rb"backward|training_step|requires_grad|\bVariable\b|Module|\bnn\b|autograd\b(?!\.(?!grad\b))"
     rb"|[.'\"][\s\\]*(?:parameters|named_parameters|train|eval|state_dict|load_state_dict|modules|named_modules|children"
     rb"|named_children)\b(?![\s\\]*[.\[:=])"
     rb"|\.[\s\\]*data\b[\s)\\]*[\[#]"
@@ -163,6 +163,7 @@ class _Look:
             ast.keyword: self._keyword,
             ast.ImportFrom: self._import_from,
             ast.Import: self._import,
+            ast.Dict: self._dict,
             ast.Subscript: self._subscript,
             ast.Assign: self._assign,
             ast.ClassDef: self._class,
@@ -214,15 +215,16 @@ class _Look:
             return not isinstance(node.ctx, ast.Load)
         return (word in _SAYING and isinstance(node.ctx, ast.Load)) or word in self._modules
 
-    def _constant(self, node: ast.Constant) -> bool:
-        if isinstance(node.value, str) and (node.value in _SAYING or node.value in self._modules):
-            self.strings = True
-            return node.value == "requires_grad"
-        return False
+    def _constant(self, node: ast.Constant) -> None:
+        """Note a name that may be looked up by a string; in a table, `{"requires_grad": True}`, it is given by that."""
+        if isinstance(node.value, str):
+            self.strings |= node.value in _SAYING or node.value in self._modules or node.value == "requires_grad"
 
     def _keyword(self, node: ast.keyword) -> bool:
+        """Whether a leaf is made; one that is to be like another tensor begins no history where nothing else does."""
         is_off = isinstance(node.value, ast.Constant) and node.value.value is False
-        return node.arg == "requires_grad" and not is_off
+        is_copied = isinstance(node.value, ast.Attribute) and node.value.attr == "requires_grad"
+        return node.arg == "requires_grad" and not (is_off or is_copied)
 
     def _import_from(self, node: ast.ImportFrom) -> bool:
         parts = (node.module or "").split(".")
@@ -240,17 +242,26 @@ class _Look:
             a.asname for a in node.names if a.asname is not None and not IN_FRONT.isdisjoint(a.name.split("."))
         )
 
+    def _dict(self, node: ast.Dict) -> bool:
+        return any(_is_requires_grad(key) for key in node.keys)
+
     def _subscript(self, node: ast.Subscript) -> bool:
-        return isinstance(node.value, ast.Attribute) and node.value.attr == "data"
+        is_given = _is_requires_grad(node.slice) and not isinstance(node.ctx, ast.Load)
+        return is_given or (isinstance(node.value, ast.Attribute) and node.value.attr == "data")
 
     def _assign(self, node: ast.Assign) -> bool:
         """Whether a class of modules gets another name."""
-        return not isinstance(node.value, ast.Call) and any("Module" in word for word in words_in(node.value))
+        names = (word for word in words_in(node.value) if " " not in word)
+        return not isinstance(node.value, ast.Call) and any("Module" in name for name in names)
 
     def _class(self, node: ast.ClassDef) -> bool:
         words = {word for base in (*node.bases, *node.keywords) for word in words_in(base)}
-        self._bases |= words
+        self._bases |= words - {"autograd"}  # a `torch.autograd.Function` begins no history
         return any("Module" in word for word in words)
+
+
+def _is_requires_grad(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value == "requires_grad"
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

@@ -63,6 +63,8 @@ def test_no_finding_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         "torch.zeros(3, requires_grad=True)",
         "torch.zeros(3, requires_grad=flag)",
         "torch.zeros(3, **{'requires_grad': True})",
+        "options['requires_grad'] = True\ntorch.zeros(3, **options)",
+        "def zeros(requires_grad=True):\n    return torch.zeros(3, requires_grad=requires_grad)",
         "x.requires_grad = True",
         "x.requires_grad_()",
         "setattr(x, 'requires_grad', True)",
@@ -104,13 +106,16 @@ def test_what_matters(code: str) -> None:
         "# loss.backward()",
         "class F:\n    @staticmethod\n    def backward(ctx, g):\n        return g",
         "torch.zeros(3, requires_grad=False)",
+        "torch.zeros(3, requires_grad=x.requires_grad)",
+        "print('requires_grad', options['requires_grad'])",
         "f(sys.modules)",
         "import torch.nn as N\ndef f(x: N.Linear): ...",
         "if x.train: names = [p.name for p in signature.parameters]",
         "n = len(signature.parameters)",
+        "hint = 'for a Module'",
         "(self.train) = 3",
         "w = w - p.grad  # as autograd has it",
-        "torch.autograd.profiler.profile()",
+        "class F(torch.autograd.Function): pass  # for nn",
         "torch.nn.modules.utils._pair(3)",
     ],
 )
@@ -123,6 +128,7 @@ def test_what_is_said_and_not_evaluated(code: str) -> None:
 def test_what_is_not_said_at_all() -> None:
     assert not in_bytes(b"import torch\nretrain = evaluate = gradient = mnn = metadata = torch.zeros(3)\n")
     assert not in_bytes(b"import torch\nfor p in signature.parameters: x = node.children[0], w.data.shape, w.grad\n")
+    assert not in_bytes(b"import torch\ntorch.autograd.profiler.profile(VariableTracker())\n")
 
 
 def test_the_words_are_those_of_the_machine() -> None:

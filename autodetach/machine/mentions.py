@@ -262,8 +262,9 @@ class _Walk:
 
     def _class(self, node: ast.ClassDef, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
         self._note_top(node, around)
-        base = frozenset(word for one in (*node.bases, *node.keywords) for word in words_in(one))
-        self._found.bases.append((node.name, base))
+        base = {word for one in (*node.bases, *node.keywords) for word in words_in(one)}
+        # A `torch.autograd.Function` begins no history.
+        self._found.bases.append((node.name, frozenset(base - {"autograd"})))
         return (*around, self._found.classes.setdefault(node.name, Part(is_class=True)))
 
     def _import_from(self, node: ast.ImportFrom, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
