@@ -23,7 +23,12 @@ from autodetach.relevance import in_tree
 from autodetach.source import Source
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-KEPT_WITH_NODES = ("_mentioned", "_parents", "_placed", "_reach", "_spelled", "_stable", "_test", "_yields")
+KEPT_WITH_NODES = tuple(
+    """
+    _classes _counted _delay _ends _knows_versions _mentioned _parents _placed _reach _set_there _spelled _stable _test
+    _word_places _yields
+    """.split()
+)
 """What is found out once about a node and what stands in it."""
 EXITS = frozenset({"__exit__", "__aexit__"})
 """Methods whose bodies are looked at before they are run."""
