@@ -51,7 +51,7 @@ ORDER = (
     "machine.old_types",
     "machine.picks",
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls machine.tallies",
-    "machine.filled_later",
+    "machine.filled_later machine.inherited",
     "machine.unknown_keys machine.number_readers machine.cut_parts machine.object_arrays machine.dtypes",
     "machine.keywords machine.texts machine.module_tree machine.counted_keys",
     "machine.elements machine.iteration",

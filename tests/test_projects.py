@@ -19,7 +19,11 @@ from autodetach.source import Source
 
 PROJECTS = Path(__file__).parent.parent / "fixtures" / "projects"
 NAMES = sorted(p.name for p in PROJECTS.iterdir())
-RAISES = {"two_packages": "Trying to backward through the graph a second time", "src_layout": None}
+RAISES = {
+    "two_packages": "Trying to backward through the graph a second time",
+    "src_layout": None,
+    "base_class": None,
+}
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -14,6 +14,7 @@ from autodetach.machine.counters import Restore, widen
 from autodetach.machine.differentiation import differentiate
 from autodetach.machine.filled_later import fill
 from autodetach.machine.graph import Site
+from autodetach.machine.inherited import inherited_runners
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
 from autodetach.machine.module_tree import is_module
@@ -170,6 +171,7 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, calls: Calls) -> lis
     """Call the methods of an object that nobody has called."""
     entered: list[str] = []
     open_ = methods_in_order(cls, reach)
+    overriding = {name for name, value in open_ if value.qualname not in calls.in_view}
     this = find_instance(machine, cls)
     if this is None:
         this = constructed(machine, cls)
@@ -179,6 +181,21 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, calls: Calls) -> lis
         if not value.called and value.qualname not in calls.in_view:
             entered.append(f"{cls.name}.{name}")
             enter(machine, value, [this], repeated=value.qualname not in calls.once, reach=reach)
+    return entered + enter_inherited(machine, this, inherited_runners(cls, overriding, reach), reach, calls)
+
+
+def enter_inherited(machine: Machine, this: Instance, methods: list[Called], reach: Reach, calls: Calls) -> list[str]:
+    """Call methods of bases for an object of a class that overrides what they call, callers first."""
+    entered: list[str] = []
+    called = [method for _, method in methods if method.called]
+    for method in called:
+        method.called = False  # for an object of the base
+    for _, method in callers_first(methods, [], reach.asked_by):
+        if not method.called and method.qualname not in calls.in_view:
+            entered.append(method.qualname)
+            enter(machine, method, [this], repeated=not calls.once, reach=reach)
+    for method in called:
+        method.called = True
     return entered
 
 

@@ -58,6 +58,11 @@ class Reach:
         loops = any(part is not None and part.loops for part in parts)
         return name == CALLED_BY_TRAINERS or loops or self.differentiates(name)
 
+    def loops(self, method: str) -> bool:
+        """Whether a loop stands in the methods of a name."""
+        part = self._mentions.methods.get(method)
+        return part is not None and bool(part.loops)
+
     def asked_by(self, method: str) -> frozenset[str]:
         """The names that stand in the methods of a name."""
         part = self._mentions.methods.get(method)
