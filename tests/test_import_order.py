@@ -88,6 +88,7 @@ ORDER = (
     "machine.entries machine.apart",
     "machine.run",
     "machine.unseen machine.growth machine.scans",
+    "machine.local_records",
     "machine.growing_chains machine.growing_stores",
     "machine.updates_on_tape machine.trials",
     "machine.growing",

@@ -20,6 +20,7 @@ from autodetach.machine.growth import (
     proven,
     trains,
 )
+from autodetach.machine.local_records import is_in_local_record
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
@@ -173,8 +174,8 @@ def _descends(run: Run, activation: Activation) -> bool:
 def _unrolled(run: Run, crossing: Crossing) -> bool:
     """Whether a local state runs through the steps of a sequence, as when a trained network decodes.
 
-    Its graph dies with the name. What goes on for long, keeps its state in an object, or differentiates in every step
-    without reaching the step before, is another matter.
+    Its graph dies with the name. What goes on for long, keeps its state in an object that is there before, or
+    differentiates in every step without reaching the step before, is another matter.
     """
     activation = crossing.activation
     if _descends(run, activation):
@@ -185,7 +186,9 @@ def _unrolled(run: Run, crossing: Crossing) -> bool:
             return False
     elif not activation.short:
         return False
-    return not isinstance(_carried(crossing), ast.Attribute)
+    if not isinstance(_carried(crossing), ast.Attribute):
+        return True
+    return is_in_local_record(crossing.parent, activation)
 
 
 def _endless(loop: ast.While) -> bool:
