@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Site, ancestors
+from autodetach.machine.graph import Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
 from autodetach.machine.growth import Growth, is_returned, is_whole
@@ -46,7 +46,8 @@ def growths(analysis: Analysis) -> list[Growth]:
                 continue  # what comes later may differentiate it
             # What is freed already nobody can differentiate behind the loop.
             loop = growth.activation.node if growth.dead else None
-            is_used = growth.used or (is_whole(growth.freeing) and _escapes(run, growth))
+            is_given = is_whole(growth.freeing) and (_escapes(run, growth) or _is_returned_anyway(run, growth))
+            is_used = growth.used or is_given
             if is_used or unseen.uses(_place_of(growth).node, loop):
                 legitimate.add(key)
             elif key not in found or (growth.dead and not found[key].dead):
@@ -136,3 +137,20 @@ def _escapes(run: Run, growth: Growth) -> bool:
     else:
         targets |= {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
     return any(escape.reaches(targets) for escape in run.machine.escapes)
+
+
+def _is_returned_anyway(run: Run, growth: Growth) -> bool:
+    """Whether a method of a network gives most of what a pass saves to callers out of view, and keeps nothing of it.
+
+    So a search for the best sentence has scores beside the states that it returns. Who calls it for these either
+    differentiates them, or has no gradients on.
+    """
+    stored, frame = growth.stored, growth.activation.frame
+    if stored is None or growth.dead or not isinstance(frame, Frame) or not is_module(frame.this):
+        return False
+    within_pass = pass_of(growth.node.loops, growth.activation)
+    if within_pass is None or stored.container.born < frame.started:
+        return False
+    saving = {n for n in ancestors([growth.node]) if n.saves and not n.leaf and within_pass in n.loops}
+    returned = [escape for escape in run.machine.escapes if escape.how == "return" and escape.clock > stored.clock]
+    return any(2 * len(saving.intersection(ancestors(escape.nodes))) > len(saving) for escape in returned)
