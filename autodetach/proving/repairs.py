@@ -113,9 +113,13 @@ class Repairs:
             self._proven_together[suspect] = replace(proven, together=True)
 
     def of(self, views: Sequence[Suspect]) -> Iterator[tuple[Suspect, Proven]]:
-        """The repairs that pass, each with the view of the fault by which it was found, in the order of the views."""
+        """The repairs that pass, each with the view of the fault by which it was found, in the order of the views.
+
+        A number that may be asked for a method of tensors comes behind the tensor without its graph, which has them.
+        """
         found = False
         for suspect in views:
+            numbers: list[Proven] = []
             for count, candidate in enumerate(suspect.candidates()):
                 if count >= MAX_CANDIDATES:
                     break
@@ -132,7 +136,14 @@ class Repairs:
                 if isinstance(fix, Proven):
                     found = True
                     fix = replace(fix, observed=suspect.observed)
+                    if fix.why_unsafe == NO_TENSOR and candidate.prefers == "item":
+                        numbers.append(fix)
+                        continue
+                    if candidate.prefers != "detach":
+                        yield from ((suspect, number) for number in numbers)
+                        numbers.clear()
                     yield suspect, fix
+            yield from ((suspect, number) for number in numbers)
 
     def _proven(self, suspect: Suspect, candidate: Candidate) -> Proven | str:
         """The candidate as a fix, or why it is none: the edited program is run and compared."""
