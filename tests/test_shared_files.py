@@ -529,3 +529,50 @@ def test_a_script_that_takes_a_cell_of_another_file_through_a_few_steps_is_no_tr
     assert (ran.returncode, ran.stdout) == (0, "")
     (tmp_path / "compares.py").write_text(COMPARES.replace("range(6)", "range(600)"))
     assert "AD101" in autodetach(tmp_path, "check", ".").stdout
+
+
+STACK = """\
+import torch
+from torch import nn
+
+
+class Stack(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.GRUCell(3, 4)
+        self.states = [torch.zeros(1, 4)]
+
+    def push(self, x):
+        self.states.append(self.cell(x, self.states[-1]))
+
+
+class Parser(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.stack, self.embed, self.head = Stack(), nn.Embedding(9, 3), nn.Linear(4, 2)
+
+    def read(self, words):
+        while len(self.stack.states) > 1:
+            self.stack.states.pop()
+        for word in reversed(words.tolist()):
+            self.stack.push(self.embed(torch.tensor([word])))
+        return self.head(self.stack.states[-1])
+"""
+TRIES_STACK = """\
+import pytest
+import torch
+from stack import Parser
+
+
+@pytest.mark.parametrize("text", ["a stack of words", "words"])
+def test_decodes(text):
+    words = torch.LongTensor([len(word) for word in text.split()])
+    assert Parser().read(words).argmax().item() in (0, 1)
+"""
+
+
+def test_what_a_file_does_with_others_is_no_fault_where_a_test_only_asks_for_its_values(tmp_path: Path) -> None:
+    (tmp_path / "stack.py").write_text(STACK)
+    (tmp_path / "test_stack.py").write_text(TRIES_STACK)
+    ran = autodetach(tmp_path, "check", ".")
+    assert (ran.returncode, ran.stdout) == (0, "")

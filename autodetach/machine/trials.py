@@ -19,7 +19,8 @@ LIBRARIES = frozenset({"pytest", "unittest"})
 def is_tried_only(analysis: Analysis, growth: Growth) -> bool:
     """Whether a test has the loop, which trains nothing: of what it calls, its file or others, it wants the values.
 
-    So it is where a program that differentiates nothing takes a network of another file through a few steps.
+    So it is where a program that differentiates nothing takes a network of another file through a few steps, and where
+    the loop stands in an imported file: others may train with what a test only asks for its values.
     """
     frame = growth.activation.frame
     if growth.dead or not isinstance(frame, Frame):
@@ -28,7 +29,11 @@ def is_tried_only(analysis: Analysis, growth: Growth) -> bool:
         is_in_network = any(isinstance(f, Frame) and is_module(f.this) for _, f in trail_of(growth.node))
         is_short = growth.activation.bounded and not growth.run.machine.differentiations
         return is_short and is_in_network and imported_home(analysis, growth.node.site) is not None
-    return _is_test(frame.function, frame) and not trains(growth.run, growth.activation)
+    frames = [frame]
+    if frame.top is not growth.run.machine.globals:
+        frames += (f for _, f in trail_of(growth.node) if isinstance(f, Frame))
+    is_test = any(f.function is not None and _is_test(f.function, f) for f in frames)
+    return is_test and not trains(growth.run, growth.activation)
 
 
 def imported_home(analysis: Analysis, site: Site) -> ast.Module | None:

@@ -37,8 +37,9 @@ and, where something does, calling the method of its object that does so when a 
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
-nothing differentiates it, also when a test in its loop has it begin anew now and then, as `if done:` does, and in a
-function that pytest or unittest calls.
+nothing differentiates it, also when a test in its loop has it begin anew now and then, as `if done:` does, in a
+function that pytest or unittest calls and what that calls of other files, and in a few steps whose state is a record
+that each of them makes anew.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html

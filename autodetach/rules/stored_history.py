@@ -32,8 +32,9 @@ When any path differentiates what was stored after the pass that stored it (REIN
 another program of the same run that shares the file, when most of its graph waits for such a differentiation anyway,
 when what one step has stored is detached behind its backward,
 when a function returns what it made of the steps of a loop, when the container is emptied or replaced in every pass,
-when a forward hook keeps it in an attribute that nobody in view reads,
-inside one `forward`, under `no_grad`, and in a test of pytest or unittest that trains nothing.
+when a forward hook keeps it in an attribute that nobody in view reads, when a method of a network returns most of its
+graph to callers out of view, inside one `forward`, under `no_grad`, and in a test of pytest or unittest that trains
+nothing, or in what that calls of other files.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html
