@@ -46,9 +46,8 @@ import torch
 cell = torch.nn.GRUCell(3, 3)
 other = torch.nn.GRUCell(3, 3)
 h = torch.zeros(2, 3)
-step = 0
-for x in torch.randn(8, 2, 3):
-    step += 1
+for step in range(18):
+    x = torch.randn(2, 3)
     out = cell(x, h)
     other(x, h).pow(2).mean().backward()
     h = 0.5 * out + 0.5 * h
