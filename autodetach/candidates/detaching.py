@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TypeGuard
 
 from autodetach.candidates.by_parts import has_parts
+from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in, is_scalar
 from autodetach.suspect import Candidate
@@ -171,18 +172,13 @@ def is_handed_over(program: Program, expression: ast.expr) -> bool:
     scope = program.scope(expression)
     if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or not program.is_imported(expression):
         return False
-    every = (*scope.args.posonlyargs, *scope.args.args, scope.args.vararg, *scope.args.kwonlyargs, scope.args.kwarg)
-    given = {a.arg for a in every if a is not None} - {"self"}
-    elements = {name for loop in ast.walk(scope) if _runs_through(loop, given) for name in _names_of(loop.target)}
+    given = all_parameter_names(scope.args) - {"self"}
+    loops = (loop for loop in ast.walk(scope) if _runs_through(loop, given))
+    elements = {name for loop in loops for name in program.names_bound(loop.target)}
     return bool((given | elements) & program.names_read(expression))
 
 
-def _names_of(target: ast.expr) -> set[str]:
-    """The names that a target binds."""
-    return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
-
-
-def _runs_through(loop: ast.AST, given: set[str]) -> TypeGuard[ast.For | ast.AsyncFor]:
+def _runs_through(loop: ast.AST, given: Collection[str]) -> TypeGuard[ast.For | ast.AsyncFor]:
     """`for name, value in losses.items()` with `losses` among those given."""
     if not isinstance(loop, (ast.For, ast.AsyncFor)):
         return False

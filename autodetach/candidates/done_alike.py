@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from autodetach.candidates.learned_start import ANEW
+from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.classes import linear_order
 from autodetach.machine.graph import Activation
 from autodetach.machine.spelling import spelled
@@ -119,9 +120,7 @@ def _is_in_scope(program: Program, scope: ast.AST, frame: Frame, name: str) -> b
     if frame.function is not None and frame.outer is not None:
         return frame.function.node is scope
     if isinstance(scope, ast.FunctionDef) and frame.function is None:
-        spec = scope.args
-        given = {a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg) if a}
-        return name not in given | program.names_bound(scope)
+        return name not in all_parameter_names(scope.args) | program.names_bound(scope)
     return isinstance(scope, ast.Module)
 
 

@@ -9,6 +9,7 @@ from autodetach.machine.graph import ancestors, pass_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.values import Tensor
 from autodetach.suspect import Candidate
+from autodetach.view.assigned import given_to
 from autodetach.view.program import Program, listed
 
 
@@ -43,20 +44,4 @@ def _given(program: Program, name: str) -> Iterator[ast.expr | None]:
     for tree in program.analysis.trees:
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store):
-                yield _assigned(program, node)
-
-
-def _assigned(program: Program, target: ast.expr) -> ast.expr | None:
-    around = program.parents[target]
-    if isinstance(around, ast.Assign) and len(around.targets) == 1:
-        return around.value
-    whole = program.parents[around]
-    if isinstance(around, ast.Tuple) and isinstance(whole, ast.Assign) and isinstance(whole.value, ast.Tuple):
-        parts = whole.value.elts
-        if len(whole.targets) == 1 and len(parts) == len(around.elts) and not any(_is_starred(e) for e in around.elts):
-            return parts[around.elts.index(target)]
-    return None
-
-
-def _is_starred(expression: ast.expr) -> bool:
-    return isinstance(expression, ast.Starred)
+                yield given_to(node, program.statement(node))

@@ -19,6 +19,7 @@ from autodetach.candidates.in_closure import computed_in_closure
 from autodetach.candidates.in_lambda import computed_in_lambda
 from autodetach.candidates.one_element import where_read
 from autodetach.candidates.reached import is_out_of_reach, read_behind
+from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Activation, Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -388,7 +389,6 @@ def _binds(scope: ast.AST, name: str) -> bool:
     """Whether a name is local to a function."""
     if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
         return False
-    arguments = scope.args
-    if name in {a.arg for a in (*arguments.args, *arguments.posonlyargs, *arguments.kwonlyargs)}:
+    if name in parameter_names(scope.args):
         return True
     return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(scope))

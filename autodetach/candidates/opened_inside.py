@@ -11,15 +11,14 @@ from autodetach.machine.graph import Activation, Node, Place, trail_of
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Frame
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program
+from autodetach.view.kept import FUNCTIONS
+from autodetach.view.program import LOOPS, Program
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 KEEPING = "cached"
 """`torch.nn.utils.parametrize.cached()`."""
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 
 

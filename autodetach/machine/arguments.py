@@ -19,6 +19,16 @@ from autodetach.machine.values import (
 )
 
 
+def parameter_names(spec: ast.arguments) -> frozenset[str]:
+    """The names of the parameters that each take one argument."""
+    return frozenset(a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
+
+
+def all_parameter_names(spec: ast.arguments) -> frozenset[str]:
+    """The names of all parameters, those for the rest of the arguments (`*args`, `**kwargs`) included."""
+    return parameter_names(spec).union(a.arg for a in (spec.vararg, spec.kwarg) if a is not None)
+
+
 def flatten(values: list[Value], depth: int = 3) -> list[Value]:
     """Tensors and numbers of the arguments; those in lists, tuples and dicts too."""
     flat: list[Value] = []

@@ -10,7 +10,7 @@ from autodetach.machine.events import Stored
 from autodetach.machine.graph import Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
-from autodetach.machine.growth import Growth, is_returned, is_whole
+from autodetach.machine.growth import Growth, is_returned, is_whole, saved_in_pass
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.scans import is_scan
@@ -151,6 +151,6 @@ def _is_returned_anyway(run: Run, growth: Growth) -> bool:
     within_pass = pass_of(growth.node.loops, growth.activation)
     if within_pass is None or stored.container.born < frame.started:
         return False
-    saving = {n for n in ancestors([growth.node]) if n.saves and not n.leaf and within_pass in n.loops}
+    saving = set(saved_in_pass([growth.node], within_pass))
     returned = [escape for escape in run.machine.escapes if escape.how == "return" and escape.clock > stored.clock]
     return any(2 * len(saving.intersection(ancestors(escape.nodes))) > len(saving) for escape in returned)

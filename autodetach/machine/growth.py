@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autodetach.machine.events import Stored
@@ -122,13 +123,18 @@ def _is_asked_for(node: Node, d: Differentiation, within_pass: Pass) -> bool:
     return is_outside and loop.started < node.number < d.number < within_pass.started
 
 
+def saved_in_pass(nodes: Iterable[Node], within_pass: Pass | None) -> list[Node]:
+    """What a pass saves for some nodes."""
+    return [n for n in ancestors(nodes) if n.saves and not n.leaf and within_pass in n.loops]
+
+
 def is_kept_anyway(node: Node, within_pass: Pass) -> bool:
     """Whether most of what a pass saves for a node waits for a differentiation behind the loop.
 
     So it is in a batch of tasks, whose losses are gathered, and outputs beside them.
     """
     around = node.loops[: node.loops.index(within_pass)]
-    saving = [n for n in ancestors([node]) if n.saves and not n.leaf and within_pass in n.loops]
+    saving = saved_in_pass([node], within_pass)
     waiting = [n for n in saving if any(is_behind(d, within_pass, around) for d in n.walked_by)]
     return 2 * len(waiting) > len(saving)
 

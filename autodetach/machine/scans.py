@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of
 from autodetach.machine.operands import expression_of
 from autodetach.machine.values import Frame
@@ -23,7 +24,8 @@ def is_scan(roots: Iterable[Node], loop: Activation) -> bool:
     weights may be asked for again and again.
     """
     frame = loop.frame
-    given = _parameters(frame) if isinstance(frame, Frame) else frozenset()
+    function = frame.function if isinstance(frame, Frame) else None
+    given = frozenset[str]() if function is None else parameter_names(function.node.args)
     is_picking = False
     for node in ancestors(roots):
         made = pass_of(node.loops, loop)
@@ -38,13 +40,6 @@ def is_scan(roots: Iterable[Node], loop: Activation) -> bool:
                 return False
             is_picking = True
     return is_picking
-
-
-def _parameters(frame: Frame) -> frozenset[str]:
-    if frame.function is None:
-        return frozenset()
-    spec = frame.function.node.args
-    return frozenset(a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
 
 
 def _is_of(pick: Node, names: frozenset[str]) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Site, trail_of
 from autodetach.machine.growth import Growth, trains
 from autodetach.machine.module_tree import is_module
@@ -50,8 +51,8 @@ def _is_test(function: Function, frame: Frame) -> bool:
         return False
     if any(_is_of_tests(statement) for statement in module.tree.body):
         return True
-    file, spec = module.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py"), node.args
-    if any(a.arg != "self" for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)):
+    file = module.path.replace("\\", "/").rpartition("/")[2].removesuffix(".py")
+    if parameter_names(node.args) - {"self"}:
         return False
     return file.startswith("test_") or file.endswith("_test") or any(isinstance(n, ast.Assert) for n in ast.walk(node))
 

@@ -13,11 +13,11 @@ def assigned(statement: ast.AST | None) -> Iterator[tuple[ast.expr, ast.expr]]:
             yield from _taken_apart(target, statement.value)
 
 
-def given_to(name: ast.Name, statement: ast.AST | None) -> ast.expr | None:
-    """What an assignment with one target gives to this name; None where it is no such statement."""
+def given_to(place: ast.expr, statement: ast.AST | None) -> ast.expr | None:
+    """What an assignment with one target gives to this name or attribute; None where it is no such statement."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) > 1:
         return None
-    return next((value for target, value in assigned(statement) if target is name), None)
+    return next((value for target, value in assigned(statement) if target is place), None)
 
 
 def _taken_apart(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:

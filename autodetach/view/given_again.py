@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Activation, Differentiation, Pass
 from autodetach.machine.run import Run
-from autodetach.machine.values import Frame, Function, Opaque, is_scalar
+from autodetach.machine.values import Frame, Opaque, is_scalar
 from autodetach.view.program import Program
 
 
@@ -39,13 +40,7 @@ def _loops_of_entries(run: Run, d: Differentiation) -> Iterator[tuple[Pass, froz
         if within_pass.activation.node is None or not isinstance(frame, Frame) or frame.qualname not in run.entries:
             continue
         if frame.function is not None:
-            yield within_pass, _parameters(frame.function)
-
-
-def _parameters(function: Function) -> frozenset[str]:
-    """By position or by name, without `self`."""
-    spec = function.node.args
-    return frozenset(a.arg for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)) - {"self", "cls"}
+            yield within_pass, parameter_names(frame.function.node.args) - {"self", "cls"}
 
 
 def _operands(d: Differentiation, within_pass: Pass) -> Iterator[Opaque]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from autodetach.machine.graph import Activation, Node, ancestors, diverge, pass_of
 from autodetach.machine.growing_chains import linked_nodes
-from autodetach.machine.growth import Growth
+from autodetach.machine.growth import Growth, saved_in_pass
 from autodetach.machine.values import Frame
 from autodetach.view.program import Program, stable
 
@@ -30,8 +30,7 @@ def is_held_by_chain(before: Program, after: Program, growth: Growth, made: Sequ
     }
     if any((n.site.scope, *before.spot(n.site.node)) in held for n in made):
         return True
-    now = pass_of(made[0].loops, growth.activation)
-    own = [n for n in ancestors(made) if n.saves and not n.leaf and now in n.loops]
+    own = saved_in_pass(made, pass_of(made[0].loops, growth.activation))
     saving = {(n.site.scope, *before.spot(n.site.node)) for n in own}
     return dies and not saving.isdisjoint(held)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.torch_semantics import lookup
 from autodetach.view.program import COMPREHENSIONS, LOOPS, Program, calls_of
@@ -53,7 +54,7 @@ class _Around:
 
     def is_borrowed(self) -> bool:
         """Whether the first tensor that is updated is the caller's, or has another name as well."""
-        is_argument = isinstance(self._scope, FUNCTIONS) and self._name in _arguments(self._scope)
+        is_argument = isinstance(self._scope, FUNCTIONS) and self._name in all_parameter_names(self._scope.args)
         return is_argument or any(
             any(self._is_anothers(value) for value in _bound_to(self._program, node))
             for node in self._places()
@@ -81,7 +82,7 @@ class _Around:
     def _means_another(self, node: ast.Name) -> bool:
         """Whether a function around it has a name of its own that reads alike."""
         return any(
-            self._name in _arguments(at) or self._name in self._program.names_bound(at) - _declared(at)
+            self._name in all_parameter_names(at.args) or self._name in self._program.names_bound(at) - _declared(at)
             for at in self._program.enclosing(node)
             if isinstance(at, FUNCTIONS) and at not in self._outside
         )
@@ -159,7 +160,7 @@ def _keeps_given(
     name = next((k.arg for k in call.keywords if k.value is argument), None)
     if name is None and not any(isinstance(a, ast.Starred) for a in call.args):
         name = next((n for n, given in zip(names, call.args, strict=False) if given is argument), None)
-    if name is None or name not in _arguments(function):
+    if name is None or name not in all_parameter_names(function.args):
         return True
     return _is_name_held(program, function, name, depth + 1)
 
@@ -235,12 +236,6 @@ def _is_sharing(name: str) -> bool:
 def _declared(scope: ast.AST) -> set[str]:
     """The names that a function says are not its own."""
     return {name for s in ast.walk(scope) if isinstance(s, (ast.Global, ast.Nonlocal)) for name in s.names}
-
-
-def _arguments(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> set[str]:
-    given = function.args
-    every = (*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, (given.vararg, given.kwarg)))
-    return {a.arg for a in every}
 
 
 def _end(node: ast.AST | None) -> int:
