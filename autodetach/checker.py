@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from autodetach.finding import Finding, Problem, StoryStep
+from autodetach.kept import forget
 from autodetach.projects.project import Files, Finder, parse
 from autodetach.relevance import is_idle, may_matter
 from autodetach.source import Edit, Source, Span
@@ -306,9 +307,10 @@ class _Session:
     def dissolve(self) -> None:
         """Clear away the analysis: nothing may be asked any more."""
         from autodetach.machine.run import dissolve
+        from autodetach.view.program import parents_in
 
         for statement in (statement for tree in self.analysis.trees for statement in tree.body):
-            vars(statement).pop("_parents", None)
+            forget(statement, parents_in)
         dissolve(self.analysis)
 
     def _walked(self) -> dict[str, int]:

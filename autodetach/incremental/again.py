@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from autodetach.incremental.follow import Patch, followed
+from autodetach.kept import forget
 from autodetach.machine.entries import CALLED_FROM
 from autodetach.machine.generators import has_yield
 from autodetach.machine.mentions import mentioned
@@ -23,13 +24,6 @@ from autodetach.relevance import in_tree
 from autodetach.source import Source
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-KEPT_WITH_NODES = tuple(
-    """
-    _classes _counted _delay _ends _knows_versions _mentioned _parents _placed _reach _set_there _spelled _stable _test
-    _word_places _yields
-    """.split()
-)
-"""What is found out once about a node and what stands in it."""
 EXITS = frozenset({"__exit__", "__aexit__"})
 """Methods whose bodies are looked at before they are run."""
 
@@ -125,7 +119,8 @@ class Again:
                     setattr(old, name, getattr(new, name))
             for one, edited, inside in pairs.bodies:
                 one.body = edited.body
-                _forget(inside)
+                for node in inside:
+                    forget(node)
             patch.put(patch.old)
             is_same = reach is None or (not known.narrowed and reach == _mattering(self._tree, known))
         elif function is not None and not _is_run(function, known):
@@ -149,7 +144,8 @@ class Again:
     def _splice(self, patch: Patch) -> None:
         patch.make_room()
         patch.put(patch.fresh)
-        _forget(patch.around)
+        for node in patch.around:
+            forget(node)
         if self._telling in patch.around:
             self._telling = None
 
@@ -167,12 +163,6 @@ def _same(one: Module | None, other: Module | None) -> bool:
     if one is None or other is None:
         return one is other
     return one.path == other.path and one.tree is other.tree and one.first == other.first
-
-
-def _forget(nodes: tuple[ast.AST, ...]) -> None:
-    for node in nodes:
-        for name in KEPT_WITH_NODES:
-            vars(node).pop(name, None)
 
 
 def _outermost(around: tuple[ast.AST, ...]) -> _Function | None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from autodetach.incremental.reparse import common_lines, end_of, ends_its_line, start_of
+from autodetach.kept import forget, kept
 from autodetach.source import Source
 
 BLOCKS = ("body", "orelse", "finalbody")
@@ -41,7 +42,7 @@ class Patch:
     def make_room(self) -> None:
         """Move what stands behind the edit."""
         for node in self.around:
-            vars(node).pop("_placed", None)
+            forget(node, _placed)
         if self.moves:
             inside = set(self.around)
             for node in self.around:
@@ -212,15 +213,13 @@ def move(node: ast.AST, lines: int) -> None:
         one.end_lineno += lines  # type: ignore[attr-defined]
 
 
+@kept
 def _placed(node: ast.AST) -> list[ast.AST]:
-    """All nodes with a place in a node; kept with it, since one edit comes after the other."""
-    known: list[ast.AST] | None = getattr(node, "_placed", None)
-    if known is None:
-        known, pending = [], [node]
-        while pending:
-            at = pending.pop()
-            if hasattr(at, "lineno"):
-                known.append(at)
-            pending += ast.iter_child_nodes(at)
-        setattr(node, "_placed", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    """All nodes with a place in a node; kept, since one edit comes after the other."""
+    found, pending = list[ast.AST](), [node]
+    while pending:
+        at = pending.pop()
+        if hasattr(at, "lineno"):
+            found.append(at)
+        pending += ast.iter_child_nodes(at)
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from autodetach.kept import kept
 from autodetach.machine.children import children_of
 from autodetach.machine.spelling import last_word
 
@@ -29,16 +30,14 @@ class Families:
         return name
 
 
+@kept
 def _classes_in(tree: ast.Module) -> list[ast.ClassDef]:
-    """All classes of a file; kept with the tree."""
-    known: list[ast.ClassDef] | None = getattr(tree, "_classes", None)
-    if known is None:
-        known, pending = [], list[ast.AST]([tree])
-        while pending:
-            for node in children_of(pending.pop()):
-                if isinstance(node, ast.ClassDef):
-                    known.append(node)
-                if not isinstance(node, ast.expr):
-                    pending.append(node)
-        setattr(tree, "_classes", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    """All classes of a file."""
+    found, pending = list[ast.ClassDef](), list[ast.AST]([tree])
+    while pending:
+        for node in children_of(pending.pop()):
+            if isinstance(node, ast.ClassDef):
+                found.append(node)
+            if not isinstance(node, ast.expr):
+                pending.append(node)
+    return found

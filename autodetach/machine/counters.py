@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 
+from autodetach.kept import kept
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.reach import Reach
@@ -85,24 +86,21 @@ def _counters(holder: Instance) -> Iterator[tuple[str, list[Function]]]:
     yield from found.items()
 
 
+@kept
 def _counted_in(node: ast.AST) -> frozenset[str]:
-    """The attributes of `self` that a method sets by what they are, or adds to; kept with the tree.
+    """The attributes of `self` that a method sets by what they are, or adds to.
 
     `self.n += 1`, `self.n = (self.n + 1) % size`, `self.kept.append(x)`
     """
-    known: frozenset[str] | None = getattr(node, "_counted", None)
-    if known is None:
-        names: set[str] = set()
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.AugAssign):
-                names.update(own_attributes([inner.target]))
-            elif isinstance(inner, ast.Assign):
-                names.update(own_attributes(inner.targets) & own_attributes(ast.walk(inner.value)))
-            elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in ADDS:
-                names.update(own_attributes([inner.func.value]))
-        known = frozenset(names)
-        setattr(node, "_counted", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    names: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.AugAssign):
+            names.update(own_attributes([inner.target]))
+        elif isinstance(inner, ast.Assign):
+            names.update(own_attributes(inner.targets) & own_attributes(ast.walk(inner.value)))
+        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in ADDS:
+            names.update(own_attributes([inner.func.value]))
+    return frozenset(names)
 
 
 def own_attributes(nodes: Iterable[ast.AST]) -> set[str]:

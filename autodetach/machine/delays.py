@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from autodetach.kept import kept
 from autodetach.machine.children import children_of
 from autodetach.machine.spelling import is_dotted, spelled
 
@@ -17,16 +18,13 @@ Sources = dict[str, frozenset[str]]
 """For each name, those whose values at the begin of a pass are in what it holds."""
 
 
+@kept
 def delay_of(loop: ast.For | ast.AsyncFor | ast.While) -> int:
     """The passes that the longest way takes from a name that a loop carries to what is made of it, 1 for most loops.
 
-    `out.append(b); a, b = f(x, a), g(a, b)` takes two from `a` to the list. Kept with the tree.
+    `out.append(b); a, b = f(x, a), g(a, b)` takes two from `a` to the list.
     """
-    known: int | None = getattr(loop, "_delay", None)
-    if known is None:
-        known = _longest(_within(loop.body, {}))
-        setattr(loop, "_delay", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    return _longest(_within(loop.body, {}))
 
 
 def _within(block: Iterable[ast.stmt], held: Sources) -> Sources:

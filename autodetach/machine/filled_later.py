@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.kept import kept
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.counters import Restore, asked_for, instances_in, own_attributes
@@ -49,17 +50,14 @@ def _set_by_others(holder: Instance, asked: frozenset[str]) -> Iterator[str]:
     yield from (name for name in found if holder.attrs.get(name) is None)
 
 
+@kept
 def _set_in(node: ast.AST) -> tuple[str, ...]:
-    """The attributes of `self` to which a method assigns something, in the order of their names; kept with the tree."""
-    known: tuple[str, ...] | None = getattr(node, "_set_there", None)
-    if known is None:
-        names: set[str] = set()
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Assign) and not _is_none(inner.value):
-                names |= own_attributes(part for target in inner.targets for part in ast.walk(target))
-        known = tuple(sorted(names))
-        setattr(node, "_set_there", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    """The attributes of `self` to which a method assigns something, in the order of their names."""
+    names: set[str] = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Assign) and not _is_none(inner.value):
+            names |= own_attributes(part for target in inner.targets for part in ast.walk(target))
+    return tuple(sorted(names))
 
 
 def _is_none(node: ast.expr) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.kept import kept
 from autodetach.machine.children import children_of
 
 SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
@@ -17,28 +18,17 @@ def has_yield(node: ast.AST) -> bool:
     return any(yields(statement) for statement in node.body)
 
 
+@kept
 def ends(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
-    """Whether no loop of a generator goes on for ever, as `while True` does; kept with it."""
-    known: bool | None = getattr(node, "_ends", None)
-    if known is None:
-        known = not any(
-            isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and yields(loop)
-            for loop in ast.walk(node)
-        )
-        setattr(node, "_ends", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    """Whether no loop of a generator goes on for ever, as `while True` does."""
+    return not any(
+        isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and yields(loop) for loop in ast.walk(node)
+    )
 
 
+@kept
 def yields(statement: ast.AST) -> bool:
-    """Whether a `yield` stands in a statement; kept with it."""
-    known: bool | None = getattr(statement, "_yields", None)
-    if known is None:
-        known = _yields(statement)
-        setattr(statement, "_yields", known)  # noqa: B010 - syntax trees have no such field
-    return known
-
-
-def _yields(statement: ast.AST) -> bool:
+    """Whether a `yield` stands in a statement."""
     pending = [statement]
     while pending:
         node = pending.pop()

@@ -1,4 +1,4 @@
-"""What the functions and classes of a file mention, found out in one walk, and kept with its statements."""
+"""What the functions and classes of a file mention, found out in one walk."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from autodetach.kept import kept
 from autodetach.machine.torch_modules import MODULES
 from autodetach.machine.words import (
     BY_STRING,
@@ -121,24 +122,19 @@ def file_of(statement: Import, alias: ast.alias) -> str:
     return "." * statement.level + (statement.module or "")
 
 
+@kept
 def mentioned(tree: ast.Module) -> Mentions:
-    """What a file mentions; kept with the tree."""
-    known: Mentions | None = getattr(tree, "_mentioned", None)
-    if known is None:
-        known = Mentions()
-        for statement in tree.body:
-            known.add(_mentioned_in(statement))
-        setattr(tree, "_mentioned", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    """What a file mentions."""
+    found = Mentions()
+    for statement in tree.body:
+        found.add(_mentioned_in(statement))
+    return found
 
 
+@kept
 def _mentioned_in(statement: ast.stmt) -> Mentions:
-    """As `mentioned`, of one statement; kept with it, since an edited program has most of them in common."""
-    known: Mentions | None = getattr(statement, "_mentioned", None)
-    if known is None:
-        known = _Walk().of(statement)
-        setattr(statement, "_mentioned", known)  # noqa: B010 - as above
-    return known
+    """As `mentioned`, of one statement: an edited program has most of them in common."""
+    return _Walk().of(statement)
 
 
 class _Walk:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.kept import kept
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.oracle import Oracle
@@ -56,13 +57,12 @@ def _goes_inside(m: Core, site: Site) -> bool:
 def _knows_versions(module: object) -> bool:
     """Whether a file asks which PyTorch there is: which of its tests go together, only its author knows."""
     tree = getattr(module, "tree", None)
-    if tree is None:
-        return False
-    known: bool | None = getattr(tree, "_knows_versions", None)
-    if known is None:
-        known = any("version" in _word(node).lower() for node in ast.walk(tree))
-        setattr(tree, "_knows_versions", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    return isinstance(tree, ast.Module) and _speaks_of_versions(tree)
+
+
+@kept
+def _speaks_of_versions(tree: ast.Module) -> bool:
+    return any("version" in _word(node).lower() for node in ast.walk(tree))
 
 
 def _word(node: ast.AST) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from autodetach.kept import kept
 from autodetach.machine.spelling import spelled
 
 ORDER: dict[str, Callable[[Any, Any], bool]] = {"==": operator.eq, "Lt": operator.lt, "LtE": operator.le}
@@ -196,10 +197,7 @@ class TestIndex:
         return known
 
 
+@kept
 def _text(node: ast.AST) -> str:
-    """What a test is told apart by; kept with the tree, which outlives many runs."""
-    known: str | None = getattr(node, "_test", None)
-    if known is None:
-        known = spelled(node).replace(".detach()", "").replace(".item()", "")[:200]
-        setattr(node, "_test", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    """What a test is told apart by."""
+    return spelled(node).replace(".detach()", "").replace(".item()", "")[:200]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from autodetach.kept import kept
 from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.beginnings import Leads
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
@@ -403,13 +404,25 @@ class Paths:
 
 
 def reach_of(tree: ast.Module, project: Project | None) -> Reach:
-    """Reachability in all files that are loaded; kept with the tree, which outlives many runs."""
+    """Reachability in all files that are loaded; kept with the tree as long as these are the same."""
     others = [] if project is None else [module.tree for module in project.modules if module.tree is not tree]
-    known: tuple[list[ast.Module], Reach] | None = getattr(tree, "_reach", None)
-    if known is None or known[0] != others:
-        known = others, Reach([tree, *others])
-        setattr(tree, "_reach", known)  # noqa: B010 - syntax trees have no such field
-    return known[1]
+    known = _reach_beside(tree)
+    if known.reach is None or known.others != others:
+        known.others, known.reach = others, Reach([tree, *others])
+    return known.reach
+
+
+@dataclass(slots=True)
+class _Beside:
+    """Reachability in a file and others beside it, once that was asked for."""
+
+    others: list[ast.Module] = field(default_factory=list)
+    reach: Reach | None = None
+
+
+@kept
+def _reach_beside(tree: ast.Module) -> _Beside:
+    return _Beside()
 
 
 def run_entries(run: Run, reach: Reach, calls: Calls) -> None:

@@ -1,4 +1,4 @@
-"""The text of a syntax node, as `ast` writes it; kept with the tree, which outlives many runs and rules."""
+"""The text of a syntax node, as `ast` writes it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import ast
 import sys
 from typing import TYPE_CHECKING, Any
 
+from autodetach.kept import keep, kept
+
 DEEP = 100
 """Levels of an expression, of one that is too deep to be written, that are written all the same."""
 
 
+@kept
 def spelled(node: ast.AST) -> str:
     """The text of an expression or a statement, the same with all Pythons; of anything else, the name of its kind."""
-    known: str | None = getattr(node, "_spelled", None)
-    if known is None:
-        known = _written(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
-        setattr(node, "_spelled", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    return _written(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
 
 
 def last_word(callee: ast.expr) -> str:
@@ -62,8 +61,8 @@ def _of_parts(node: ast.AST) -> str:
         own = repr((type(inner).__name__, plain, len(below))).encode("utf-8", "surrogatepass")
         mark = blake2b(own + b"".join(mark for _, mark in below), digest_size=8).digest()
         marks[inner] = depth, mark
-        if depth > DEEP and getattr(inner, "_spelled", None) is None:
-            setattr(inner, "_spelled", f"<{type(inner).__name__} {mark.hex()}>")  # noqa: B010 - as above
+        if depth > DEEP:
+            keep(spelled, inner, f"<{type(inner).__name__} {mark.hex()}>")
     return f"<{type(node).__name__} {marks[node][1].hex()}>"
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
+from autodetach.kept import kept
 from autodetach.machine.children import children_of
 from autodetach.machine.mentions import CLASSES, SAYING, bound_by, mentioned
 from autodetach.machine.words import BY_STRING, IN_FRONT, TESTS, grad_of, owner_of, reached
@@ -44,13 +45,10 @@ class Place(NamedTuple):
     perhaps: Words
 
 
+@kept
 def word_places(tree: ast.Module) -> tuple[Place, ...]:
     """All of a file; those that import all names of another one are among them."""
-    known: tuple[Place, ...] | None = getattr(tree, "_word_places", None)
-    if known is None:
-        known = tuple(_places(tree))
-        setattr(tree, "_word_places", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    return tuple(_places(tree))
 
 
 def _places(tree: ast.Module) -> Iterator[Place]:

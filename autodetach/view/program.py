@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeGuard
 
+from autodetach.kept import kept
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge, pass_of, trail_of
 from autodetach.machine.growing import growths
@@ -187,26 +188,24 @@ def _names(node: ast.AST) -> Iterator[ast.Name]:
             yield from _names(child)
 
 
+@kept
 def parents_in(statement: ast.stmt) -> dict[ast.AST, ast.AST]:
-    """What stands directly in what, in a statement; kept with it, since an edited program has most of them too."""
-    known: dict[ast.AST, ast.AST] | None = getattr(statement, "_parents", None)
-    if known is None:
-        known = {}
-        pending: list[ast.AST] = [statement]
-        while pending:
-            parent = pending.pop()
-            for name in parent._fields:
-                value = getattr(parent, name, None)
-                if isinstance(value, list):
-                    for item in value:
-                        if isinstance(item, ast.AST):
-                            known[item] = parent
-                            pending.append(item)
-                elif isinstance(value, ast.AST):
-                    known[value] = parent
-                    pending.append(value)
-        setattr(statement, "_parents", known)  # noqa: B010 - syntax trees have no such field
-    return known
+    """What stands directly in what, in a statement; kept, since an edited program has most of them too."""
+    found: dict[ast.AST, ast.AST] = {}
+    pending: list[ast.AST] = [statement]
+    while pending:
+        parent = pending.pop()
+        for name in parent._fields:
+            value = getattr(parent, name, None)
+            if isinstance(value, list):
+                for item in value:
+                    if isinstance(item, ast.AST):
+                        found[item] = parent
+                        pending.append(item)
+            elif isinstance(value, ast.AST):
+                found[value] = parent
+                pending.append(value)
+    return found
 
 
 def text(node: ast.AST | None, limit: int = 60) -> str:
@@ -232,21 +231,9 @@ def _start(node: ast.AST) -> tuple[int, int]:
     return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
+@kept
 def stable(node: ast.AST) -> str:
     """Text of a node for a key: what the tool itself puts in is left out."""
-    known: str | None = getattr(node, "_stable", None)
-    if known is None:
-        known = _stable(node)
-        setattr(node, "_stable", known)  # noqa: B010 - kept with the tree, which outlives many runs
-    return known
-
-
-def place_text(node: ast.AST) -> str:
-    """As `stable`, or the name of the class for what is no expression and no statement."""
-    return stable(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
-
-
-def _stable(node: ast.AST) -> str:
     return (
         spelled(node)
         .replace(".detach()", "")
@@ -254,6 +241,11 @@ def _stable(node: ast.AST) -> str:
         .replace(", retain_graph=True", "")
         .replace("retain_graph=True", "")
     )
+
+
+def place_text(node: ast.AST) -> str:
+    """As `stable`, or the name of the class for what is no expression and no statement."""
+    return stable(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
 
 
 def targets_of(statement: ast.stmt) -> list[ast.expr]:
