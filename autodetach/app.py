@@ -209,7 +209,8 @@ def _add(name: str, summary: str, text: str, without: tuple[str, ...] = ()) -> N
         reason: Reason = None,
         interactive: Interactive = False,
     ) -> None:
-        from autodetach.commands import COMMANDS, Request, exit_code_of
+        from autodetach.commands.checking import COMMANDS
+        from autodetach.commands.request import Request, exit_code_of
 
         request = Request(
             paths=tuple(paths or ()),
@@ -345,16 +346,17 @@ def _explain(
     Exit code: 1 a finding explains the error, 0 no finding does (the text says what to do), 2 wrong use, or no such
     error in the text.
     """
-    from autodetach import commands
+    from autodetach.commands import explaining
+    from autodetach.commands.request import Request, exit_code_of
 
-    request = commands.Request(
+    request = Request(
         overrides=_overrides(None, None, None, unsafe_fixes, None),
         output_format=output_format,
         config=config,
         quiet=quiet,
         output_file=output_file,
     )
-    raise typer.Exit(commands.exit_code_of(lambda: commands.explain(file, request, only_diff=only_diff)))
+    raise typer.Exit(exit_code_of(lambda: explaining.explain(file, request, only_diff=only_diff)))
 
 
 @app.command(
@@ -443,10 +445,11 @@ def _clean(cache_dir: CacheDir = None, config: Config = None, quiet: Quiet = Fal
 
     Only what autodetach has put there is removed. Exit code: 0, or 2 if it cannot be removed.
     """
-    from autodetach import commands
+    from autodetach.commands import keeping
+    from autodetach.commands.request import Request, exit_code_of
 
-    request = commands.Request(cache_dir=cache_dir, config=config, quiet=quiet)
-    raise typer.Exit(commands.exit_code_of(lambda: commands.clean(request)))
+    request = Request(cache_dir=cache_dir, config=config, quiet=quiet)
+    raise typer.Exit(exit_code_of(lambda: keeping.clean(request)))
 
 
 @app.command("config", short_help="Print the settings that hold, and where each comes from.")
@@ -475,15 +478,16 @@ def _config(
 
     The output can stand in a pyproject.toml as it is. Exit code: 0, or 2 for settings that cannot be used.
     """
-    from autodetach import commands
+    from autodetach.commands import showing
+    from autodetach.commands.request import Request, exit_code_of
 
-    request = commands.Request(
+    request = Request(
         overrides=_overrides(select, ignore, exclude, unsafe_fixes, baseline),
         config=config,
         isolated=isolated,
         output_format=output_format,
     )
-    raise typer.Exit(commands.exit_code_of(lambda: commands.config(path, request)))
+    raise typer.Exit(exit_code_of(lambda: showing.config(path, request)))
 
 
 @app.command("rule", short_help="Explain a rule, or list all.")
@@ -502,9 +506,10 @@ def _rule(
     autodetach rule AD101
     autodetach rule accumulated-loss                 the same
     """
-    from autodetach import commands
+    from autodetach.commands import showing
+    from autodetach.commands.request import exit_code_of
 
-    raise typer.Exit(commands.exit_code_of(lambda: commands.rule(rule)))
+    raise typer.Exit(exit_code_of(lambda: showing.rule(rule)))
 
 
 @app.command("server", short_help="Serve an editor: the language server.")
@@ -529,9 +534,10 @@ def _server(
 
     Settings are those of the command line: [tool.autodetach] in the nearest pyproject.toml.
     """
-    from autodetach import commands
+    from autodetach.commands import serving
+    from autodetach.commands.request import exit_code_of
 
-    raise typer.Exit(commands.exit_code_of(lambda: commands.server(tcp, None if stdio else port)))
+    raise typer.Exit(exit_code_of(lambda: serving.server(tcp, None if stdio else port)))
 
 
 def _overrides(

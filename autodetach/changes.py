@@ -15,6 +15,8 @@ from autodetach.source import Edit, Source
 if TYPE_CHECKING:
     from autodetach.places import Part
 
+NOTE_ON_CELLS = "note: patches of cells are for reading, and no program can apply them: `autodetach fix` does"
+
 
 def patch_of(changes: Iterable[Change]) -> bytes:
     """A patch over all files, each in its own encoding; of notebooks one for each cell, which is only for reading."""

@@ -63,7 +63,8 @@ def plain_command(arguments: Sequence[str]) -> Callable[[], int] | None:
     flags = {argument for argument in rest if argument.startswith("-") and argument != "-"}
     if not flags <= PLAIN_FLAGS:
         return None
-    from autodetach.commands import COMMANDS, Request, exit_code_of
+    from autodetach.commands.checking import COMMANDS
+    from autodetach.commands.request import Request, exit_code_of
     from autodetach.settings.config import Overrides
 
     request = Request(

@@ -42,8 +42,9 @@ def install(set_attribute: Callable[[str, object], None]) -> None:
     set_attribute("autodetach.fixing.fix", fix)
     set_attribute("autodetach.runner.is_idle", lambda *_: False)
     set_attribute("autodetach.projects.twins._known", {})
-    set_attribute("autodetach.rules.RULES", RULES)
+    # First what is made of the other one when it is imported, which may be here.
     set_attribute("autodetach.settings.selection.RULES", RULES)
+    set_attribute("autodetach.rules.RULES", RULES)
 
 
 def check(source: Source, options: CheckOptions, **_: object) -> CheckResult:

@@ -14,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from autodetach import cache as cache_module
-from autodetach import commands, runner
+from autodetach import runner
 from autodetach.cache import Cache, clean
 from autodetach.checker import CheckOptions
-from autodetach.commands import Request
+from autodetach.commands import checking, keeping
+from autodetach.commands.request import CLEAN, TROUBLE, Request
 from autodetach.disk.files import FoundFile
 from autodetach.disk.state import digest
 from autodetach.projects.imports import forget
@@ -83,7 +84,7 @@ def age(path: Path) -> None:
 
 def findings(capsys: pytest.CaptureFixture[str], **options: object) -> list[tuple[str, str, int]]:
     """Run `check` on the current folder: rule, file and line of each finding."""
-    commands.check(Request(output_format=OutputFormat.JSON, jobs=1, **options))  # type: ignore[arg-type]
+    checking.check(Request(output_format=OutputFormat.JSON, jobs=1, **options))  # type: ignore[arg-type]
     found = json.loads(capsys.readouterr().out)
     return [(f["code"], os.path.basename(f["filename"]), f["location"]["row"]) for f in found]
 
@@ -104,9 +105,9 @@ def test_every_format_is_the_same_from_the_cache(
     project: Path, capsys: pytest.CaptureFixture[str], form: OutputFormat
 ) -> None:
     request = Request(output_format=form, jobs=1)
-    without = commands.check(Request(output_format=form, jobs=1, no_cache=True)), *capsys.readouterr()
-    first = commands.check(request), *capsys.readouterr()
-    second = commands.check(request), *capsys.readouterr()
+    without = checking.check(Request(output_format=form, jobs=1, no_cache=True)), *capsys.readouterr()
+    first = checking.check(request), *capsys.readouterr()
+    second = checking.check(request), *capsys.readouterr()
     assert without == first == second
 
 
@@ -179,7 +180,7 @@ def test_settings_count(project: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 def test_a_baseline_is_applied_to_what_the_cache_knows(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert findings(capsys) == FOUND
-    commands.check(Request(jobs=1, write_baseline="known.json"))
+    checking.check(Request(jobs=1, write_baseline="known.json"))
     capsys.readouterr()
     assert findings(capsys, overrides=Overrides(baseline="known.json")) == []
     assert findings(capsys) == FOUND
@@ -212,10 +213,10 @@ def test_a_file_that_cannot_be_parsed_is_told_again(
 ) -> None:
     (project / "clean_0.py").write_text("import torch.nn\ndef f(:\n")
     request = Request(jobs=1)
-    first = commands.check(request), capsys.readouterr().err
+    first = checking.check(request), capsys.readouterr().err
     looked.clear()
-    assert (commands.check(request), capsys.readouterr().err) == first
-    assert first[0] == commands.TROUBLE
+    assert (checking.check(request), capsys.readouterr().err) == first
+    assert first[0] == TROUBLE
     assert looked == []
 
 
@@ -288,7 +289,7 @@ def test_clean_removes_its_own_and_nothing_else(project: Path, capsys: pytest.Ca
     assert clean(str(folder)) is None
     findings(capsys)
     (folder / "mine.txt").write_text("")
-    assert commands.clean(Request()) == commands.CLEAN
+    assert keeping.clean(Request()) == CLEAN
     assert [path.name for path in folder.iterdir()] == ["mine.txt"]
     (folder / "mine.txt").unlink()
     findings(capsys)
@@ -302,7 +303,7 @@ def test_a_gitignore_that_was_there_is_left_alone(project: Path, capsys: pytest.
     (project / "CACHEDIR.TAG").write_bytes(cache_module.TAG)
     findings(capsys, cache_dir=".")
     assert list(project.glob("*.findings"))
-    assert commands.clean(Request(cache_dir=".")) == commands.CLEAN
+    assert keeping.clean(Request(cache_dir=".")) == CLEAN
     assert (project / ".gitignore").read_text() == "*.pt\n"
     assert not (project / "CACHEDIR.TAG").exists()
     assert f"Removed 1 file from {project}." in capsys.readouterr().err
@@ -317,7 +318,7 @@ def test_among_other_files_the_cache_has_a_folder_of_its_own(
     looked.clear()
     assert findings(capsys, cache_dir=".") == FOUND
     assert looked == []
-    assert commands.clean(Request(cache_dir=".")) == commands.CLEAN
+    assert keeping.clean(Request(cache_dir=".")) == CLEAN
     assert f"Removed {cache_module.FOLDER}." in capsys.readouterr().err
     assert sorted(path.name for path in project.iterdir()) == before
 
@@ -336,7 +337,7 @@ def test_a_link_in_the_project_leads_nowhere_out_of_it(
         folder.symlink_to(outside)
     assert findings(capsys) == FOUND
     assert list(outside.iterdir()) == []
-    assert commands.clean(Request()) == commands.CLEAN
+    assert keeping.clean(Request()) == CLEAN
 
 
 def test_a_link_in_place_of_the_results_is_replaced(
@@ -352,7 +353,7 @@ def test_a_link_in_place_of_the_results_is_replaced(
 
 
 def test_a_few_files_leave_no_cache_behind(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    commands.check(Request(paths=("train.py",), jobs=1))
+    checking.check(Request(paths=("train.py",), jobs=1))
     assert not (project / cache_module.FOLDER).exists()
 
 

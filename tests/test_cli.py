@@ -13,10 +13,12 @@ import fake_checker
 import pytest
 from typer.testing import CliRunner
 
-from autodetach import __version__, commands
+from autodetach import __version__
 from autodetach.app import app
 from autodetach.cli import PLAIN_FLAGS, plain_command
-from autodetach.commands import COMMANDS, Request
+from autodetach.commands import checking
+from autodetach.commands.checking import COMMANDS
+from autodetach.commands.request import Request
 from autodetach.report import OutputFormat
 from autodetach.settings.config import Overrides
 
@@ -34,7 +36,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Request]]:
         return 7
 
     for name in COMMANDS:
-        monkeypatch.setitem(commands.COMMANDS, name, functools.partial(note, name))
+        monkeypatch.setitem(checking.COMMANDS, name, functools.partial(note, name))
     return requests
 
 

@@ -13,8 +13,9 @@ from typing import NamedTuple
 import fake_checker
 import pytest
 
-from autodetach import commands
-from autodetach.commands import CLEAN, COMMANDS, FINDINGS, INTERRUPTED, TROUBLE, Request, exit_code_of
+from autodetach.commands import checking, showing
+from autodetach.commands.checking import COMMANDS
+from autodetach.commands.request import CLEAN, FINDINGS, INTERRUPTED, TROUBLE, Request, exit_code_of
 from autodetach.report import OutputFormat
 from autodetach.settings.config import Overrides
 
@@ -132,7 +133,7 @@ def test_the_patch_does_what_fix_does(run: Runner, capfdbinary: pytest.CaptureFi
     for name, raw in FILES.items():
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_bytes(raw)
-    exit_code_of(lambda: commands.diff(Request(quiet=True)))
+    exit_code_of(lambda: checking.diff(Request(quiet=True)))
     patch = capfdbinary.readouterr().out
     subprocess.run(tool, input=patch, check=True, capture_output=True)
     patched = {name: Path(name).read_bytes() for name in FILES}
@@ -376,12 +377,12 @@ def test_colours_follow_the_stream_that_is_written_to(run: Runner, monkeypatch: 
 
 def test_a_rule_is_explained_by_code_or_name(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     for text in ("AD101", "ad101", "accumulated-loss"):
-        assert commands.rule(text) == CLEAN
+        assert showing.rule(text) == CLEAN
         assert capfdbinary.readouterr() == (b"# AD101: accumulated-loss\n\nText.\n", b"")
 
 
 def test_all_rules_are_listed(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert commands.rule(None) == CLEAN
+    assert showing.rule(None) == CLEAN
     lines = capfdbinary.readouterr().out.decode().splitlines()
     assert lines[0].split() == ["code", "name", "what", "it", "finds", "fix"]
     assert [line.split()[:2] for line in lines[1:]] == [[code, name] for code, name in fake_checker.NAMES.items()]
@@ -390,7 +391,7 @@ def test_all_rules_are_listed(capfdbinary: pytest.CaptureFixture[bytes]) -> None
 
 
 def test_an_unknown_rule(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert commands.rule("AD1O1") == TROUBLE
+    assert showing.rule("AD1O1") == TROUBLE
     message = b'error: there is no rule "AD1O1"; did you mean AD101 (accumulated-loss)?\n'
     assert capfdbinary.readouterr() == (b"", message)
 
@@ -409,7 +410,7 @@ def test_a_fault_of_our_own_is_one_line(run: Runner, monkeypatch: pytest.MonkeyP
         raise ValueError("two\nlines")
 
     Path("a.py").write_text("LEAK\n")
-    monkeypatch.setattr(commands, "render", crash)
+    monkeypatch.setattr(checking, "render", crash)
     ran = run("check")
     assert ran.code == TROUBLE
     assert ran.err.startswith("error: internal error in crash, line ")

@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parent.parent / "autodetach"
 ORDER = (
     "autodetach",
     # Folders that hold modules and nothing else.
-    "notebooks comments incremental projects proving disk settings adoption tracebacks",
+    "notebooks comments incremental projects proving disk settings adoption tracebacks commands",
     "decoding kept safe_path syntax",
     "places",
     "source",
@@ -194,7 +194,10 @@ ORDER = (
     "lsp.actions lsp.board",
     "lsp.server",
     "lsp.launch",
-    "commands",
+    "commands.request",
+    "commands.keeping",
+    "commands.run",
+    "commands.checking commands.explaining commands.showing commands.serving",
     "app",
     "cli",
     "__main__",

@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
-from autodetach.commands import CLEAN, COMMANDS, FINDINGS, TROUBLE, Request, config, exit_code_of
+from autodetach.commands.checking import COMMANDS
+from autodetach.commands.request import CLEAN, FINDINGS, TROUBLE, Request, exit_code_of
+from autodetach.commands.showing import config
 from autodetach.comments import idle
 from autodetach.disk.files import read_bytes
 from autodetach.report import OutputFormat

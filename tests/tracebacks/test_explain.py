@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import pytest
 
-from autodetach import commands
-from autodetach.commands import CLEAN, FINDINGS, TROUBLE, Request, exit_code_of
+from autodetach.commands import explaining
+from autodetach.commands.request import CLEAN, FINDINGS, TROUBLE, Request, UsageError, exit_code_of
 from autodetach.report import OutputFormat
 from autodetach.settings.config import Overrides
 
@@ -88,7 +88,7 @@ class Explain:
 
     def __call__(self, text: str | bytes, request: Request | None = None, *, only_diff: bool = False) -> Ran:
         Path("error.log").write_bytes(text.encode() if isinstance(text, str) else text)
-        code = exit_code_of(lambda: commands.explain("error.log", request or Request(), only_diff=only_diff))
+        code = exit_code_of(lambda: explaining.explain("error.log", request or Request(), only_diff=only_diff))
         out, err = self._capture.readouterr()
         return Ran(code, out.decode(), err.decode())
 
@@ -310,8 +310,8 @@ def test_only_the_words_of_the_error(explain: Explain) -> None:
     ],
 )
 def test_wrong_use(explain: Explain, file: str, words: str) -> None:
-    with pytest.raises(commands.UsageError, match=re.escape(words)):
-        commands.explain(file, Request())
+    with pytest.raises(UsageError, match=re.escape(words)):
+        explaining.explain(file, Request())
 
 
 def test_a_file_that_is_no_python(explain: Explain) -> None:
@@ -399,7 +399,7 @@ def test_standard_input(explain: Explain, monkeypatch: pytest.MonkeyPatch) -> No
     Path("train.py").write_text(TRAIN)
     text = traceback("train.py", 10, "loss.backward()").encode()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
-    assert exit_code_of(lambda: commands.explain("-", Request())) == FINDINGS
+    assert exit_code_of(lambda: explaining.explain("-", Request())) == FINDINGS
 
 
 def test_a_whole_process(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autodetach.commands import exit_code_of
+from autodetach.commands.request import exit_code_of
 
 TALLEST = 200
 """Lines on standard error: more would be a traceback, or a message for each byte."""

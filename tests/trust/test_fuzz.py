@@ -14,7 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autodetach.adoption.changed import _lines
-from autodetach.commands import Request, check, clean, config
+from autodetach.commands.checking import check
+from autodetach.commands.keeping import clean
+from autodetach.commands.request import Request
+from autodetach.commands.showing import config
 from autodetach.source import Source
 from autodetach.tracebacks.explain import read_log
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autodetach.commands import Request, check, fix
+from autodetach.commands.checking import check, fix
+from autodetach.commands.request import Request
 from autodetach.settings.config import Overrides
 
 from ..command import fair, folder, inside, run

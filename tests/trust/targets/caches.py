@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 from autodetach.cache import MAGIC
-from autodetach.commands import Request, check
+from autodetach.commands.checking import check
+from autodetach.commands.request import Request
 from autodetach.disk.state import digest
 from autodetach.report import OutputFormat
 

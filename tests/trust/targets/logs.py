@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autodetach.commands import Request, explain
+from autodetach.commands.explaining import explain
+from autodetach.commands.request import Request
 from autodetach.report import OutputFormat
 from autodetach.settings.config import Overrides
 

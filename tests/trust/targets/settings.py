@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from autodetach.commands import Request, check, config
+from autodetach.commands.checking import check
+from autodetach.commands.request import Request
+from autodetach.commands.showing import config
 from autodetach.report import OutputFormat
 
 from ..command import fair, folder, inside, run

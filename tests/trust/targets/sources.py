@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from autodetach.adoption.baseline import Scopes
-from autodetach.commands import Request, check, fix
+from autodetach.commands.checking import check, fix
+from autodetach.commands.request import Request
 from autodetach.comments.add_ignore import NotSilenced, ignoring
 from autodetach.report import OutputFormat
 from autodetach.settings.config import Overrides
