@@ -198,6 +198,7 @@ ORDER = (
     "commands.keeping",
     "commands.run",
     "commands.checking commands.explaining commands.showing commands.serving",
+    "options",
     "app",
     "cli",
     "__main__",
@@ -236,7 +237,7 @@ FORBIDDEN = (
 ONLY_IN = {
     "libcst": ("codemods.*",),
     "unidiff": ("patch",),
-    "typer": ("app", "progress"),
+    "typer": ("app", "options", "progress"),
     "pygls": ("lsp.*",),
     "torch": (),
     "numpy": (),
