@@ -30,6 +30,10 @@ from autodetach.machine.words import (
     IN_FRONT,
     TESTS,
     grad_of,
+    is_class_of_nn,
+    is_copied,
+    is_of_python,
+    looked_up,
     owner_of,
     reached,
     words_in,
@@ -187,6 +191,8 @@ class _Look:
                 stack += (node.target, *([node.value] if node.value is not None else ()))
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TESTS:
                 stack += node.args[:1]
+            elif isinstance(node, ast.Call) and not self._may_tell(looked_up(node)):
+                stack += node.args
             elif isinstance(node, ast.Attribute):
                 owner = owner_of(node)
                 if not isinstance(owner, ast.Name):
@@ -199,13 +205,17 @@ class _Look:
             or (self.strings and not self._named.isdisjoint(BY_STRING))
         )
 
+    def _may_tell(self, looked_up: str | None) -> bool:
+        """Whether what is looked up may be a name that matters; None for what is not written there."""
+        return looked_up is None or looked_up in _SAYING or looked_up in self._modules or looked_up == "requires_grad"
+
     def _name(self, node: ast.Name) -> bool:
         self._named.add(node.id)
         return node.id in self._modules or node.id == "Variable"
 
     def _attribute(self, node: ast.Attribute) -> bool:
         word = node.attr
-        if word == "modules" and isinstance(node.value, ast.Name) and node.value.id == "sys":
+        if is_of_python(node):
             return False
         if word in ("nn", "autograd", "methodcaller", "attrgetter"):
             self._named.add(word)
@@ -221,10 +231,9 @@ class _Look:
             self.strings |= node.value in _SAYING or node.value in self._modules or node.value == "requires_grad"
 
     def _keyword(self, node: ast.keyword) -> bool:
-        """Whether a leaf is made; one that is to be like another tensor begins no history where nothing else does."""
+        """Whether a leaf is made."""
         is_off = isinstance(node.value, ast.Constant) and node.value.value is False
-        is_copied = isinstance(node.value, ast.Attribute) and node.value.attr == "requires_grad"
-        return node.arg == "requires_grad" and not (is_off or is_copied)
+        return node.arg == "requires_grad" and not (is_off or is_copied(node.value))
 
     def _import_from(self, node: ast.ImportFrom) -> bool:
         parts = (node.module or "").split(".")
@@ -233,7 +242,8 @@ class _Look:
                 return True
             if alias.asname is not None and (alias.name in self._modules or "Module" in alias.name):
                 return True
-            if "nn" in parts or alias.name in IN_FRONT or (alias.name == "grad" and "autograd" in parts):
+            is_grad = alias.name == "grad" and "autograd" in parts
+            if is_grad or is_class_of_nn(parts, alias.name) or alias.name in IN_FRONT:
                 self._from_torch.add(alias.asname or alias.name)
         return False
 

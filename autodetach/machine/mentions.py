@@ -16,6 +16,10 @@ from autodetach.machine.words import (
     IN_FRONT,
     TESTS,
     grad_of,
+    is_class_of_nn,
+    is_copied,
+    is_of_python,
+    looked_up,
     owner_of,
     reached,
     words_in,
@@ -24,6 +28,8 @@ from autodetach.machine.words import (
 SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "data"}
 """Attributes at which history may begin, or be walked."""
 CLASSES = frozenset(MODULES) - {"Module"} | {"Parameter"}
+TELLING = SAYING | CLASSES | {"requires_grad"}
+"""What tells as a string, where attributes are looked up by these."""
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Import: TypeAlias = ast.Import | ast.ImportFrom
@@ -176,7 +182,7 @@ class _Walk:
         says = evaluated and (
             (word in SAYING and is_read) or word in CLASSES or (word == "requires_grad" and not is_read)
         )
-        if says and ((word == "modules" and _is(owner, "sys")) or (word in EVIDENCE and _is_super(owner))):
+        if says and (is_of_python(node) or (word in EVIDENCE and _is_super(owner))):
             says = False
         for part in around:
             part.names.add(word)
@@ -205,7 +211,7 @@ class _Walk:
 
     def _keyword(self, node: ast.keyword, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
         is_off = isinstance(node.value, ast.Constant) and node.value.value is False
-        if node.arg == "requires_grad" and not is_off:
+        if node.arg == "requires_grad" and not (is_off or is_copied(node.value)):
             for part in around:
                 part.begins = True
         return around
@@ -216,8 +222,9 @@ class _Walk:
         return around
 
     def _call(self, node: ast.Call, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
-        word = _looked_up(node)
-        if word is not None and word not in SAYING and word not in CLASSES and word != "requires_grad":
+        is_own = _is_own_look_up(node)
+        word = "" if is_own else looked_up(node)
+        if word is not None and word not in TELLING:
             for part in around:
                 part.names.add(word)
             self._pending += ((argument, around, evaluated) for argument in node.args)
@@ -270,7 +277,9 @@ class _Walk:
             if alias.name == "*":
                 self._found.is_clear = self._found.is_clear and "torch" not in origin
             elif (
-                alias.name in ("backward", "grad", "Variable", *IN_FRONT) or "nn" in origin or "Module" in alias.name
+                alias.name in ("backward", "grad", "Variable", *IN_FRONT)
+                or is_class_of_nn(origin, alias.name)
+                or "Module" in alias.name
             ):
                 self._found.aliases.add(alias.asname or alias.name)
             for part in around:
@@ -317,17 +326,10 @@ def _is_super(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and _is(node.func, "super")
 
 
-def _looked_up(call: ast.Call) -> str | None:
-    """The attribute that `getattr` or `setattr` is asked for, if it is written there.
-
-    Of an object of its own class, a method asks for what that class mentions.
-    """
-    if len(call.args) < 2 or not (_is(call.func, "getattr") or _is(call.func, "setattr")):
-        return None
-    if _is(call.args[0], "self") or _is(call.args[0], "cls"):
-        return ""
-    asked = call.args[1]
-    return asked.value if isinstance(asked, ast.Constant) and isinstance(asked.value, str) else None
+def _is_own_look_up(call: ast.Call) -> bool:
+    """Whether a method asks for an attribute by a string of an object of its own class: one that the class mentions."""
+    is_look_up = len(call.args) > 1 and (_is(call.func, "getattr") or _is(call.func, "setattr"))
+    return is_look_up and (_is(call.args[0], "self") or _is(call.args[0], "cls"))
 
 
 def _has_module(base: Iterable[str]) -> bool:

@@ -8,8 +8,18 @@ from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import children_of
-from autodetach.machine.mentions import CLASSES, SAYING, bound_by, mentioned
-from autodetach.machine.words import BY_STRING, IN_FRONT, TESTS, grad_of, owner_of, reached
+from autodetach.machine.mentions import CLASSES, SAYING, TELLING, bound_by, mentioned
+from autodetach.machine.words import (
+    BY_STRING,
+    IN_FRONT,
+    TESTS,
+    grad_of,
+    is_copied,
+    is_of_python,
+    looked_up,
+    owner_of,
+    reached,
+)
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CONDITIONAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
@@ -110,6 +120,8 @@ class _Look:
                 self.always |= node.value == "requires_grad"
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TESTS:
                 pending += ((argument, sure) for argument in node.args[:1])
+            elif isinstance(node, ast.Call) and (word := looked_up(node)) is not None and word not in TELLING:
+                pending += ((argument, sure) for argument in node.args)
             else:
                 if isinstance(node, ast.keyword) and node.arg == "requires_grad":
                     self._keyword(node.value, sure)
@@ -124,14 +136,14 @@ class _Look:
         word, is_read = node.attr, isinstance(node.ctx, ast.Load)
         if word == "requires_grad_" or (word == "requires_grad" and not is_read):
             self.always = True  # it depends on the value
-        elif (word in SAYING and is_read) or word in CLASSES:
+        elif ((word in SAYING and is_read) or word in CLASSES) and not is_of_python(node):
             self._says[sure] = True
         elif word in IN_FRONT or word == "grad":
             self._note(self._plain[sure], word if word in IN_FRONT else grad_of(node))
 
     def _keyword(self, value: ast.expr, sure: bool) -> None:
         if not isinstance(value, ast.Constant):
-            self.always = True
+            self.always |= not is_copied(value)
         elif value.value is not False:
             self._says[sure] = True
 

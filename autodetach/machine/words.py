@@ -23,6 +23,7 @@ IN_FRONT = frozenset({"nn", "autograd"})
 """Modules of PyTorch that tell nothing in front of a dot: of `torch.nn.functional` the last word counts."""
 CALLED = EVIDENCE | {"grad"}
 """Attributes that tell nothing before they are called: `signature.parameters` is a mapping, `p.grad` a tensor."""
+_OF_PYTHON = frozenset({("sys", "modules"), ("inspect", "Parameter")})
 _TELLING_NOTHING = IN_FRONT | CALLED
 _LOOKS = frozenset({
     ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.AugAssign, ast.FormattedValue, ast.comprehension, ast.For,
@@ -31,6 +32,32 @@ _LOOKS = frozenset({
 """What looks at the values of expressions that stand in it, and neither calls them nor hands them on."""
 _LOOKING = frozenset("len list tuple set dict sorted reversed enumerate zip iter any all bool str repr".split())
 """Built-in functions that look at what they are given and call nothing of it."""
+
+
+def looked_up(call: ast.Call) -> str | None:
+    """The attribute that `getattr` or `setattr` is asked for, if it is written there."""
+    if len(call.args) < 2 or not isinstance(call.func, ast.Name) or call.func.id not in ("getattr", "setattr"):
+        return None
+    asked = call.args[1]
+    return asked.value if isinstance(asked, ast.Constant) and isinstance(asked.value, str) else None
+
+
+def is_copied(value: ast.expr) -> bool:
+    """Whether `requires_grad` is to be as that of another tensor is: that begins no history where nothing else does."""
+    return isinstance(value, ast.Attribute) and value.attr == "requires_grad"
+
+
+def is_of_python(node: ast.Attribute) -> bool:
+    """Whether an attribute that may begin history by its name belongs to a module of Python: `sys.modules`."""
+    return isinstance(node.value, ast.Name) and (node.value.id, node.attr) in _OF_PYTHON
+
+
+def is_class_of_nn(origin: Sequence[str], name: str) -> bool:
+    """Whether a name that is imported from a file, of this dotted name in parts, may be a class of `torch.nn`.
+
+    The functions there, as `softplus` and `_pair`, begin no history, nor does what `torch.nn.functional` has.
+    """
+    return "nn" in origin and "functional" not in origin and name.lstrip("_")[:1].isupper()
 
 
 def words_in(node: ast.AST) -> Iterator[str]:

@@ -120,6 +120,19 @@ def test_what_is_not_passed() -> None:
     assert not_passed(tree, set()) == {beginnings.MODULE, "f"}
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "KIND = 'train'\nx = getattr(options, 'kind', KIND)",
+        "x = inspect.Parameter.KEYWORD_ONLY",
+        "x = torch.empty(3, requires_grad=y.requires_grad)",
+        "from torch_geometric.nn import global_mean_pool\nx = global_mean_pool(y, None)",
+    ],
+)
+def test_where_no_history_begins(code: str) -> None:
+    assert not_passed(ast.parse(f"import inspect, torch\n{code}\n"), set()) == set()
+
+
 def test_the_words_are_those_of_the_machine() -> None:
     assert reach.CALLED_BY_TRAINERS in words.DIFFERENTIATIONS
 

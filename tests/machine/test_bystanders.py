@@ -110,6 +110,15 @@ WITHOUT = {
     "attribute by its name": (
         "KIND = 'train'\ndef f(meters):\n    for meter in meters:\n        print(getattr(meter, 'mean', None), KIND)\n"
     ),
+    "functions of a file of nn": (
+        "from torch_geometric.nn import global_mean_pool\ndef f(xs):\n    return [global_mean_pool(x) for x in xs]\n"
+    ),
+    "kinds of parameters": (
+        "import inspect\ndef f(xs):\n    return [x for x in xs if x.kind is inspect.Parameter.KEYWORD_ONLY]\n"
+    ),
+    "gradients as before": (
+        "import torch\ndef f(xs):\n    return [torch.empty(3, requires_grad=x.requires_grad) for x in xs]\n"
+    ),
     "super": (
         "class Base:\n    def load_state_dict(self, state):\n        self.state = state\nclass Meter(Base):\n"
         "    def load_state_dict(self, state):\n        for one in state:\n            super().load_state_dict(one)\n"
