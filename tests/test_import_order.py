@@ -114,7 +114,7 @@ ORDER = (
     "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
     "candidates.built_with_locals candidates.computed_behind candidates.nested_layers candidates.new_tensors",
     "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
-    "candidates.left_behind candidates.moved_behind_look candidates.emptied",
+    "candidates.left_behind candidates.moved_behind_look candidates.emptied candidates.out_of_view",
     "candidates.built_once candidates.sums_anew candidates.kept_parameter",
     "candidates.local_sums candidates.one_backward_behind",
     # One file a rule.

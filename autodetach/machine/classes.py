@@ -15,6 +15,9 @@ from autodetach.machine.values import (
     Value,
 )
 
+WITHOUT_CALL = frozenset({"abc.ABC", "typing.Generic", "typing.Protocol"})
+"""Bases that give their classes no `__call__`."""
+
 
 def linear_order(cls: Class) -> list[Class | External]:
     """Classes in the order of look-up: depth first, the last of repeated bases kept, as far as they are in view."""
@@ -31,9 +34,8 @@ def _visit(cls: Class | External, order: list[Class | External]) -> None:
         order.remove(cls)
     order.append(cls)
     if isinstance(cls, Class):
-        for base in cls.bases:
-            if isinstance(base, (Class, External)):
-                _visit(base, order)
+        for base in known_bases(cls):
+            _visit(base, order)
 
 
 def library_bases(cls: Class | External) -> list[str]:
@@ -41,6 +43,18 @@ def library_bases(cls: Class | External) -> list[str]:
     if isinstance(cls, External):
         return [cls.path]
     return [c.path for c in linear_order(cls) if isinstance(c, External) and c.path != "builtins.object"]
+
+
+def cannot_be_called(cls: Class | External) -> bool:
+    """Whether a class that nobody in view gives a `__call__` certainly has none."""
+    order = linear_order(cls) if isinstance(cls, Class) else [cls]
+    if any(isinstance(c, Class) and ("__call__" in c.names or len(c.bases) > len(known_bases(c))) for c in order):
+        return False
+    return all(path in WITHOUT_CALL for path in library_bases(cls))
+
+
+def known_bases(cls: Class) -> list[Class | External]:
+    return [base for base in cls.bases if isinstance(base, (Class, External))]
 
 
 def code_of(value: Value) -> Function | None:

@@ -403,7 +403,7 @@ class Core:
         if what == "step":
             consumed += self._consumed_out_of_view(leaves, site)
         idle = tuple(t.leaf_node for t in leaves if t.leaf_node is not None and not t.leaf_node.grads)
-        self.steps.append(Step(site, self.loops, self.tick(), tuple(consumed), what, tuple(self.trail), idle))
+        self.steps.append(Step(site, self.loops, self.tick(), tuple(consumed), what, tuple(self.trail), idle, guessed))
 
     def _consumed_out_of_view(self, leaves: list[Tensor], site: Site) -> list[tuple[Node, tuple[Differentiation, ...]]]:
         """The gradient of weights that only a run has shown: any optimizer may have them, if no others are known of it.

@@ -123,7 +123,7 @@ class Step:
     """Which leaf consumes gradient of which differentiations.
 
     `what` is "step" (of an optimizer), "update" (the program changes a leaf itself) or "grad" (it reads `.grad`). For
-    `idle` leaves there was no gradient.
+    `idle` leaves there was no gradient. `guessed`: nobody knows which parameters the optimizer has.
     """
 
     site: Site
@@ -133,6 +133,7 @@ class Step:
     what: str
     trail: tuple[tuple[ast.stmt, object], ...] = ()
     idle: tuple[Node, ...] = ()
+    guessed: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Iterable
 
 from autodetach.machine.classes import linear_order
 from autodetach.machine.spelling import called_name
@@ -41,6 +42,11 @@ def expects_error(context: ast.expr) -> bool:
     """Whether what stands in a context must raise: `pytest.raises(ValueError)`, `self.assertRaisesRegex(...)`."""
     name = called_name(context)
     return name == "raises" or name.startswith("assertRaises")
+
+
+def is_ready_for(trail: Iterable[tuple[ast.stmt, object]], name: str) -> bool:
+    """Whether one of the open statements is a `try` that handles an exception of this name."""
+    return any(isinstance(s, TRY) and any(handles(h, name) for h in s.handlers) for s, _ in trail)
 
 
 def suppresses_runtime_error(context: ast.expr) -> bool:

@@ -23,8 +23,9 @@ from autodetach.machine import (
     unknown,
 )
 from autodetach.machine.attribute_view import AttributeView
-from autodetach.machine.classes import decorate, library_bases, linear_order
-from autodetach.machine.core import HELD, MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core
+from autodetach.machine.classes import cannot_be_called, decorate, library_bases, linear_order
+from autodetach.machine.core import HELD, MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core, Raised
+from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.keywords import OUT_OF_VIEW, left_to_default
 from autodetach.machine.module_tree import is_module, named_child, set_child
@@ -444,6 +445,8 @@ class Objects(Core):
         raw = self.class_attribute(this.cls, "__call__")
         if raw is not MISSING:
             return self.call(self.bind(raw, this, site), args, kwargs, site)
+        if is_ready_for(self.trail, "TypeError") and cannot_be_called(this.cls) and this is not self.entered:
+            raise Raised("TypeError")
         return library_objects.call_instance(self, this, args, kwargs, site)
 
     def call_function(self, function: Function, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

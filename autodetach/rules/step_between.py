@@ -54,6 +54,7 @@ from autodetach.candidates.copied import read_copy
 from autodetach.candidates.moved_behind_look import step_moved_behind_look
 from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
 from autodetach.candidates.new_tensors import new_tensors
+from autodetach.candidates.out_of_view import judged_again, made_by_stepped
 from autodetach.candidates.own_inputs import restricting, restricting_all
 from autodetach.candidates.under_its_name import under_its_name
 from autodetach.finding import Severity, StoryStep
@@ -137,14 +138,18 @@ def _candidates(
     if isinstance(event, StaleSaved):
         yield from read_copy(program, event)
         yield from new_tensors(program, run, event)
-    behind = list(computed_behind_step(program, run, by))
+    given = made_by_stepped(run, by)
+    if given:
+        yield from judged_again(program, run, by, given)
+    behind = [] if given else list(computed_behind_step(program, run, by))
     yield from behind[:-1]
     if isinstance(event, StaleSaved):
         yield from differentiated_before(program, run, by)
     for repair in moved:
         yield from restricting_all(program, run, by, repair)
     yield from behind[-1:]  # the one that computes everything twice
-    yield from called_behind_step(program, run, by)
+    if not given:
+        yield from called_behind_step(program, run, by)
     yield from stepped_once(program, run, by)
     for repair in moved:
         yield from restricting(program, run, by, repair)
