@@ -49,6 +49,8 @@ def _record(m: Core, t: Tensor, name: str, base: str, others: list[Value], site:
     t.is_float = True
     if t.view_of is not None:
         _write_through(m, t, node, site)
+    if t.data_of is not None:  # `p.data.add_(momentum)`: the memory of `p` changes, and no graph of `p`
+        _note_update(m, t, others, site)
 
 
 def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -> None:
@@ -57,6 +59,11 @@ def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -
     owner = t.grad_of or (t.data_of.grad_of if t.data_of is not None else None)
     if owner is not None and owner.node is not None and base in ("zero", "fill"):
         owner.node.grads = []
+    _note_update(m, t, others, site)
+
+
+def _note_update(m: Core, t: Tensor, others: list[Value], site: Site) -> None:
+    """What a leaf is changed by may be made of its gradient."""
     by_grad = joined(*(v.from_grad for v in flatten(others) if isinstance(v, Tensor)))
     t.from_grad = joined(t.from_grad, by_grad)
     for leaf in (t, t.data_of) if by_grad else ():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from autodetach.machine import step_hooks
-from autodetach.machine.classes import code_of
+from autodetach.machine.classes import code_of, library_bases
 from autodetach.machine.core import MAX_LISTED, Core
 from autodetach.machine.graph import Site
 from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
 from autodetach.machine.values import (
+    Class,
     External,
     Instance,
     Iterable,
@@ -21,6 +22,8 @@ from autodetach.machine.values import (
     key_of,
 )
 
+BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
+"""The class that has no state but that which its subclasses fill in."""
 MAX_GROUPS = 16
 OPTIMIZER_METHODS = frozenset("step zero_grad add_param_group state_dict load_state_dict".split()) | set(
     step_hooks.OF_ONE
@@ -45,6 +48,9 @@ def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str,
         made.attrs["#leaves"] = Sequence("list", list(unique))
     made.attrs["param_groups"] = groups_of(m, given, unique, site)
     made.attrs["state"] = m.opaque("state")
+    if isinstance(made.cls, Class) and set(library_bases(made.cls)) <= BASES:
+        made.attrs["state"] = state = Mapping(m.clock)
+        state.default = External("builtins.dict")
     made.attrs["defaults"] = m.opaque("defaults")
     made.attrs["#optimizer"] = True
 
