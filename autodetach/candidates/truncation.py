@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from autodetach.candidates.cover import cover, is_bound_first
 from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair, at_read
 from autodetach.machine.graph import Activation
-from autodetach.machine.values import Value, graph_in
+from autodetach.machine.values import Opaque, Tensor, Value, graph_in
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, last_mention, placed
@@ -97,7 +98,10 @@ def _detached(
 
 
 def _asked_about(again: Replay, activation: Activation, held: Iterable[Holder]) -> list[Holder]:
-    """Of what carries a state, that down to which `torch.autograd.grad` goes in the loop, as for fast weights."""
+    """Of what carries a state, that down to which `torch.autograd.grad` goes in the loop, as for fast weights.
+
+    And what is told to retain its gradient.
+    """
     reached = {
         parent.site.node
         for d in again.machine.differentiations
@@ -105,7 +109,12 @@ def _asked_about(again: Replay, activation: Activation, held: Iterable[Holder]) 
         for node in d.walked
         for parent in node.parents
     }
-    return [h for h in held if any(t.node is not None and t.node.site.node in reached for t in graph_in(h.value))]
+    return [h for h in held if any(_is_asked(t, reached) for t in graph_in(h.value))]
+
+
+def _is_asked(held: Tensor | Opaque, reached: set[ast.AST]) -> bool:
+    retains = isinstance(held, Tensor) and held.retains_since is not None
+    return held.node is not None and (retains or held.node.site.node in reached)
 
 
 def _cut(holder: Holder, *, is_leaf: bool) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from autodetach.machine.graph import Activation, Node, ancestors, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, ancestors, pass_of
 from autodetach.machine.growing_chains import cycle_of
 from autodetach.machine.growth import LINEAR, PICKED, is_returned
 from autodetach.machine.run import Run
@@ -40,7 +40,7 @@ def _is_on_tape(run: Run, cycle: list[Node], activation: Activation) -> bool:
         return False
     if any(node.weak or node.assumed or not (node.op in LINEAR or node.op in PICKED) for node in cycle):
         return False
-    if any(d.create_graph or d.retain or pass_of(d.loops, activation) is None for d in walks):
+    if any(d.create_graph or d.retain or _is_behind(d, activation) for d in walks):
         return False
     frame = activation.frame
     if isinstance(frame, Frame) and frame.outer is not None and is_returned(run, cycle[0], frame):
@@ -50,6 +50,11 @@ def _is_on_tape(run: Run, cycle: list[Node], activation: Activation) -> bool:
     begun = {node for node in ancestors(cycle) if node.leaf}
     taken = (pair for step in run.machine.steps for pair in step.consumed)
     return all(leaf not in begun or walks.isdisjoint(ds) for leaf, ds in taken)
+
+
+def _is_behind(d: Differentiation, activation: Activation) -> bool:
+    """Whether a differentiation is in no pass of the loop, also where that is begun anew in passes of an outer one."""
+    return all(p.activation.node is not activation.node for p in d.loops)
 
 
 def _is_by_own_gradient(node: Node, activation: Activation) -> bool:

@@ -221,7 +221,7 @@ def _on_tape(program: Program) -> Iterator[list[Node]]:
     blocks: dict[int, list[Node]] = {}
     for node in updates_on_tape(program.runs):
         statement = program.statement(node.site.node)
-        if isinstance(statement, ast.Assign) and isinstance(node.site.node, ast.BinOp):
+        if isinstance(statement, ast.Assign) and isinstance(node.site.node, (ast.BinOp, ast.Call)):
             blocks.setdefault(id(program.block(statement)), []).append(node)
     yield from blocks.values()
 
@@ -230,12 +230,14 @@ def _walked(program: Program, updates: list[Node]) -> Suspect:
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     places = [node.site.node for node in updates if isinstance(node.site.node, ast.expr)]
-    names = [f"`{text(place.left)}`" for place in places if isinstance(place, ast.BinOp)]
+    names = [f"`{text(_updated(program, place))}`" for place in places]
     story = (
         StoryStep(line(places[0]), f"updates {names[0]} by its own gradient, with the graph of all updates before"),
         StoryStep(line(places[0]), "every backward walks all of them: each pass is slower than the last"),
     )
-    leaves = tuple(ReplaceExpression(place, "({}).detach().requires_grad_()") for place in places)
+    leaves = tuple(
+        ReplaceExpression(p, f"{'{}' if isinstance(p, ast.Call) else '({})'}.detach().requires_grad_()") for p in places
+    )
     return Suspect(
         ("AD303", *program.spot(places[0])),
         places[0],
@@ -247,6 +249,14 @@ def _walked(program: Program, updates: list[Node]) -> Suspect:
         lambda: iter([Candidate("make new leaves", leaves, "a program that runs today is changed")]),
         observed=observed_of(program, updates),
     )
+
+
+def _updated(program: Program, update: ast.expr) -> ast.AST:
+    """What is rebound: the first operand, `w` of `w - lr * w.grad`; of a call, what its result is assigned to."""
+    statement = program.statement(update)
+    if isinstance(update, ast.BinOp):
+        return update.left
+    return statement.targets[0] if isinstance(statement, ast.Assign) else update
 
 
 def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None) -> Iterator[Candidate]:
