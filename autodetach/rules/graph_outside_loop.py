@@ -65,6 +65,7 @@ from autodetach.candidates.own_inputs import restricted_in_turn
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
 from autodetach.candidates.stores import at_store, copied_in, stored_last
+from autodetach.candidates.untrained_here import detached_for_others
 from autodetach.candidates.without_graph import built_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
@@ -274,6 +275,7 @@ def _candidates(
     if any(n.leaf and n in trained for n in ancestors(outer)):
         if doubt is None and _trains_by_turns(run, here, activation):
             doubt = "each pass trains parameters of its own: one backward over the sum of losses may be meant"
+        yield from detached_for_others(program, run, d, entries)
         moved = moved_inside(program, run, activation, readers, outer, doubt)
         yield from moved
         for candidate in repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run)):
