@@ -137,11 +137,17 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
         t.extras = (t.extras or {}) | {name: new}
 
 
+OF_LEAVES = "flag"
+"""The kind of a fault: only leaves may be told not to require grad any more."""
+
+
 def set_requires_grad(m: Core, t: Tensor, flag: Value, site: Site) -> None:
     if flag is False:
         if t.node is not None and t.node.leaf:
             t.node.frozen = True
             t.node = None
+        elif t.node is not None and not (t.node.weak or t.node.assumed or any(m.expecting)):
+            m.type_fault(site, "changes a flag of what is no leaf", OF_LEAVES)
     elif (t.node is None or t.node.weak) and t.is_float is not False:
         m.require_grad(t, site)
 

@@ -59,6 +59,7 @@ from autodetach.candidates.built_once import computed_where_read
 from autodetach.candidates.cover import cover
 from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
+from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.growing_state import growing_state
 from autodetach.candidates.left_behind import cut_behind
 from autodetach.candidates.local_sums import local_sum_begun_anew
@@ -288,6 +289,7 @@ def _candidates(
     if is_spent_when_read(run, crossed):
         for message, codemods in at_read(program, there):
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
+    yield from frozen_results(program, run)
     if doubt is None:
         yield from layers_inside(run)
         yield from done_alike(program, again, there)
