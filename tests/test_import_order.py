@@ -58,7 +58,7 @@ ORDER = (
     "machine.joining",
     "machine.tensors machine.containers machine.options",
     "machine.records",
-    "machine.convolutions machine.backward_hooks machine.parametrizations",
+    "machine.foreach machine.convolutions machine.backward_hooks machine.parametrizations",
     "machine.forward_hooks machine.step_hooks",
     "machine.modules",
     "machine.python_builtins",

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of, trail_of
+from autodetach.machine.growing_chains import cycle_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.values import Frame
@@ -58,6 +59,10 @@ def _beginnings(growth: Growth) -> list[Node]:
     """What a pass computes with leaves, or with what was there before it."""
     within_pass = pass_of(growth.node.loops, growth.activation)
     own = [n for n in ancestors([growth.node]) if not n.leaf and within_pass in n.loops]
+    if growth.kind == "chain" and not growth.elements:  # of leaves alone: the pass before has all from link to link
+        before = [(p, pass_of(p.loops, growth.activation)) for p in growth.node.parents if not p.leaf]
+        own = [n for p, at in before if at is not None for n in cycle_of(p, at, growth.node.site.node)] or own
+        within_pass = pass_of(own[0].loops, growth.activation)
     return [n for n in own if any(p.leaf or within_pass not in p.loops for p in n.parents)]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from autodetach.machine import dtypes, frameworks, parametrizations, step_hooks, tensors, transforms
+from autodetach.machine import dtypes, foreach, frameworks, parametrizations, step_hooks, tensors, transforms
 from autodetach.machine.arguments import flatten, has_certain_number, is_certain_number
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import HELD, LEFT_OUT, Core
@@ -90,6 +90,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     handler = HANDLERS.get(part) or HANDLERS.get(name) or transforms.HANDLERS.get(part)
     if handler is not None:
         return handler(m, args, kwargs, site)
+    if name.startswith(foreach.PREFIX):
+        return foreach.call(m, name, args, kwargs, site)
     if name in GRAD_MODES:
         return make_grad_mode(m, name, args, kwargs)
     if part.startswith("nn.init."):

@@ -63,10 +63,10 @@ from autodetach.candidates.kept_before import kept_before
 from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Node, pass_of
-from autodetach.machine.growing_chains import linked_nodes
+from autodetach.machine.growing_chains import cycle_of, linked_nodes
 from autodetach.machine.growth import Element, Growth, makers_of_returned
 from autodetach.machine.operands import expression_of
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value, graph_in
 from autodetach.suspect import FREED, OF_UPDATES, Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
@@ -182,6 +182,8 @@ def _target(statement: ast.stmt) -> ast.AST | None:
         func, args = statement.value.func, statement.value.args
         if spelled(func) == "setattr" and len(args) > 1:
             return _attribute(args[0], args[1])
+        if args and last_word(func).startswith("_foreach_"):
+            return args[0]
         return func.value if isinstance(func, ast.Attribute) else func
     return statement
 
@@ -233,6 +235,8 @@ def _candidates(
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
         # What is written into a part of a buffer may itself rest on earlier passes, as outputs of a recurrent net do.
         yield from element_candidates(program, [(statement.value, None)], number=False, what="write")
+    if not elements and (leaves := _leaves_taken(growth)):
+        yield from element_candidates(program, leaves, number=False, what="accumulate")
     yield from _leaf_again(program, growth)
     yield from gradient_kept(program, growth)
     begin = [s.value for s in _seeds(program, statement)] + _other_branch(growth, statement)
@@ -246,8 +250,20 @@ def _candidates(
     elif elements and (earlier := _left_by_earlier_passes(growth)):
         for cut in element_candidates(program, earlier, number=False, what="go on with"):
             yield replace(cut, last_resort=True)
-    if elements and isinstance(_target(statement), ast.Name):
+    if not elements or isinstance(_target(statement), ast.Name):
         yield from computed_without_graph(program, growth)
+
+
+def _leaves_taken(growth: Growth) -> list[tuple[ast.expr, Value]]:
+    """The parameters that a pass adds as they are: `p` of `torch.lerp(average, p, 0.1)`, or `sum.mul_(0.9).add_(p)`."""
+    found: dict[ast.expr, Value] = {}
+    for parent in growth.node.parents:
+        before = pass_of(parent.loops, growth.activation)
+        cycle = [] if before is None or parent.leaf else cycle_of(parent, before, growth.node.site.node)
+        for node in cycle:
+            taken = [v for v in node.operands if isinstance(v, Tensor) and v.node is not None and v.node.leaf]
+            found.update((e, v) for v in taken if (e := expression_of(node, v)) is not None and _is_read(e))
+    return list(found.items())
 
 
 def _left_by_earlier_passes(growth: Growth) -> list[tuple[ast.expr, Value]]:
