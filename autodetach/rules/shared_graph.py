@@ -51,6 +51,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.candidates.begun_sum import begun_behind
+from autodetach.candidates.layer_alone import layer_alone
 from autodetach.candidates.reset_between import GOES_ON, is_state, reset_between
 from autodetach.candidates.shared_calls import (
     doubt_of,
@@ -138,6 +139,7 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
         yield Candidate(message, codemods, SUM_GOES_ON, cuts=True)
     if repeated_behind_step(run, calls):
         return
+    yield from layer_alone(program, run, event.first)
     if goes_on:
         yield from reset_between(program, run, event)
     yield from trained_alone(run, event.first, event.second)
