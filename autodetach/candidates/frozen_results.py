@@ -39,7 +39,7 @@ def _detached(program: Program, place: ast.AST) -> tuple[ast.expr, Codemod] | No
     frozen = _frozen(place)
     if frozen is None or statement is None:
         return None
-    if isinstance(place, ast.Call) and statement is not program.parents.get(place):
+    if isinstance(place, ast.Call) and not isinstance(program.parents.get(place), ast.Expr):
         return frozen, ReplaceExpression(place, f"{spelled(frozen)}.detach()")
     around = program.parents.get(statement)
     if isinstance(around, (ast.For, ast.AsyncFor)) and spelled(around.target) == spelled(frozen):

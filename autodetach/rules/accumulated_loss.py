@@ -57,6 +57,7 @@ from autodetach.candidates.detaching import (
     narrowed,
     narrowed_to,
 )
+from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.gradient_in_state import gradient_kept
 from autodetach.candidates.handed_back import is_step_of_shared_network, with_doubt
 from autodetach.candidates.kept_before import kept_before
@@ -198,6 +199,7 @@ def _attribute(this: ast.expr, name: ast.expr) -> ast.expr:
 def _repairs(
     program: Program, growth: Growth, statement: ast.stmt, elements: list[tuple[ast.expr, object]]
 ) -> Iterator[Candidate]:
+    yield from frozen_results(program, growth.run)
     if is_step_of_shared_network(program, growth):
         yield from computed_without_graph(program, growth)
     else:

@@ -48,6 +48,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
+from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.states_in_records import detached_parts
 from autodetach.candidates.stored_too import stored_too
@@ -178,6 +179,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     stored = growth.stored
     assert stored is not None
     assert stored.element is not None
+    yield from frozen_results(program, growth.run)
     targets = [(narrowed_to(e, v), v) for e, v in leaves_of_display(stored.element, stored.value)]
     if stored.how == "extend":
         yield from _extending(stored.element)
