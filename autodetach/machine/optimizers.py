@@ -47,12 +47,19 @@ def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str,
     if not _hides_parameters(given):
         made.attrs["#leaves"] = Sequence("list", list(unique))
     made.attrs["param_groups"] = groups_of(m, given, unique, site)
-    made.attrs["state"] = m.opaque("state")
-    if isinstance(made.cls, Class) and set(library_bases(made.cls)) <= BASES:
-        made.attrs["state"] = state = Mapping(m.clock)
-        state.default = External("builtins.dict")
+    made.attrs["state"] = _state_of(m, made.cls)
     made.attrs["defaults"] = m.opaque("defaults")
     made.attrs["#optimizer"] = True
+
+
+def _state_of(m: Core, cls: Class | External) -> Value:
+    """What an optimizer in view keeps for each parameter, beside what a base of the library may keep there."""
+    if not isinstance(cls, Class):
+        return m.opaque("state")
+    is_alone = set(library_bases(cls)) <= BASES
+    state = Mapping(m.clock, is_alone)
+    state.default = Native("dict", lambda args, kwargs, site: Mapping(m.clock, is_alone))
+    return state
 
 
 def give_parameters(m: Core, made: Opaque, given: list[Value], site: Site) -> None:
