@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.candidates.reads import at_read
+from autodetach.candidates.reads import at_read, reads_of
 from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
-from autodetach.view.crossings import Crossed, Entry
+from autodetach.view.crossings import Crossed, Entry, operands_from
 from autodetach.view.program import Program
 
 DOUBT = "the other passes train what it is made of; it may be meant to be trained here, too, or to be computed anew"
@@ -30,13 +30,16 @@ def _is_trained(run: Run, d: Differentiation, maker: Node) -> bool:
 
 
 def _are_trained_elsewhere(run: Run, d: Differentiation, read: list[Crossed]) -> bool:
-    """Whether another pass trains by what stands at the same place."""
-    places = {reader.site.node for reader, _, _ in read}
+    """Whether another pass trains by what stands in the same place."""
+    places = {place for reader, operand, _ in read for place, _ in reads_of(reader, operand)}
+    sites = {reader.site.node for reader, _, _ in read}
     others = [o for o in run.machine.differentiations if o.call is d.call and o is not d]
     return any(
-        node.site.node in places and _is_trained(run, o, parent)
+        any(place in places for v in operands_from(node, parent) for place, _ in reads_of(node, v))
+        and _is_trained(run, o, parent)
         for o in others
         for node in o.walked
+        if node.site.node in sites
         for parent in node.parents
         if not parent.leaf and parent.loops != node.loops
     )
