@@ -28,7 +28,8 @@ Safe: what is differentiated stays the same. `.item()` is used where the total s
 history by assumption, where an update is made a leaf again (`create_graph=True`), whose graph may be what was meant, or
 where a function of an imported file returns the sum, with a graph that is still whole, or one that makes batches for
 a `DataLoader` in a program that trains nothing. A step of a network of an imported file is not cut inside, since others
-may train through it: the loop that looks at it calls it under `no_grad`.
+may train through it: the loop that looks at it calls it under `no_grad`. So does what averages a list of weights by one
+call, for which no expression stands alone: unsafe.
 
 ## When it stays silent
 When any path differentiates the sum, or its function does under its name, or another program of the same run that

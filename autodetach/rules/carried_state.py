@@ -33,7 +33,9 @@ still feeds the loss of its own pass. Where what makes it would then learn nothi
 up, and differentiated once behind it. A state that every epoch takes through the same sequence begins anew with it,
 so does a sum that nothing ever sets back to its zero, and what another loop calls in each of its passes, as
 `reset(net)`, is called in this one too: unsafe. So is emptying a list that nothing else reads when it has been used,
-and, where something does, calling the method of its object that does so when a pass begins.
+and, where something does, calling the method of its object that does so when a pass begins. A state that retains its
+gradient is made a leaf again. What is to be frozen by `requires_grad = False` where it is no leaf, which raises, is
+detached there.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where

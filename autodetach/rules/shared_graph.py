@@ -32,7 +32,7 @@ Networks that were frozen for the first loss, and are brought back for the secon
 So is giving the result of a second forward, which nobody reads, the name from which the second loss is computed. Where
 a loss is computed from what `torch.autograd.grad` gave, or with weights that were moved by it (the inner step of
 meta-learning), it may be meant to be differentiated through that (`create_graph=True`) or not (`retain_graph=True`):
-both are unsafe.
+both are unsafe. A layer that trains itself in its `forward` is given detached values for that: unsafe.
 
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when

@@ -34,7 +34,8 @@ second loss and nothing is zeroed in between. Where no step but the program chan
 one: `x += y` becomes `x = x + y`, `x.mul_(y)` becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y`
 writes into a copy; this is unsafe where something else may hold `x`. Where the forward is run again behind the step,
 but under a name that nobody reads, it takes the name of the old result. Where one call has made all losses, each is
-differentiated for what its own step trains (`inputs=...`), and the steps follow.
+differentiated for what its own step trains (`inputs=...`), and the steps follow. What a network out of view has made
+is handed on detached where the step of an optimizer out of view may have changed that network.
 These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
