@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from autodetach.machine.graph import Activation, Differentiation, Node, ancestors, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, ancestors, pass_of, trail_of
 from autodetach.machine.growing_chains import cycle_of
 from autodetach.machine.growth import LINEAR, PICKED, is_returned
 from autodetach.machine.run import Run
@@ -42,8 +42,8 @@ def _is_on_tape(run: Run, cycle: list[Node], activation: Activation) -> bool:
         return False
     if any(d.create_graph or d.retain or _is_behind(d, activation) for d in walks):
         return False
-    frame = activation.frame
-    if isinstance(frame, Frame) and frame.outer is not None and is_returned(run, cycle[0], frame):
+    begun_by = next((frame for _, frame in trail_of(cycle[0])), activation.frame)
+    if isinstance(begun_by, Frame) and begun_by.outer is not None and is_returned(run, cycle[0], begun_by):
         return False
     if any(escape.reaches(set(cycle)) for escape in run.machine.escapes):
         return False
