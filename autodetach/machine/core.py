@@ -137,6 +137,7 @@ class Core:
         self.broken_off: list[TypeFault] = []  # by what the program, or an entry point, ended
         self.type_faults: list[TypeFault] = []
         self.facts: list[object] = []
+        self.filled_place: ast.AST | None = None  # of what is added to, as `kept[name]` in `kept[name].append(x)`
         self.project: Project | None = None
         self.namespaces: dict[str, Namespace] = {}
         self.costs: dict[str, int] = {}  # by the path of a file: the fuel of its functions, without what these call

@@ -10,7 +10,7 @@ from autodetach.machine.core import MISSING, Core, Raised
 from autodetach.machine.counted_keys import counted_key, counted_place
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_with, hash_all
-from autodetach.machine.unknown_keys import any_of, is_known, under_its_name, unknown_key
+from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
 from autodetach.machine.values import (
     Instance,
     Iterable,
@@ -34,11 +34,13 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
     if isinstance(this, Mapping):
         key = m.key(index)
         if key in this.items:
-            return this.items[key][1]
+            value = this.items[key][1]
+            found = filled_since(m, this, index, value) if not is_filled_here(m, this, site) else MISSING
+            return value if found is MISSING else found
         found = under_its_name(m, this, index)
         if found is not MISSING:
             return found
-        found = any_of(m, this, index) if this.default is None else MISSING
+        found = any_of(m, this, index) if not is_filled_here(m, this, site) else MISSING
         if found is not MISSING:
             return found
         guess = unknown_key(m, this, index, site)

@@ -42,7 +42,9 @@ from autodetach.machine.values import (
     is_scalar,
 )
 
-NAME, CONSTANT, ATTRIBUTE, STARRED = ast.Name, ast.Constant, ast.Attribute, ast.Starred
+NAME, CONSTANT, ATTRIBUTE, STARRED, SUBSCRIPT = ast.Name, ast.Constant, ast.Attribute, ast.Starred, ast.Subscript
+FILLING = frozenset("add append appendleft extend extendleft insert setdefault update".split())
+"""Methods of containers that add to them."""
 
 
 class Expressions(Objects):
@@ -461,6 +463,8 @@ class Expressions(Objects):
     def _eval_Call(self, node: ast.Call, frame: Frame) -> Value:
         func = node.func
         if type(func) is ATTRIBUTE:
+            if type(func.value) is SUBSCRIPT and func.attr in FILLING:
+                self.filled_place = func.value
             this = self.eval(func.value, frame)
             args, kwargs, operands = self._arguments(node, frame)
             site = Site(node, frame.qualname, ((func.value, this), *operands))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.values import (
@@ -71,6 +73,32 @@ def any_of(m: Core, this: Mapping, key: Value, *, taken_out: bool = False) -> Va
     else:
         this.items[m.key(key)] = (key, found)  # the next look-up by this key gives the same one
     return found
+
+
+def filled_since(m: Core, this: Mapping, key: Value, value: Value) -> Value:
+    """What a key that is known may stand for instead of an empty list that a default dict made for it; or MISSING.
+
+    The program may have filled that list since then, by a key of which nothing is known.
+    """
+    if this.default is None or not is_known(key) or not isinstance(value, (Sequence, Mapping)) or contents(value):
+        return MISSING
+    others = [v for other, v in this.items.values() if not is_known(other) and isinstance(v, type(value))]
+    filled = [v for v in others if any(getattr(item, "born", 0) > value.born for item in contents(v))]
+    carrying = [v for v in filled if _history_in(v)]
+    if carrying and _is_cut(m, this, carrying[-1]):
+        carrying = []
+        filled = [v for v in filled if not _history_in(v)]
+    return m.draw((carrying or filled)[-1], others, more=True) if filled else MISSING
+
+
+def is_filled_here(m: Core, this: Mapping, site: Site) -> bool:
+    """Whether what a default dict has under a key is asked for to be added to: an entry that is not there is made."""
+    node = site.node
+    return this.default is not None and (node is m.filled_place or _is_written(node))
+
+
+def _is_written(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
 
 
 def _history_in(value: Value) -> list[Node]:
