@@ -63,6 +63,7 @@ from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.growing_state import growing_state
+from autodetach.candidates.learned_start import ANEW
 from autodetach.candidates.left_behind import cut_behind
 from autodetach.candidates.local_sums import local_sum_begun_anew
 from autodetach.candidates.nested_layers import layers_inside
@@ -73,6 +74,7 @@ from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
+from autodetach.candidates.start_copied import begun_with_copy
 from autodetach.candidates.stores import at_key, at_one_store, at_store, copied_in, stored_operands
 from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated
@@ -288,6 +290,10 @@ def _candidates(
     if again_leaves and (beside := spent_beside(again.machine, there, same_now)):
         again_leaves += leaves_again(program, again, moment(same), now.activation, [*there, *beside])
     whole = list(whole_tables(program, again, moment(same), now.activation, there))
+    for message, codemods in begun_with_copy(program, again, there):
+        if removals:
+            yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt or ANEW)
+        yield Candidate(message, codemods, doubt or ANEW)
     if is_spent_when_read(run, crossed):
         for message, codemods in at_read(program, there):
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
