@@ -85,6 +85,13 @@ def last_mention(program: Program, anchor: ast.stmt, texts: list[str]) -> ast.st
     for statement in block[block.index(anchor) + 1 :] if anchor in block else []:
         if isinstance(statement, (ast.Return, ast.Continue, ast.Break)):
             break
-        if any(spelled(n) in texts for n in ast.walk(statement) if isinstance(n, (ast.Name, ast.Attribute))):
+        if any(_mentions(n, texts) for n in ast.walk(statement) if isinstance(n, (ast.Name, ast.Attribute))):
             last = statement
     return last
+
+
+def _mentions(node: ast.Name | ast.Attribute, texts: list[str]) -> bool:
+    """Whether it is one of them, or is given what one is a part of: `state = out` for `state["h"]`."""
+    name = spelled(node)
+    is_bound = isinstance(node.ctx, ast.Store)
+    return name in texts or (is_bound and any(text.startswith((f"{name}.", f"{name}[")) for text in texts))
