@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.made import doubt_of_holders, made_in_scope
 from autodetach.machine.events import StaleSaved
+from autodetach.machine.graph import Node
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Sequence, Value
 from autodetach.suspect import Candidate
@@ -22,7 +23,7 @@ def written_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     """
     from autodetach.codemods.append_method import AppendMethod
 
-    part = _written(event.changed.node)
+    part = written_tensor(event.changed.node)
     made = None if part is None else made_in_scope(program, event.changed.node, spelled(part))
     if made is None or not any(inner is event.node.site.node for inner in ast.walk(made.value)):
         return
@@ -30,7 +31,7 @@ def written_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     yield Candidate(f"write into a copy: `{text(made)}`", (AppendMethod(made.value, "clone"),), doubt)
 
 
-def _written(node: ast.AST) -> ast.expr | None:
+def written_tensor(node: ast.AST) -> ast.expr | None:
     """The tensor that is written: `p` of `p[k]` as a target, of `p[k] += 1` and of `p[k].mul_(2).add_(1)`."""
     if isinstance(node, ast.AugAssign):
         node = node.target
@@ -49,7 +50,7 @@ def read_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Subscript):
         return
     written = spelled(statement.targets[0].value)
-    views = [e for e, value in _operands(event) if getattr(value, "storage", None) is event.storage]
+    views = [e for e, value in operands_of(event.node) if getattr(value, "storage", None) is event.storage]
     buffers = (n for e in views for n in ast.walk(e) if isinstance(n, (ast.Name, ast.Attribute)))
     read: ast.expr | None = next((n for n in buffers if spelled(n) == written), None)
     if read is None:
@@ -69,9 +70,9 @@ def read_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
         yield Candidate(f"{shown}, and detach {parts} where it is written", codemods, COPIED, cuts="." in written)
 
 
-def _operands(event: StaleSaved) -> Iterator[tuple[ast.expr, Value]]:
+def operands_of(node: Node) -> Iterator[tuple[ast.expr, Value]]:
     """What an operation is given, each of `einsum("nc,ck->nk", [q, self.queue])` too."""
-    for expression, value in event.node.site.operands:
+    for expression, value in node.site.operands:
         yield expression, value
         if not isinstance(expression, (ast.List, ast.Tuple)) or not isinstance(value, Sequence):
             continue

@@ -293,5 +293,6 @@ def _count(nodes: Iterable[Node]) -> Reached:
 def _name(node: Node) -> tuple[str, str]:
     """What a node does, which is the same in place or not, as a function or as a layer."""
     place = node.site.node
-    called = f"{place_text(place.func)}(".replace("_(", "(") if isinstance(place, ast.Call) else ""
+    text = place_text(place.func).replace(".clone()", "") if isinstance(place, ast.Call) else ""
+    called = f"{text}(".replace("_(", "(") if text else ""
     return node.op.lower().replace("_", ""), called

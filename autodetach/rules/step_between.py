@@ -52,6 +52,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.copied import read_copy
+from autodetach.candidates.copied_views import read_copies, returned_copy
 from autodetach.candidates.moved_behind_look import step_moved_behind_look
 from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
 from autodetach.candidates.new_tensors import new_tensors
@@ -139,6 +140,8 @@ def _candidates(
     if isinstance(event, StaleSaved):
         yield from read_copy(program, event)
         yield from new_tensors(program, run, event)
+        yield from read_copies(program, event)
+        yield from returned_copy(program, event)
     given = made_by_stepped(run, by)
     if given:
         yield from judged_again(program, run, by, given)
