@@ -35,7 +35,9 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         key = m.key(index)
         if key in this.items:
             value = this.items[key][1]
-            found = filled_since(m, this, index, value) if not is_filled_here(m, this, site) else MISSING
+            if this.default is None or is_filled_here(m, this, site):
+                return value
+            found = filled_since(m, this, index, value)
             return value if found is MISSING else found
         found = under_its_name(m, this, index)
         if found is not MISSING:

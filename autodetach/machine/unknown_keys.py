@@ -80,7 +80,7 @@ def filled_since(m: Core, this: Mapping, key: Value, value: Value) -> Value:
 
     The program may have filled that list since then, by a key of which nothing is known.
     """
-    if this.default is None or not is_known(key) or not isinstance(value, (Sequence, Mapping)) or contents(value):
+    if not is_known(key) or not isinstance(value, (Sequence, Mapping)) or contents(value):
         return MISSING
     others = [v for other, v in this.items.values() if not is_known(other) and isinstance(v, type(value))]
     filled = [v for v in others if any(getattr(item, "born", 0) > value.born for item in contents(v))]
