@@ -58,7 +58,7 @@ def _augmented(program: Program, changed: ast.AugAssign, name: str, made: ast.As
         if all(type(s.op) in SIGNS for s in statements):
             shown = " and ".join(f"`{text(s)}`" for s in statements)
             codemods = tuple(
-                ReplaceStatement(s, f"{name} = {name} {SIGNS[type(s.op)]} {_term(s)}", (s.value,)) for s in statements
+                ReplaceStatement(s, f"{name} = {name} {SIGNS[type(s.op)]} {term_of(s)}", (s.value,)) for s in statements
             )
             yield Candidate(f"compute a new tensor in place of changing it: {shown}", codemods, doubt)
 
@@ -107,7 +107,7 @@ def _is_in_place(name: str) -> bool:
     return name.endswith("_") and name[:-1] in OPS and name not in RANDOM and name[:-1] not in REPLACING
 
 
-def _term(statement: ast.AugAssign) -> str:
+def term_of(statement: ast.AugAssign) -> str:
     """The place of what is added, in parentheses where it would be taken apart."""
     inner = getattr(statement.value, "op", None)
     is_sum = isinstance(statement.op, (ast.Add, ast.Sub))

@@ -14,6 +14,8 @@ from autodetach.machine.values import External, GradMode, Instance, Iterable, Na
 
 MANAGER = "#context"
 """Marks the functions that `@contextmanager` makes contexts of."""
+KEEP_THE_MODE = frozenset({"autocast", "open", "tqdm", "trange"})
+"""Contexts that have nothing to do with whether autograd records."""
 Leave = Callable[[Raised | None], bool]
 """Leaves a context, with what was raised in it, and says whether it swallows that."""
 
@@ -33,6 +35,8 @@ def enter(m: Expressions, context: Value, site: Site) -> tuple[Value, Leave]:
         return _generated(context)
     if isinstance(context, Instance):
         return _of_instance(m, context, site)
+    if isinstance(context, Opaque) and context.name not in KEEP_THE_MODE:
+        return context, _unclear(m)
     return context, _nothing_to_leave
 
 
@@ -77,6 +81,17 @@ def _switched(m: Expressions, context: GradMode, site: Site) -> Leave:
 def _switched_back(m: Expressions, before: bool) -> Leave:
     def leave(error: Raised | None) -> bool:
         m.grad_enabled = before
+        return False
+
+    return leave
+
+
+def _unclear(m: Expressions) -> Leave:
+    """What is not in view may turn gradients off until it is left."""
+    m.unclear += 1
+
+    def leave(error: Raised | None) -> bool:
+        m.unclear -= 1
         return False
 
     return leave

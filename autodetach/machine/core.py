@@ -112,6 +112,7 @@ class Core:
         self.clock = 0
         self.loops: Loops = ()
         self.grad_enabled = True
+        self.unclear = 0  # how many contexts are open of which nobody knows whether they turn gradients off
         self.parametrizes = False
         self.parametrized: dict[tuple[Instance, str], Value] | None = None  # what `parametrize.cached()` keeps
         self.cached_since: Loops = ()

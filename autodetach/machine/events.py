@@ -64,6 +64,22 @@ class TypeFault:
     kind: str
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class LeafChanged:
+    """A leaf that requires grad, or a view of it, is changed in place where autograd records: PyTorch raises.
+
+    `written`: the nodes of what was written, the leaf's own not among them. `by_gradient`: it is an update by a
+    gradient. `unused`: nothing has been computed of the leaf yet. `chain` are the open calls.
+    """
+
+    site: Site
+    leaf: Node
+    written: tuple[Node, ...]
+    by_gradient: bool
+    unused: bool
+    chain: Chain
+
+
 @dataclass(eq=False, slots=True)
 class Stored:
     """A value with history was put into a container (or an object that outlives the pass).

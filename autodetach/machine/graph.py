@@ -131,7 +131,8 @@ class Node:
     history only if an unknown callable hands on that of its arguments; `called` ones are what it gave back. `observed`
     says what a run has shown of it. `let_go`: in which passes `detach()` was last asked of it, and `let_go_at` when.
     `presumed`: of a leaf, that it is known to be the weight of a network, but not to be trained. `thawed`: when it
-    was to require grad again.
+    was to require grad again. `moved`: of a leaf, that something was taken for it which may be a copy, as on another
+    device.
     """
 
     __slots__ = (
@@ -145,6 +146,7 @@ class Node:
         "let_go",
         "let_go_at",
         "loops",
+        "moved",
         "number",
         "observed",
         "op",
@@ -191,6 +193,7 @@ class Node:
         self.let_go: Loops | None = None
         self.let_go_at = 0
         self.frozen = False
+        self.moved = False
         self.presumed = False
         self.thawed: tuple[int, ...] = ()
         self.observed = ""

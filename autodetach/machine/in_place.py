@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
-from autodetach.machine.graph import Node, Site
+from autodetach.machine.events import LeafChanged
+from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.torch_semantics import INPLACE_AT, RANDOM, lookup
 from autodetach.machine.values import Opaque, Tensor, Value, joined
 
@@ -26,7 +27,7 @@ def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> 
     if not (m.grad_enabled and (t.node is not None or carriers)):
         _overwrite(m, t, base, others, site)
     elif t.node is not None and t.node.leaf:
-        m.type_fault(site, "changes a leaf that requires grad in place", "leaf")
+        _refuse(m, t, t, others, site)
     else:
         _record(m, t, name, base, others, site)
     return t
@@ -48,7 +49,7 @@ def _record(m: Core, t: Tensor, name: str, base: str, others: list[Value], site:
     t.node = node
     t.is_float = True
     if t.view_of is not None:
-        _write_through(m, t, node, site)
+        _write_through(m, t, node, others, site)
     if t.data_of is not None:  # `p.data.add_(momentum)`: the memory of `p` changes, and no graph of `p`
         _note_update(m, t, others, site)
 
@@ -64,21 +65,44 @@ def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -
 
 def _note_update(m: Core, t: Tensor, others: list[Value], site: Site) -> None:
     """What a leaf is changed by may be made of its gradient."""
-    by_grad = joined(*(v.from_grad for v in flatten(others) if isinstance(v, Tensor)))
+    by_grad = _gradient_in(others)
     t.from_grad = joined(t.from_grad, by_grad)
     for leaf in (t, t.data_of) if by_grad else ():
         if leaf is not None and leaf.node is not None and leaf.node.leaf:
             m.steps_read(leaf, site, "update")
 
 
-def _write_through(m: Core, t: Tensor, node: Node | None, site: Site) -> None:
+def _gradient_in(values: list[Value]) -> tuple[Differentiation, ...]:
+    """What gave the gradient that some values are, or were computed from."""
+    return joined(*(v.from_grad for v in flatten(values) if isinstance(v, Tensor)))
+
+
+def _refuse(m: Core, t: Tensor, leaf: Tensor, others: list[Value], site: Site) -> None:
+    """`t`, which is a leaf or a view of one, is changed where autograd records: PyTorch raises.
+
+    What the change would have consumed is noted, for programs to be compared with that do it where it is allowed.
+    """
+    part = "" if t is leaf else "a view of "
+    m.type_fault(site, f"changes {part}a leaf that requires grad in place", "leaf")
+    assert leaf.node is not None
+    by_gradient = bool(_gradient_in(others))
+    if not (m.expecting and m.expecting[-1]) and not m.unclear and not leaf.node.moved:
+        nodes = (v.node for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None)
+        written = tuple(n for n in dict.fromkeys(nodes) if n is not leaf.node)
+        unused = not any(leaf.node in n.parents for n in m.nodes if n not in (t.node, *written))
+        m.facts.append(LeafChanged(site, leaf.node, written, by_gradient, unused, m.chain))
+    if by_gradient:
+        m.steps_read(leaf, site, "update")
+
+
+def _write_through(m: Core, t: Tensor, node: Node | None, others: list[Value], site: Site) -> None:
     """A view was written to: it and its bases have the history of what they held and of what was written."""
     chain = [t]
     while (base := chain[-1].view_of) is not None:
         chain.append(base)
     root = chain[-1]
     if root.node is not None and root.node.leaf:
-        m.type_fault(site, "changes a view of a leaf that requires grad in place", "leaf")
+        _refuse(m, t, root, others, site)
         return
     parents = tuple(dict.fromkeys(n for n in (root.node, node) if n is not None))
     # The node that stands for the copy cannot be walked twice, whatever was written.

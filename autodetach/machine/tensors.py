@@ -184,6 +184,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         return m.opaque(name) if name == "register_hook" else None
     if name in MOVES and (t.node is None or t.node.leaf):
         if t.node is not None:
+            t.node.moved = True
             return t  # a move to where it is gives the leaf itself
         is_float, is_cast = dtypes.after_cast(t, name, args, kwargs)
         in_order = name == "contiguous" and bool(t.order)

@@ -106,7 +106,7 @@ class _Tensors:
 
     def _goes_along(self, program: Program, statement: ast.stmt) -> bool:
         """Whether a statement is an update that may stand under `no_grad`: what has a graph of its own may not."""
-        return is_update(statement) and (self._rebinds(statement) or not _has_graph(program, statement))
+        return is_update(statement) and (self._rebinds(statement) or not program.has_graph(statement))
 
     def _rebinds(self, statement: ast.stmt) -> bool:
         """Whether an update is that of a tensor with a gradient of its own, and not of a counter, rate or list."""
@@ -122,15 +122,6 @@ def _reads(program: Program) -> Iterator[tuple[str, ast.AST]]:
         for fact in run.machine.facts:
             if isinstance(fact, NonLeafGrad) and isinstance(fact.site.node, ast.Attribute):
                 yield spelled(fact.site.node.value), fact.site.node
-
-
-def _has_graph(program: Program, statement: ast.stmt) -> bool:
-    """Whether a statement computes something that can be differentiated."""
-    return any(
-        node.at is not None and node.at[0] is statement and not node.weak
-        for run in program.runs
-        for node in run.machine.nodes
-    )
 
 
 def _updates(program: Program, owner: str, reader: ast.AST, tensors: _Tensors) -> list[ast.stmt]:

@@ -79,7 +79,7 @@ KINDS = (
         ("leaf Variable that requires grad", "leaf variable has been moved into the graph interior"),
         "A tensor that is trained was changed in place where autograd records. An update by hand belongs under "
         "`torch.no_grad()`.",
-        ("AD303",),
+        ("AD303", "AD304"),
     ),
     ErrorKind(
         "no-dimension",

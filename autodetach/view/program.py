@@ -153,6 +153,14 @@ class Program:
         read = {name for s in moving for name in self.names_read(s)}
         return not any(bound & (self.names_read(s) | self.names_bound(s)) or read & self.names_bound(s) for s in over)
 
+    def has_graph(self, statement: ast.stmt) -> bool:
+        """Whether a statement computes something that can be differentiated."""
+        return any(
+            node.at is not None and node.at[0] is statement and not node.weak
+            for run in self.runs
+            for node in run.machine.nodes
+        )
+
     def imports_torch(self, node: ast.AST) -> bool:
         """Whether `torch` has that name in the file of a node."""
         return any(

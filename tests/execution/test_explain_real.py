@@ -47,6 +47,7 @@ RULES = {
     "data-index": ("AD401",),
     "discarded-detach": ("AD302", "AD402"),
     "graph-outside-loop": ("AD301",),
+    "leaf-in-place": ("AD304",),
     "rebound-leaf": ("AD303",),
     "shared-graph": ("AD201",),
     "step-between-backwards": ("AD202",),
@@ -101,6 +102,7 @@ def test_the_programs_raise_errors_of_several_kinds() -> None:
         "changed-in-place",
         "no-dimension",
         "no-gradient",
+        "leaf-in-place",
     ]
 
 
@@ -109,6 +111,7 @@ ONE_OF_A_KIND = (
     ("step-between-backwards", "functional_critic.before.py"),
     ("data-index", "appended.before.py"),
     ("rebound-leaf", "line_script.before.py"),
+    ("leaf-in-place", "descent_by_hand.before.py"),
 )
 
 
