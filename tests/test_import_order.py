@@ -71,7 +71,7 @@ ORDER = (
     "machine.observations",
     "machine.frameworks machine.transforms",
     "machine.library_objects",
-    "machine.torch_library",
+    "machine.torch_library machine.own_functions",
     "machine.parameter_classes",
     "machine.objects",
     "machine.operators",

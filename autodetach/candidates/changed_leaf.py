@@ -32,7 +32,7 @@ def without_recording(
     yield from _filled(program, events)
     if not program.imports_torch(group[0]):
         return
-    doubt = None if all(_is_sure(event) for event in events) else KEPT
+    doubt = None if all(_is_sure(program, event) for event in events) else KEPT
     statements = _with_loop(program, group)
     shown = f"`{text(statements[0])}`" if len(statements) == 1 else listed(changing)
     if isinstance(statements[0], ast.For):
@@ -42,9 +42,10 @@ def without_recording(
         yield Candidate(f"put {listed(changing)} under `torch.no_grad()`", (UnderNoGrad(tuple(group)),), doubt)
 
 
-def _is_sure(event: LeafChanged) -> bool:
+def _is_sure(program: Program, event: LeafChanged) -> bool:
     """Whether a change can only be meant as one of the value: a step down the gradient, or first values."""
-    return not event.written and (event.by_gradient or event.unused)
+    begins = event.unused and not isinstance(program.statement(event.site.node), ast.AugAssign)
+    return not event.written and (event.by_gradient or begins)
 
 
 def _with_loop(program: Program, group: list[ast.stmt]) -> list[ast.stmt]:

@@ -14,6 +14,7 @@ from autodetach.machine import (
     library_objects,
     object_arrays,
     options,
+    own_functions,
     parameter_classes,
     python_builtins,
     records,
@@ -266,7 +267,7 @@ class Objects(Core):
             return records.named_tuple_attribute(self, cls, None, name)
         for path in library_bases(cls):
             if path.endswith("autograd.Function") and name == "apply":
-                return Native("apply", lambda args, kwargs, s: torch_library.apply_function(self, cls, args, kwargs, s))
+                return Native("apply", lambda args, kwargs, s: own_functions.apply_function(self, cls, args, kwargs, s))
             found = library_objects.class_attribute(self, path, name)
             if found is not MISSING:
                 return found

@@ -32,7 +32,6 @@ from autodetach.machine.torch_semantics import (
     Saved,
 )
 from autodetach.machine.values import (
-    Class,
     External,
     Function,
     GradMode,
@@ -344,31 +343,6 @@ def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
         grads.append(grad)
     exact = not isinstance(inputs, Sequence) or inputs.exact
     return Sequence("tuple", grads, m.clock, exact)
-
-
-def apply_function(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """`MyFunction.apply(...)`: one node; it raises on a second walk iff `forward` calls `save_for_backward`.
-
-    What it marks as not differentiable has no history (https://docs.pytorch.org/docs/stable/notes/extending.html).
-    """
-    if _is_marked(cls.node):
-        return tensors.plain()
-    saves = any(isinstance(n, ast.Attribute) and n.attr == "save_for_backward" for n in ast.walk(cls.node))
-    op = Op(Saved.OPAQUE if saves else Saved.NOTHING)
-    return m.derive(cls.name, op, flatten(args), site)
-
-
-def _is_marked(cls: ast.ClassDef) -> bool:
-    """Whether all that `forward` returns is marked as not differentiable."""
-    forward = next((f for f in cls.body if isinstance(f, ast.FunctionDef) and f.name == "forward"), None)
-    nodes = list(ast.walk(forward)) if forward is not None else []
-    calls = [(n.func, n.args) for n in nodes if isinstance(n, ast.Call)]
-    marks = [args for f, args in calls if isinstance(f, ast.Attribute) and f.attr == "mark_non_differentiable"]
-    given = [arg for args in marks for arg in args]
-    marked = {n.id for arg in given for n in ast.walk(arg) if isinstance(n, ast.Name)}
-    returned = [node.value for node in nodes if isinstance(node, ast.Return)]
-    parts = [part for value in returned for part in (value.elts if isinstance(value, ast.Tuple) else [value])]
-    return bool(marked and parts) and all(isinstance(part, ast.Name) and part.id in marked for part in parts)
 
 
 # ---- single functions

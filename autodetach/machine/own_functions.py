@@ -1,0 +1,91 @@
+"""Functions of a program that derive from `torch.autograd.Function`.
+
+Measured on PyTorch 2.13: `forward` runs with gradients off, and is given the very tensors that `apply` was, with their
+graph; so what keeps one of them keeps that graph.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine import tensors
+from autodetach.machine.arguments import flatten
+from autodetach.machine.core import Core, Raised
+from autodetach.machine.graph import Site
+from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Op, Saved
+from autodetach.machine.values import Class, Function, Sequence, StaticMethod, Value
+
+TORCH = frozenset({"F", "math", "np", "torch"})
+
+
+def apply_function(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`MyFunction.apply(...)`: one node; it raises on a second walk iff `forward` calls `save_for_backward`.
+
+    What it marks as not differentiable has no history (https://docs.pytorch.org/docs/stable/notes/extending.html).
+    """
+    _forward(m, cls, args, kwargs, site)
+    if _is_marked(cls.node):
+        return tensors.plain()
+    saves = any(isinstance(n, ast.Attribute) and n.attr == "save_for_backward" for n in ast.walk(cls.node))
+    op = Op(Saved.OPAQUE if saves else Saved.NOTHING)
+    return m.derive(cls.name, op, flatten(args), site)
+
+
+def _forward(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
+    """Run `forward` for what it does to others than its result."""
+    forward, setup = (_written(cls, name) for name in ("forward", "setup_context"))
+    if forward is None or not _reaches_others(forward.node):
+        return
+    context = m.quiet("ctx")
+    recorded, refused = m.grad_enabled, len(m.type_faults)
+    m.grad_enabled = False
+    try:
+        if setup is None:
+            m.call(forward, [context, *args], kwargs, site)
+        else:
+            result = m.call(forward, list(args), kwargs, site)
+            m.call(setup, [context, Sequence("tuple", list(args), m.clock), result], {}, site)
+    except Raised:
+        del m.type_faults[refused:]
+    finally:
+        m.grad_enabled = recorded
+
+
+def _written(cls: Class, name: str) -> Function | None:
+    method = cls.names.get(name)
+    function = method.function if isinstance(method, StaticMethod) else None
+    return function if isinstance(function, Function) else None
+
+
+def _reaches_others(node: ast.AST) -> bool:
+    """Whether a function may do anything to what it is given, or finds, besides its context."""
+    own = {a.arg for a in node.args.args[:1]} if isinstance(node, ast.FunctionDef) else set()
+    return any(
+        (isinstance(n, ast.Call) and not (_root(n.func) in own or _root(n.func) in TORCH or _is_of_tensors(n.func)))
+        or (isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store) and _root(n) not in own)
+        for n in ast.walk(node)
+    )
+
+
+def _is_of_tensors(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and function.attr in TENSOR_ATTRIBUTES
+
+
+def _root(node: ast.expr) -> str:
+    """`torch` of `torch.nn.functional.relu`, and `ctx` of `ctx.save_for_backward`."""
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_marked(cls: ast.ClassDef) -> bool:
+    """Whether all that `forward` returns is marked as not differentiable."""
+    forward = next((f for f in cls.body if isinstance(f, ast.FunctionDef) and f.name == "forward"), None)
+    nodes = list(ast.walk(forward)) if forward is not None else []
+    calls = [(n.func, n.args) for n in nodes if isinstance(n, ast.Call)]
+    marks = [args for f, args in calls if isinstance(f, ast.Attribute) and f.attr == "mark_non_differentiable"]
+    given = [arg for args in marks for arg in args]
+    marked = {n.id for arg in given for n in ast.walk(arg) if isinstance(n, ast.Name)}
+    returned = [node.value for node in nodes if isinstance(node, ast.Return)]
+    parts = [part for value in returned for part in (value.elts if isinstance(value, ast.Tuple) else [value])]
+    return bool(marked and parts) and all(isinstance(part, ast.Name) and part.id in marked for part in parts)
