@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from autodetach.machine.core import MISSING, Core
+from autodetach.machine.events import HistoryCopied
 from autodetach.machine.graph import Site
-from autodetach.machine.implicit_calls import special
+from autodetach.machine.implicit_calls import own_method, special
 from autodetach.machine.python_builtins import Handler
 from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value
+
+REDUCING = ("__getstate__", "__reduce__", "__reduce_ex__")
+"""Methods by which a class says itself what of an object is copied."""
 
 
 def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -34,44 +38,71 @@ def _twin(m: Core, this: Instance, attrs: dict[str, Value]) -> Instance:
 
 
 def deepcopy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return _deep_copy(m, args[0], {}, 0, site) if args else None
+    if not args:
+        return None
+    is_told = len(args) == 1 and not kwargs and not (m.expecting and m.expecting[-1])
+    return _DeepCopy(m, args[0], site, is_told).of(args[0])
 
 
-def _deep_copy(m: Core, value: Value, seen: dict[int, Value], depth: int, site: Site) -> Value:
-    def copied(inner: Value) -> Value:
-        return _deep_copy(m, inner, seen, depth + 1, site)
+class _DeepCopy:
+    """One call: each value is copied once. What it comes to that cannot be copied is noted, as a fact if `is_told`."""
 
-    if id(value) in seen or depth > 8:
-        return seen.get(id(value), value)
-    if isinstance(value, Tensor):
-        if value.node is not None and not value.node.leaf:
-            m.type_fault(site, "deep-copies a tensor with history", "deepcopy")
-        twin = Tensor(None, value.shape, value.is_float)
-        twin.parameter = value.parameter
-        if value.node is not None:
-            m.require_grad(twin, site)
-        seen[id(value)] = twin
-        return twin
-    found = special(m, value, ("__deepcopy__",), [Mapping(m.clock)], site)
-    if found is not MISSING:
-        seen[id(value)] = found
-        return found
-    if isinstance(value, Instance):
-        other = seen[id(value)] = _twin(m, value, {})
-        other.attrs.update({k: copied(v) for k, v in value.attrs.items()})
-        return other
-    if isinstance(value, Sequence):
-        return Sequence(value.kind, [copied(v) for v in value.items], m.clock, value.exact)
-    if isinstance(value, Mapping):
-        result = Mapping(m.clock, value.exact)
-        result.items.update({k: (a, copied(b)) for k, (a, b) in value.items.items()})
-        return result
-    if isinstance(value, Opaque):
-        twin_ = m.opaque(value.name)
-        if "#weights" in value.attrs:
-            twin_.attrs["#weights"] = copied(value.attrs["#weights"])
-        return twin_
-    return value
+    def __init__(self, m: Core, whole: Value, site: Site, is_told: bool) -> None:
+        self._machine = m
+        self._whole = whole
+        self._site = site
+        self._is_told = is_told
+        self._seen: dict[int, Value] = {}
+        self._depth = 0
+
+    def of(
+        self, value: Value, owner: Instance | None = None, name: str = "", inside: Sequence | Mapping | None = None
+    ) -> Value:
+        """The copy of a value that `owner` has under `name`, if any object has it, perhaps `inside` of a container."""
+        if id(value) in self._seen or self._depth > 8:
+            return self._seen.get(id(value), value)
+        self._depth += 1
+        try:
+            return self._of(value, owner, name, inside)
+        finally:
+            self._depth -= 1
+
+    def _of(self, value: Value, owner: Instance | None, name: str, inside: Sequence | Mapping | None) -> Value:
+        m = self._machine
+        if isinstance(value, Tensor):
+            if value.node is not None and not value.node.leaf:
+                m.type_fault(self._site, "deep-copies a tensor with history", "deepcopy")
+                if self._is_told:
+                    m.facts.append(HistoryCopied(self._site, value.node, self._whole, owner, name, inside, m.chain))
+            twin = Tensor(None, value.shape, value.is_float)
+            twin.parameter = value.parameter
+            if value.node is not None:
+                m.require_grad(twin, self._site)
+            self._seen[id(value)] = twin
+            return twin
+        found = special(m, value, ("__deepcopy__",), [Mapping(m.clock)], self._site)
+        if found is not MISSING:
+            self._seen[id(value)] = found
+            return found
+        if isinstance(value, Instance):
+            other = self._seen[id(value)] = _twin(m, value, {})
+            told, self._is_told = self._is_told, self._is_told and own_method(value, *REDUCING) is None
+            other.attrs.update({k: self.of(v, value, k) for k, v in value.attrs.items()})
+            self._is_told = told
+            return other
+        if isinstance(value, Sequence):
+            items = [self.of(v, owner, name, value) for v in value.items]
+            return Sequence(value.kind, items, m.clock, value.exact)
+        if isinstance(value, Mapping):
+            result = Mapping(m.clock, value.exact)
+            result.items.update({k: (a, self.of(b, owner, name, value)) for k, (a, b) in value.items.items()})
+            return result
+        if isinstance(value, Opaque):
+            twin_ = m.opaque(value.name)
+            if "#weights" in value.attrs:
+                twin_.attrs["#weights"] = self.of(value.attrs["#weights"], owner, name)
+            return twin_
+        return value
 
 
 FUNCTIONS: dict[str, Handler] = {"copy.copy": _copy, "copy.deepcopy": deepcopy}

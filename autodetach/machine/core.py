@@ -8,7 +8,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 from autodetach.machine.delays import MAX_DELAY
-from autodetach.machine.events import Crossing, Drawn, Escape, SecondWalk, StaleSaved, Step, Stored, TypeFault
+from autodetach.machine.events import (
+    AttributeSet,
+    Crossing,
+    Drawn,
+    Escape,
+    SecondWalk,
+    StaleSaved,
+    Step,
+    Stored,
+    TypeFault,
+)
 from autodetach.machine.folding import is_copied, order_of_view
 from autodetach.machine.graph import (
     Activation,
@@ -126,6 +136,7 @@ class Core:
         self.crossings: list[Crossing] = []
         self.stored: list[Stored] = []
         self.filled: list[Stored] = []
+        self.attributes_set: list[AttributeSet] = []
         self.drawn: list[Drawn] = []
         self.asked: list[tuple[ast.AST, Value]] = []  # where `item()` or `detach()` is called on what may be no tensor
         self.old_tests: list[tuple[ast.AST, Frame]] = []  # where a tensor is asked whether its type is `Variable`

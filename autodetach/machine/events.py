@@ -18,7 +18,7 @@ from autodetach.machine.graph import (
     ancestors,
     assumed_way,
 )
-from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
+from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value
 
 MAX_LOOKED_AT = 2000
 """So many nodes are looked at behind what was handed on."""
@@ -77,6 +77,33 @@ class LeafChanged:
     written: tuple[Node, ...]
     by_gradient: bool
     unused: bool
+    chain: Chain
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AttributeSet:
+    """An object in view was given something with history under a name."""
+
+    owner: Instance
+    name: str
+    value: Value
+    site: Site
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HistoryCopied:
+    """`copy.deepcopy` comes to a tensor that has history and is no leaf: PyTorch raises.
+
+    `whole` is what it was asked to copy. `owner` is the innermost object that has the tensor, under `name`, and
+    `container` the innermost list or dict behind that; `owner` is None where no object is on the way.
+    """
+
+    site: Site
+    node: Node
+    whole: Value
+    owner: Instance | None
+    name: str
+    container: Sequence | Mapping | None
     chain: Chain
 
 

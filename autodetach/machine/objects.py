@@ -26,6 +26,7 @@ from autodetach.machine import (
 from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.classes import cannot_be_called, decorate, library_bases, linear_order
 from autodetach.machine.core import HELD, MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Core, Raised
+from autodetach.machine.events import AttributeSet
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.keywords import OUT_OF_VIEW, left_to_default
@@ -59,11 +60,14 @@ from autodetach.machine.values import (
     Tensor,
     Value,
     contents,
+    graph_kept,
     is_constant,
     is_number,
     is_truth,
 )
 
+KEPT = (Tensor, Opaque, Sequence, Mapping)
+"""What an attribute keeps together with its graph."""
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
 CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {"builtins.dict": Mapping, "builtins.list": Sequence}
 RESUMING = frozenset({"send", "__next__"})
@@ -326,6 +330,8 @@ class Objects(Core):
                 set_child(value, name, new)
             else:
                 value.attrs[name] = new
+                if isinstance(new, KEPT) and any(t.node is not None and not t.node.leaf for t in graph_kept(new)):
+                    self.attributes_set.append(AttributeSet(value, name, new, site))
         elif isinstance(value, Class):
             value.names[name] = new
         elif isinstance(value, Namespace):

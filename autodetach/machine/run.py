@@ -91,6 +91,11 @@ class Run:
         )
 
     @property
+    def is_usual(self) -> bool:
+        """Whether it is the default path, or differs from that only in what some later passes do."""
+        return all(way != "other" for _, way in self.policy.flips)
+
+    @property
     def unsure(self) -> set[ast.AST]:
         """Where `item()` or `detach()` is called on what may be no tensor, whatever else is done with it."""
         return {place for place, value in self.machine.asked if may_be_no_tensor(value)}

@@ -57,7 +57,7 @@ SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign)
 def find(program: Program) -> Iterator[Suspect]:
     events: dict[ast.stmt, list[LeafChanged]] = {}
     for run in program.runs:
-        if _is_usual(run):
+        if run.is_usual:
             for event in _surely(program, run):
                 statement = program.statement(event.site.node)
                 if statement is not None:
@@ -69,11 +69,6 @@ def find(program: Program) -> Iterator[Suspect]:
             changing = [s for s in group if s in events]
             seen.update(changing)
             yield _suspect(program, group, changing, [e for s in changing for e in events[s]])
-
-
-def _is_usual(run: Run) -> bool:
-    """Whether a path is the default one, or differs from it only in what some later passes do."""
-    return all(way != "other" for _, way in run.policy.flips)
 
 
 def _surely(program: Program, run: Run) -> Iterator[LeafChanged]:

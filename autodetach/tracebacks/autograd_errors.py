@@ -12,6 +12,7 @@ Wordings change with the versions, so each is known by the part that has stayed.
 * a leaf in place: `check_inplace` in torch/csrc/autograd/VariableTypeUtils.h. "has been used" until 1.6, "is being
   used" since; "a view of a leaf ..." since 1.5; "leaf variable has been moved into the graph interior" until 1.6.
 * `numpy()`: torch/csrc/autograd/python_variable_methods.cpp, "Variable ... Use var.detach()" until 1.7.
+* deep-copied: `Tensor.__deepcopy__` in torch/_tensor.py, "Only Variables created explicitly ..." until 0.3.
 * no dimension: aten/src/ATen/TensorIndexing.h; a UserWarning in 0.4.
 * out of memory: c10/cuda/CUDACachingAllocator.cpp, THCGeneral.cpp ("cuda runtime error (2) : out of memory" until 0.4),
   and the allocators of ROCm, Apple's MPS, Intel's XPU and the CPU (c10/core/CPUAllocator.cpp).
@@ -80,6 +81,13 @@ KINDS = (
         "A tensor that is trained was changed in place where autograd records. An update by hand belongs under "
         "`torch.no_grad()`.",
         ("AD303", "AD304"),
+    ),
+    ErrorKind(
+        "deep-copied",
+        ("created explicitly by the user (graph leaves) support the deepcopy protocol",),
+        "A deep copy came to a tensor that has a graph: something that is copied keeps it, most often a module in an "
+        "attribute. What is kept for its value only is better kept without its graph: `.detach()`.",
+        ("AD1",),
     ),
     ErrorKind(
         "no-dimension",

@@ -25,14 +25,15 @@ def is_surely_recorded(program: Program, run: Run, site: Site, chain: Chain) -> 
     calls = list(calls_of(chain))
     if any(_is_decorated_elsewhere(program, place.node) for place in (site, *calls)):
         return False
-    entry = _outermost(chain)
+    entry = entry_of(chain)
     if not isinstance(entry, (*FUNCTIONS, ast.ClassDef)):
         return True
     roots = (root for d in run.machine.differentiations for root in d.roots if not root.leaf)
-    return any(_outermost(root.chain) is entry for root in roots)
+    return any(entry_of(root.chain) is entry for root in roots)
 
 
-def _outermost(chain: Chain) -> ast.AST | None:
+def entry_of(chain: Chain) -> ast.AST | None:
+    """The outermost of some open calls: the definition that somebody out of view calls, or a call of the program."""
     *_, outermost = (None, *calls_of(chain))
     return None if outermost is None else outermost.node
 

@@ -44,6 +44,7 @@ def programs(rule: str) -> list[str]:
 RULES = {
     "attached-fake": ("AD203", "AD201", "AD202"),
     "carried-state": ("AD302",),
+    "copied-history": ("AD104",),
     "data-index": ("AD401",),
     "discarded-detach": ("AD302", "AD402"),
     "graph-outside-loop": ("AD301",),
@@ -103,6 +104,7 @@ def test_the_programs_raise_errors_of_several_kinds() -> None:
         "no-dimension",
         "no-gradient",
         "leaf-in-place",
+        "deep-copied",
     ]
 
 
@@ -112,6 +114,7 @@ ONE_OF_A_KIND = (
     ("data-index", "appended.before.py"),
     ("rebound-leaf", "line_script.before.py"),
     ("leaf-in-place", "descent_by_hand.before.py"),
+    ("copied-history", "last_attention.before.py"),
 )
 
 

@@ -92,6 +92,13 @@ WORDINGS = {
         "RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation.",
         "RuntimeError: leaf variable has been moved into the graph interior",
     ),
+    "deep-copied": (
+        "RuntimeError: Only Variables created explicitly by the user (graph leaves) support the deepcopy protocol at "
+        "the moment",
+        "RuntimeError: Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+        "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils.weight_norm "
+        "usage, see https://github.com/pytorch/pytorch/pull/103001",
+    ),
     "no-dimension": (
         "IndexError: invalid index of a 0-dim tensor. Use tensor.item() to convert a 0-dim tensor to a Python number",
         "IndexError: invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++",

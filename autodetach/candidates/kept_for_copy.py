@@ -1,0 +1,152 @@
+"""What keeps a tensor with its graph, where that is deep-copied: it is kept without."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from autodetach.candidates.detaching import SHARED, leaves_of_display, structural
+from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.events import AttributeSet, HistoryCopied
+from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Class, Tensor, Value
+from autodetach.suspect import Candidate
+from autodetach.view.assigned import assigned
+from autodetach.view.program import Program, line, listed, text
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+UNREAD = "nothing in view reads what is kept: who does may differentiate it"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Kept:
+    """Where something is kept: what is written for it, what that gave, and the statement."""
+
+    value: ast.expr
+    given: Value
+    statement: ast.stmt | None
+
+
+def kept_by(program: Program, run: Run, event: HistoryCopied) -> Kept | None:
+    """What put the tensor last where it is copied from; None where that cannot be seen, or nothing keeps it."""
+    for stored in reversed(run.machine.stored):
+        if event.container is not None and stored.container is event.container and stored.node is event.node:
+            element = stored.element
+            return None if element is None else Kept(element, stored.value, program.statement(element))
+    if event.owner is None:
+        return None
+    for setting in reversed(run.machine.attributes_set):
+        if setting.owner is event.owner and setting.name == event.name:
+            return _written(program, setting)
+    return None
+
+
+def _written(program: Program, setting: AttributeSet) -> Kept | None:
+    target = setting.site.node
+    statement = program.statement(target)
+    value = next((value for place, value in assigned(statement) if place is target), None)
+    return None if value is None else Kept(value, setting.value, statement)
+
+
+def detached_where_kept(program: Program, run: Run, event: HistoryCopied, kept: Kept | None) -> Iterator[Candidate]:
+    """`self.last = x` -> `self.last = x.detach()`, in all places that keep something under the same name."""
+    if kept is None:
+        yield from _handed_over(event)
+        return
+    places = [kept, *_alike(program, run, event, kept)]
+    codemods = [codemod for place in places for codemod in _detached(place)]
+    if codemods:
+        doubt = _doubt(program, event, kept)
+        message = f"keep the value without its graph: `.detach()` on {listed(place.value for place in places)}"
+        yield Candidate(message, tuple(codemods), doubt)
+        yield from (_under_a_local_name(program, kept, doubt) if len(places) == 1 else ())
+
+
+def _under_a_local_name(program: Program, kept: Kept, doubt: str | None) -> Iterator[Candidate]:
+    """`self.x = f(y)` with which the function itself goes on: it goes on with a local name, and keeps a detached one."""
+    from autodetach.codemods.insert_statement import InsertStatement
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    statement, scope = kept.statement, program.scope(kept.value)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(kept.given, Tensor):
+        return
+    (target,) = statement.targets
+    if not isinstance(target, ast.Attribute) or not isinstance(scope, FUNCTIONS) or _is_repeated(program, statement):
+        return
+    name, whole = target.attr.lstrip("_"), spelled(target)
+    reads = [n for n in ast.walk(scope) if isinstance(n, ast.Attribute) and n is not target and spelled(n) == whole]
+    behind = [n for n in reads if line(n) > line(statement)]
+    is_taken = any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(scope))
+    is_own = all(isinstance(n.ctx, ast.Load) and program.scope(n) is scope for n in reads)
+    if behind and is_own and not is_taken and name not in all_parameter_names(scope.args):
+        named = (ReplaceExpression(n, name) for n in (target, *behind))
+        keeping = InsertStatement(statement, f"{whole} = {name}.detach()")
+        message = f"keep `{text(kept.value)}` without its graph, and go on with `{name}`"
+        yield Candidate(message, (*named, keeping), doubt)
+
+
+def _is_repeated(program: Program, statement: ast.stmt) -> bool:
+    """Whether a loop of the function, or a branch, is around a statement: what is read behind it may be another one."""
+    return program.parents.get(statement) is not program.scope(statement)
+
+
+def _alike(program: Program, run: Run, event: HistoryCopied, kept: Kept) -> Iterator[Kept]:
+    """Other statements that set the same attribute of such objects to something with history."""
+    seen = {kept.value}
+    for setting in run.machine.attributes_set if event.owner is not None and event.container is None else ():
+        is_one = setting.name == event.name and event.owner is not None and setting.owner.cls is event.owner.cls
+        other = _written(program, setting) if is_one else None
+        if other is not None and other.value not in seen:
+            seen.add(other.value)
+            yield other
+
+
+def _detached(kept: Kept) -> Iterator[Codemod]:
+    from autodetach.codemods.append_method import AppendMethod
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    targets = leaves_of_display(kept.value, kept.given)
+    if targets:
+        yield from (AppendMethod(e, "detach") for e, _ in targets)
+        return
+    new = structural("{}", kept.given)
+    if new is not None and (new.count("{}") == 1 or not isinstance(kept.value, ast.Call)):
+        yield ReplaceExpression(kept.value, new)
+
+
+def _handed_over(event: HistoryCopied) -> Iterator[Candidate]:
+    """`copy.deepcopy(x)` of a tensor, or of a list or dict of them."""
+    from autodetach.codemods.append_method import AppendMethod
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    call = event.site.node
+    if event.owner is not None or not isinstance(call, ast.Call) or len(call.args) != 1:
+        return
+    (given,) = call.args
+    message = f"copy the value without its graph: `{text(given)}`"
+    if isinstance(event.whole, Tensor):
+        yield Candidate(message, (AppendMethod(given, "detach"),))
+        return
+    new = structural("{}", event.whole)
+    if new is not None and (new.count("{}") == 1 or not isinstance(given, ast.Call)):
+        yield Candidate(message, (ReplaceExpression(given, new),))
+
+
+def _doubt(program: Program, event: HistoryCopied, kept: Kept) -> str | None:
+    """Why others may need what is kept with its graph, if that is so."""
+    if program.is_imported(kept.value):
+        return SHARED
+    if event.owner is None or not isinstance(event.owner.cls, Class):
+        return None
+    is_read = any(
+        isinstance(n, ast.Attribute) and n.attr == event.name and isinstance(n.ctx, ast.Load)
+        for tree in program.analysis.trees
+        for n in ast.walk(tree)
+    )
+    return None if is_read else UNREAD
