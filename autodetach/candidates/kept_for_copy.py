@@ -69,7 +69,7 @@ def detached_where_kept(program: Program, run: Run, event: HistoryCopied, kept: 
 
 
 def _under_a_local_name(program: Program, kept: Kept, doubt: str | None) -> Iterator[Candidate]:
-    """`self.x = f(y)` with which the function itself goes on: it goes on with a local name, and keeps a detached one."""
+    """`self.x = f(y)` with which the function itself goes on: that gets a local name, and what is kept is detached."""
     from autodetach.codemods.insert_statement import InsertStatement
     from autodetach.codemods.replace_expression import ReplaceExpression
 
