@@ -73,11 +73,14 @@ def _used_later(events: list[Stored], activation: Activation, walks: Walks) -> b
     """Whether stored elements are differentiated after the passes that stored them, through their container.
 
     What a pass differentiates of the one just before it comes from a variable (`q = net(x)`), not from the container.
-    So may what is differentiated of the last one behind the loop.
+    So may what is differentiated of the last one behind the loop. Layers that each keep something of their own do so
+    in one pass of the loop over them, and no later one adds to it.
     """
     stored = [(event, own) for event in events if (own := pass_of(event.loops, activation)) is not None]
     last = max((own.index for _, own in stored), default=0)
     is_only = all(own.index == last for _, own in stored)
+    if is_only and activation.over_modules:
+        return False
     for event, own in stored:
         if own.index == last and not is_only:
             continue

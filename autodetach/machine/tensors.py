@@ -75,6 +75,8 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
         return t.node is not None
     if name == "is_leaf":
         return t.is_leaf
+    if name == "_version":
+        return t.storage.version
     if name == "grad_fn":
         return None if t.is_leaf else m.opaque("grad_fn")
     if name in ("T", "mT", "H", "mH", "real", "imag"):

@@ -25,7 +25,8 @@ for x, y in loader:
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
 where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
-and where no detach is enough, so that the calls which begin the graph go under `no_grad`.
+where no detach is enough, so that the calls which begin the graph go under `no_grad`; and where a cache whose key
+changes in every pass keeps its current entry only.
 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
@@ -47,6 +48,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.current_entry import current_entry, is_cached
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.handed_back import with_doubt
@@ -98,10 +100,11 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
             )
         )
     kept = "graph nodes" if growth.dead else "graph and all its activations"
+    need = "nothing needs it once its key has changed" if is_cached(program, statement) else "only its value is used"
     return Suspect(
         ("AD102", stored.site.scope, program.spot(statement), stable(stored.element)),
         stored.element,
-        f"`{text(stored.element)}` is stored with its autograd graph in every pass ({kept}); only its value is used",
+        f"`{text(stored.element)}` is stored with its autograd graph in every pass ({kept}); {need}",
         Severity.WARNING if growth.dead else Severity.ERROR,
         tuple(story),
         growth.certain,
@@ -221,6 +224,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         # What is put together here is used elsewhere, with its graph: only the copy that is kept goes without.
         yield from _whole(program, keeper.element, keeper.value)
     yield from computed_without_graph(program, growth)
+    yield from current_entry(program, program.statement(stored.site.node))
 
 
 def _is_changed_since(stored: Stored) -> bool:
