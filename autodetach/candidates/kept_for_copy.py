@@ -15,12 +15,13 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Tensor, Value
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
-from autodetach.view.program import Program, line, listed, text
+from autodetach.view.program import COMPREHENSIONS, Program, handed, line, listed, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+OTHERS = "the function may be given something that keeps nothing there"
 UNREAD = "nothing in view reads what is kept: who does may differentiate it"
 
 
@@ -58,6 +59,7 @@ def detached_where_kept(program: Program, run: Run, event: HistoryCopied, kept: 
     """`self.last = x` -> `self.last = x.detach()`, in all places that keep something under the same name."""
     if kept is None:
         yield from _handed_over(event)
+        yield from _cut_before(program, event)
         return
     places = [kept, *_alike(program, run, event, kept)]
     codemods = [codemod for place in places for codemod in _detached(place)]
@@ -66,6 +68,7 @@ def detached_where_kept(program: Program, run: Run, event: HistoryCopied, kept: 
         message = f"keep the value without its graph: `.detach()` on {listed(place.value for place in places)}"
         yield Candidate(message, tuple(codemods), doubt)
         yield from (_under_a_local_name(program, kept, doubt) if len(places) == 1 else ())
+    yield from _cut_before(program, event)
 
 
 def _under_a_local_name(program: Program, kept: Kept, doubt: str | None) -> Iterator[Candidate]:
@@ -74,26 +77,38 @@ def _under_a_local_name(program: Program, kept: Kept, doubt: str | None) -> Iter
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     statement, scope = kept.statement, program.scope(kept.value)
+    target = next((place for place, value in assigned(statement) if value is kept.value), None)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or not isinstance(kept.given, Tensor):
         return
-    (target,) = statement.targets
-    if not isinstance(target, ast.Attribute) or not isinstance(scope, FUNCTIONS) or _is_repeated(program, statement):
+    if not isinstance(target, ast.Attribute) or not isinstance(scope, (*FUNCTIONS, ast.Module)):
         return
     name, whole = target.attr.lstrip("_"), spelled(target)
     reads = [n for n in ast.walk(scope) if isinstance(n, ast.Attribute) and n is not target and spelled(n) == whole]
     behind = [n for n in reads if line(n) > line(statement)]
-    is_taken = any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(scope))
     is_own = all(isinstance(n.ctx, ast.Load) and program.scope(n) is scope for n in reads)
-    if behind and is_own and not is_taken and name not in all_parameter_names(scope.args):
+    if not behind or not is_own or not _reaches(program, statement, scope, reads):
+        return
+    if name not in _words(scope):
         named = (ReplaceExpression(n, name) for n in (target, *behind))
         keeping = InsertStatement(statement, f"{whole} = {name}.detach()")
         message = f"keep `{text(kept.value)}` without its graph, and go on with `{name}`"
         yield Candidate(message, (*named, keeping), doubt)
+    last = program.statement(max(behind, key=line))
+    if isinstance(last, (ast.Assign, ast.AugAssign, ast.Expr)) and last in program.block(statement):
+        cut = InsertStatement(last, f"{whole} = {whole}.detach()")
+        yield Candidate(f"let go of the graph of `{whole}` behind `{text(last)}`", (cut,), doubt)
 
 
-def _is_repeated(program: Program, statement: ast.stmt) -> bool:
-    """Whether a loop of the function, or a branch, is around a statement: what is read behind it may be another one."""
-    return program.parents.get(statement) is not program.scope(statement)
+def _reaches(program: Program, statement: ast.Assign, scope: ast.AST, reads: list[ast.Attribute]) -> bool:
+    """Whether all reads are of what a statement has assigned: in a loop or branch, those behind it in there."""
+    around = program.parents.get(statement)
+    return around is scope or all(line(n) > line(statement) and around in {*program.enclosing(n)} for n in reads)
+
+
+def _words(scope: ast.AST) -> set[str]:
+    """The names that a function or file knows."""
+    named = (getattr(n, key, None) for n in ast.walk(scope) for key in ("id", "arg", "name", "asname"))
+    return {name for name in named if isinstance(name, str)}
 
 
 def _alike(program: Program, run: Run, event: HistoryCopied, kept: Kept) -> Iterator[Kept]:
@@ -125,7 +140,11 @@ def _handed_over(event: HistoryCopied) -> Iterator[Candidate]:
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-    call = event.site.node
+    call, passed = event.site.node, next(handed(event.chain, event.tensor), None)
+    if passed is not None:
+        yield Candidate(
+            f"hand over the value without its graph: `{text(passed)}.detach()`", (AppendMethod(passed, "detach"),)
+        )
     if event.owner is not None or not isinstance(call, ast.Call) or len(call.args) != 1:
         return
     (given,) = call.args
@@ -136,6 +155,30 @@ def _handed_over(event: HistoryCopied) -> Iterator[Candidate]:
     new = structural("{}", event.whole)
     if new is not None and (new.count("{}") == 1 or not isinstance(given, ast.Call)):
         yield Candidate(message, (ReplaceExpression(given, new),))
+
+
+def _cut_before(program: Program, event: HistoryCopied) -> Iterator[Candidate]:
+    """`net.aux = net.aux.detach()` before `copy.deepcopy(net)`, where what is kept needs its graph until then."""
+    from autodetach.codemods.insert_statement import InsertStatement
+
+    call = event.site.node
+    statement = program.statement(call)
+    if not isinstance(call, ast.Call) or len(call.args) != 1 or not event.way or statement is None:
+        return
+    (given,) = call.args
+    is_simple = isinstance(statement, (ast.Assign, ast.Expr, ast.Return)) and isinstance(
+        given, (ast.Name, ast.Attribute)
+    )
+    if is_simple and not any(isinstance(at, COMPREHENSIONS) for at in program.enclosing(call)):
+        kept, scope = ".".join((text(given), *event.way)), program.scope(call)
+        is_handed = isinstance(scope, FUNCTIONS) and text(given) in all_parameter_names(scope.args)
+        cut = InsertStatement(statement, f"{kept} = {kept}.detach()", "before")
+        yield Candidate(
+            f"let go of the graph of `{kept}` before it is copied",
+            (cut,),
+            OTHERS if is_handed else None,
+            last_resort=True,
+        )
 
 
 def _doubt(program: Program, event: HistoryCopied, kept: Kept) -> str | None:

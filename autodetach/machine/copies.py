@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.events import HistoryCopied
-from autodetach.machine.graph import Site
+from autodetach.machine.graph import Node, Site
 from autodetach.machine.implicit_calls import own_method, special
 from autodetach.machine.python_builtins import Handler
 from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value
 
+MAX_DEEP = 8
 REDUCING = ("__getstate__", "__reduce__", "__reduce_ex__")
 """Methods by which a class says itself what of an object is copied."""
 
@@ -53,19 +54,27 @@ class _DeepCopy:
         self._site = site
         self._is_told = is_told
         self._seen: dict[int, Value] = {}
-        self._depth = 0
+        self._way: list[str | None] = []
 
     def of(
         self, value: Value, owner: Instance | None = None, name: str = "", inside: Sequence | Mapping | None = None
     ) -> Value:
         """The copy of a value that `owner` has under `name`, if any object has it, perhaps `inside` of a container."""
-        if id(value) in self._seen or self._depth > 8:
+        if id(value) in self._seen or len(self._way) > MAX_DEEP:
             return self._seen.get(id(value), value)
-        self._depth += 1
+        self._way.append(None if inside is not None or name.startswith("#") else name)
         try:
             return self._of(value, owner, name, inside)
         finally:
-            self._depth -= 1
+            self._way.pop()
+
+    def _fact(
+        self, tensor: Tensor, node: Node, owner: Instance | None, name: str, inside: Sequence | Mapping | None
+    ) -> HistoryCopied:
+        names = [step for step in self._way[1:] if step is not None]
+        way = tuple(names) if len(names) == len(self._way) - 1 else None
+        chain = self._machine.chain
+        return HistoryCopied(self._site, node, tensor, self._whole, way, owner, name, inside, chain)
 
     def _of(self, value: Value, owner: Instance | None, name: str, inside: Sequence | Mapping | None) -> Value:
         m = self._machine
@@ -73,7 +82,7 @@ class _DeepCopy:
             if value.node is not None and not value.node.leaf:
                 m.type_fault(self._site, "deep-copies a tensor with history", "deepcopy")
                 if self._is_told:
-                    m.facts.append(HistoryCopied(self._site, value.node, self._whole, owner, name, inside, m.chain))
+                    m.facts.append(self._fact(value, value.node, owner, name, inside))
             twin = Tensor(None, value.shape, value.is_float)
             twin.parameter = value.parameter
             if value.node is not None:

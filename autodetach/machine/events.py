@@ -95,12 +95,15 @@ class HistoryCopied:
     """`copy.deepcopy` comes to a tensor that has history and is no leaf: PyTorch raises.
 
     `whole` is what it was asked to copy. `owner` is the innermost object that has the tensor, under `name`, and
-    `container` the innermost list or dict behind that; `owner` is None where no object is on the way.
+    `container` the innermost list or dict behind that; `owner` is None where no object is on the way. `way` are the
+    names of attributes that lead from `whole` to the tensor, None where others do.
     """
 
     site: Site
     node: Node
+    tensor: Tensor
     whole: Value
+    way: tuple[str, ...] | None
     owner: Instance | None
     name: str
     container: Sequence | Mapping | None

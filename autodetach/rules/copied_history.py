@@ -24,8 +24,9 @@ best = copy.deepcopy(model)
 ```
 
 ## Fix safety
-Safe: what is differentiated stays the same, and the program could only raise before. Unsafe where nothing in view reads
-what is kept, or where other programs may share the file.
+Safe: what is differentiated stays the same, and the program could only raise before. Where something differentiates
+through what is kept, it is detached behind that, at the latest before the copy. Unsafe where nothing in view reads what
+is kept, or where other programs may share the file.
 
 ## When it stays silent
 When what is kept has no graph where it is copied, when a class says itself how it is copied (`__deepcopy__`,
@@ -41,7 +42,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.kept_for_copy import Kept, detached_where_kept, kept_by
+from autodetach.candidates.kept_for_copy import detached_where_kept, kept_by
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryCopied
 from autodetach.machine.graph import Node
@@ -97,7 +98,7 @@ def _suspect(program: Program, run: Run, event: HistoryCopied) -> Suspect:
         message = f"`{text(kept.value)}` is kept with its autograd graph, and {copied} in {program.place(call)} raises"
     place = call if kept is None else kept.value
     return Suspect(
-        ("AD104", *program.spot(_key(program, call, kept))),
+        ("AD104", event.name, *program.spot(place)),
         place,
         message,
         Severity.ERROR,
@@ -106,11 +107,6 @@ def _suspect(program: Program, run: Run, event: HistoryCopied) -> Suspect:
         (),
         lambda: detached_where_kept(program, run, event, kept),
     )
-
-
-def _key(program: Program, call: ast.AST, kept: Kept | None) -> ast.AST:
-    """The statement that keeps the tensor, or the call that copies it."""
-    return call if kept is None else program.statement(kept.value) or kept.value
 
 
 RULE = rule(__doc__, "AD104", "copied-history", find)
