@@ -34,7 +34,7 @@ def apply_function(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Val
 def _forward(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
     """Run `forward` for what it does to others than its result."""
     forward, setup = (_written(cls, name) for name in ("forward", "setup_context"))
-    if forward is None or not _reaches_others(forward.node):
+    if forward is None or not _reaches_others(forward.node, with_context=setup is None):
         return
     context = m.quiet("ctx")
     recorded, refused = m.grad_enabled, len(m.type_faults)
@@ -57,14 +57,17 @@ def _written(cls: Class, name: str) -> Function | None:
     return function if isinstance(function, Function) else None
 
 
-def _reaches_others(node: ast.AST) -> bool:
+def _reaches_others(node: ast.AST, *, with_context: bool) -> bool:
     """Whether a function may do anything to what it is given, or finds, besides its context."""
-    own = {a.arg for a in node.args.args[:1]} if isinstance(node, ast.FunctionDef) else set()
-    return any(
-        (isinstance(n, ast.Call) and not (_root(n.func) in own or _root(n.func) in TORCH or _is_of_tensors(n.func)))
-        or (isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store) and _root(n) not in own)
-        for n in ast.walk(node)
-    )
+    own = {a.arg for a in node.args.args[:1]} if with_context and isinstance(node, ast.FunctionDef) else set()
+    dropped = {n.value for n in ast.walk(node) if isinstance(n, ast.Expr)}
+    for n in ast.walk(node):
+        if isinstance(n, ast.Call) and _root(n.func) not in own and _root(n.func) not in TORCH:
+            if n in dropped or not _is_of_tensors(n.func):
+                return True
+        elif isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store) and _root(n) not in own:
+            return True
+    return False
 
 
 def _is_of_tensors(function: ast.expr) -> bool:
