@@ -159,6 +159,8 @@ class Objects(Core):
             if name in RESUMING and value.frame is not None and value.once:
                 return Native(name, lambda args, kwargs, s: self._resumed(value, args, s), value)
             return value.attrs.get(name, MISSING)
+        if isinstance(value, GradMode) and name in ("__enter__", "__exit__"):
+            return Native(name, lambda args, kwargs, s: self._switch(value, s, back=name == "__exit__"), value)
         if isinstance(value, Property) and name in ("setter", "getter", "deleter"):
             return self._property_part(value, name)
         if is_number(value):
@@ -168,6 +170,15 @@ class Objects(Core):
         if value is None:
             return MISSING if not name.startswith("__") else self.fresh()
         return self._bound_unknown(value, name)
+
+    def _switch(self, mode: GradMode, site: Site, *, back: bool) -> Value:
+        """`no_grad().__enter__()`, called by the program itself, and `__exit__`."""
+        if not back:
+            mode.previous.append(self.grad_enabled)
+            self.grad_enabled = mode.enabled if isinstance(mode.enabled, bool) else self.truth(mode.enabled, site)
+        elif mode.previous:
+            self.grad_enabled = bool(mode.previous.pop())
+        return None
 
     def attribute(self, value: Value, name: str, site: Site) -> Value:
         found = self.lookup(value, name, site)
