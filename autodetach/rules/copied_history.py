@@ -10,17 +10,17 @@ moment`, far from the line that keeps the tensor; and the graph of the last step
 
 ## Example
 ```python
-def forward(self, x):
-    attention = (self.q(x) @ self.k(x).T).softmax(-1)
-    self.last_attention = attention
-    return attention @ self.v(x)
-...
+import copy
+
+output = model(x)
+model.last = output
+criterion(output, y).backward()
 best = copy.deepcopy(model)
 ```
 
 ## Use instead
 ```python
-    self.last_attention = attention.detach()
+model.last = output.detach()
 ```
 
 ## Fix safety
