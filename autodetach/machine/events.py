@@ -6,6 +6,7 @@ import ast
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import NamedTuple
 
 from autodetach.machine.graph import (
     Activation,
@@ -80,8 +81,7 @@ class LeafChanged:
     chain: Chain
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class AttributeSet:
+class AttributeSet(NamedTuple):
     """An object in view was given something with history under a name."""
 
     owner: Instance

@@ -31,7 +31,7 @@ is kept, or where other programs may share the file.
 ## When it stays silent
 When what is kept has no graph where it is copied, when a class says itself how it is copied (`__deepcopy__`,
 `__getstate__`), when a `memo` is handed over, when the error is expected, when somebody out of view calls what copies,
-and on paths that not every run takes.
+or may have frozen the network or turned gradients off, and on paths that not every run takes.
 
 ## References
 - https://github.com/pytorch/pytorch/issues/54580
@@ -48,7 +48,7 @@ from autodetach.machine.events import HistoryCopied
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.suspect import Suspect, rule
-from autodetach.view.in_force import entry_of
+from autodetach.view.in_force import entry_of, is_surely_recorded
 from autodetach.view.program import Program, line, text
 
 
@@ -56,7 +56,7 @@ def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
     for run in program.runs:
         for event in run.machine.facts:
-            if not isinstance(event, HistoryCopied) or not run.is_usual or not _is_sure(event):
+            if not isinstance(event, HistoryCopied) or not run.is_usual or not _is_sure(program, run, event):
                 continue
             suspect = _suspect(program, run, event)
             if suspect.key not in seen:
@@ -64,8 +64,13 @@ def find(program: Program) -> Iterator[Suspect]:
                 yield suspect
 
 
-def _is_sure(event: HistoryCopied) -> bool:
-    """Whether what is copied surely has history, and is copied by those in view who have made it."""
+def _is_sure(program: Program, run: Run, event: HistoryCopied) -> bool:
+    """Whether what is copied surely has history, and is copied by those in view who have made it.
+
+    Of a network that nobody in view trains, parameters may be frozen, or gradients be off.
+    """
+    if not is_surely_recorded(program, run, event.node.site, event.node.chain):
+        return False
     entry = entry_of(event.chain)
     is_called = isinstance(entry, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     return _is_known(event.node) and (not is_called or entry_of(event.node.chain) is entry)

@@ -191,7 +191,8 @@ def test_without_the_option(folder: Path) -> None:
 
 
 def test_in_several_processes(folder: Path) -> None:
-    ran = run(folder, "-p", "xdist.plugin", "-n", "2", "--autodetach")
+    # With `load`, a fixture may end with the test that leaves something in it, and takes that along.
+    ran = run(folder, "-p", "xdist.plugin", "-n", "2", "--dist", "loadscope", "--autodetach")
     assert outcomes(ran.stdout) == FAILED, ran.stdout + ran.stderr
     assert "graph left behind: `net.memory` (of the fixture `net`, scope module) holds" in ran.stdout
 
