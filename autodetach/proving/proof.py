@@ -6,8 +6,9 @@ import ast
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
+from autodetach.kept import kept
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, Loops, Node, between, diverge, within
 from autodetach.machine.likeness import Likeness
@@ -292,7 +293,16 @@ def _count(nodes: Iterable[Node]) -> Reached:
 
 def _name(node: Node) -> tuple[str, str]:
     """What a node does, which is the same in place or not, as a function or as a layer."""
-    place = node.site.node
+    return _plain(node.op), _called(node.site.node)
+
+
+@lru_cache(1024)
+def _plain(op: str) -> str:
+    return op.lower().replace("_", "")
+
+
+@kept
+def _called(place: ast.AST) -> str:
+    """What a call calls, in place or not."""
     text = place_text(place.func).replace(".clone()", "") if isinstance(place, ast.Call) else ""
-    called = f"{text}(".replace("_(", "(") if text else ""
-    return node.op.lower().replace("_", ""), called
+    return f"{text}(".replace("_(", "(") if text else ""
