@@ -14,6 +14,7 @@ from autodetach.view.crossings import Crossed
 from autodetach.view.program import Program, targets_of, text
 
 PLACES = (ast.Name, ast.Attribute)
+STEPPED = "what the next pass reads is then computed with the parameters after the step"
 
 
 def advanced_behind(

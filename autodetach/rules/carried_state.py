@@ -53,7 +53,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.acted import acted_without_graph
-from autodetach.candidates.advanced_behind import advanced_behind
+from autodetach.candidates.advanced_behind import STEPPED, advanced_behind
 from autodetach.candidates.anew import made_anew
 from autodetach.candidates.averages import AVERAGED, averages_parameter
 from autodetach.candidates.begun_sum import begun_in_pass
@@ -343,7 +343,9 @@ def _candidates(
         for message, codemods in shortened:
             yield Candidate(message, codemods, BEGINNING, starts=True, last_resort=True)
     cuts = list(at_read(program, _crossed_before(d, now)))
-    for message, codemods in (*advanced_behind(program, run, d, now, crossed, cuts), *cuts):
+    for message, codemods in advanced_behind(program, run, d, now, crossed, cuts):
+        yield Candidate(message, codemods, doubt or STEPPED)
+    for message, codemods in cuts:
         yield Candidate(message, codemods, doubt)
     for message, codemods in cut_behind(program, run, d, now.activation, crossed):
         yield Candidate(message, codemods, doubt or SEGMENTS, last_resort=True)

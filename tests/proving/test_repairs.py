@@ -506,3 +506,31 @@ def test_nothing_moves_past_what_sets_an_attribute_that_it_reads(name: str, old:
     (finding,) = check(Source.from_bytes(text.encode(), "a.py"), CheckOptions()).findings
     assert finding.code == "AD202"
     assert finding.fix is None or " right before " not in finding.fix.message
+
+
+def test_what_moves_behind_a_step_sees_other_parameters() -> None:
+    """What the next pass reads has other values then: the program raises today, and would have had the former ones."""
+    text = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+maker, reader = nn.Sequential(nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3)), nn.Linear(3, 3)
+optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (maker, reader)]
+made = torch.zeros(2, 3)
+for x in torch.randn(5, 2, 3):
+    new = maker(x)
+    loss = (reader(x) * made).pow(2).mean()
+    for optimizer in optimizers:
+        optimizer.zero_grad()
+    loss.backward()
+    optimizers[0].step()
+    optimizers[1].step()
+    made = new
+print(loss.item())
+"""
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    assert (finding.code, finding.fix is not None) == ("AD302", True)
+    assert finding.fix is not None
+    assert "behind `optimizer" in finding.fix.message
+    assert finding.fix.applicability is Applicability.UNSAFE
