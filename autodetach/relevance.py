@@ -191,7 +191,7 @@ class _Look:
                 stack += (node.target, *([node.value] if node.value is not None else ()))
             elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TESTS:
                 stack += node.args[:1]
-            elif isinstance(node, ast.Call) and not self._may_tell(looked_up(node)):
+            elif isinstance(node, ast.Call) and (word := looked_up(node)) is not None and not self._tells(word):
                 stack += node.args
             elif isinstance(node, ast.Attribute):
                 owner = owner_of(node)
@@ -205,9 +205,9 @@ class _Look:
             or (self.strings and not self._named.isdisjoint(BY_STRING))
         )
 
-    def _may_tell(self, looked_up: str | None) -> bool:
-        """Whether what is looked up may be a name that matters; None for what is not written there."""
-        return looked_up is None or looked_up in _SAYING or looked_up in self._modules or looked_up == "requires_grad"
+    def _tells(self, string: str) -> bool:
+        """Whether a string is a name that matters where attributes are looked up by strings."""
+        return string in _SAYING or string in self._modules
 
     def _name(self, node: ast.Name) -> bool:
         self._named.add(node.id)
@@ -228,7 +228,7 @@ class _Look:
     def _constant(self, node: ast.Constant) -> None:
         """Note a name that may be looked up by a string; in a table, `{"requires_grad": True}`, it is given by that."""
         if isinstance(node.value, str):
-            self.strings |= node.value in _SAYING or node.value in self._modules or node.value == "requires_grad"
+            self.strings |= self._tells(node.value)
 
     def _keyword(self, node: ast.keyword) -> bool:
         """Whether a leaf is made."""

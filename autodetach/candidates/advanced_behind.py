@@ -11,7 +11,7 @@ from autodetach.machine.graph import Differentiation, Node, Pass, pass_of, trail
 from autodetach.machine.run import Run
 from autodetach.view.called import with_called
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import Program, targets_of, text
+from autodetach.view.program import Program, parts_of, targets_of, text
 
 PLACES = (ast.Name, ast.Attribute)
 STEPPED = "what the next pass reads is then computed with the parameters after the step"
@@ -66,8 +66,7 @@ def _may_pass(program: Program, run: Run, statement: ast.stmt, over: list[ast.st
     """Whether nothing that runs in between says what a statement sets, or sets what it reads."""
     if not isinstance(statement, ast.Assign) or not over or not program.may_pass([statement], over):
         return False
-    parts = [e for t in targets_of(statement) for e in (t.elts if isinstance(t, (ast.Tuple, ast.List)) else [t])]
-    if not all(isinstance(part, PLACES) for part in parts):
+    if not all(isinstance(part, PLACES) for target in targets_of(statement) for part in parts_of(target)):
         return False
     between = [n for s in with_called(program, run.machine, over) for n in ast.walk(s) if isinstance(n, ast.Attribute)]
     own = [n for n in ast.walk(statement) if isinstance(n, ast.Attribute)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.out_of_place import SIGNS, term_of
+from autodetach.machine.arguments import parameter_names
 from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import ancestors
 from autodetach.machine.spelling import spelled
@@ -79,8 +80,7 @@ def _is_local(program: Program, statement: ast.AugAssign) -> bool:
     scope, name = program.scope(statement), spelled(statement.target)
     if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or not isinstance(statement.target, ast.Name):
         return False
-    spec = scope.args
-    is_given = any(a.arg == name for a in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs))
+    is_given = name in parameter_names(scope.args)
     is_other = any(
         isinstance(s, ast.Assign) and isinstance(s.value, ast.Attribute) and [spelled(t) for t in s.targets] == [name]
         for s in ast.walk(scope)

@@ -14,7 +14,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import given_to
-from autodetach.view.program import Program, line, listed, statement_in, targets_of, text, without_retain
+from autodetach.view.program import Program, line, listed, parts_of, statement_in, targets_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt]
     if goal not in block or not all(s in block for s in statements):
         return False
     over = [s for s in block[block.index(statements[0]) : block.index(goal)] if s not in statements]
-    targets = [part for s in statements for t in targets_of(s) for part in _parts(t)]
+    targets = [part for s in statements for t in targets_of(s) for part in parts_of(t)]
     if not over or not all(isinstance(t, ast.Name) or _is_place(program, t, over) for t in targets):
         return False
     bound = {name for s in statements for name in program.names_bound(s)}
@@ -194,10 +194,6 @@ def _is_place(program: Program, target: ast.expr, over: list[ast.stmt]) -> bool:
     names = (n for n in ast.walk(program.scope(target)) if isinstance(n, ast.Name) and n.id == held.id)
     bound = [n for n in names if not isinstance(n.ctx, ast.Load)]
     return bool(bound) and all(isinstance(given_to(n, program.statement(n)), (ast.List, ast.ListComp)) for n in bound)
-
-
-def _parts(target: ast.expr) -> list[ast.expr]:
-    return target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
 
 
 def _first_reader(

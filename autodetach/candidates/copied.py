@@ -31,15 +31,28 @@ def written_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     yield Candidate(f"write into a copy: `{text(made)}`", (AppendMethod(made.value, "clone"),), doubt)
 
 
-def written_tensor(node: ast.AST) -> ast.expr | None:
+def written_tensor(node: ast.AST) -> ast.Name | ast.Attribute | None:
     """The tensor that is written: `p` of `p[k]` as a target, of `p[k] += 1` and of `p[k].mul_(2).add_(1)`."""
     if isinstance(node, ast.AugAssign):
         node = node.target
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         node = node.func.value
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node if isinstance(node, (ast.Name, ast.Attribute)) else None
+    return buffer_of(node)
+
+
+def buffer_of(view: ast.AST) -> ast.Name | ast.Attribute | None:
+    """The tensor that `p`, `p[k]` and `p[:, :n]` are of; of `p["k"][:n]`, what has that name."""
+    while isinstance(view, ast.Subscript):
+        view = view.value
+    return view if isinstance(view, (ast.Name, ast.Attribute)) else None
+
+
+def whole_view(program: Program, buffer: ast.expr) -> ast.expr:
+    """`kept[:, :n]` around `kept`: of a part, only that is copied."""
+    around = program.parents.get(buffer)
+    while isinstance(around, ast.Subscript) and around.value is buffer:
+        buffer, around = around, program.parents.get(around)
+    return buffer
 
 
 def read_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
@@ -52,12 +65,10 @@ def read_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     written = spelled(statement.targets[0].value)
     views = [e for e, value in operands_of(event.node) if getattr(value, "storage", None) is event.storage]
     buffers = (n for e in views for n in ast.walk(e) if isinstance(n, (ast.Name, ast.Attribute)))
-    read: ast.expr | None = next((n for n in buffers if spelled(n) == written), None)
-    if read is None:
+    buffer = next((n for n in buffers if spelled(n) == written), None)
+    if buffer is None:
         return
-    around = program.parents.get(read)
-    while isinstance(around, ast.Subscript) and around.value is read:
-        read, around = around, program.parents.get(around)  # of a part, only that is copied
+    read = whole_view(program, buffer)
     copy = AppendMethod(read, "clone")
     shown = f"compute with a copy of `{text(read)}`"
     begins_anew = made_in_scope(program, statement, written) is not None

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import TypeGuard
 
-from autodetach.candidates.copied import COPIED, operands_of, written_tensor
+from autodetach.candidates.copied import COPIED, buffer_of, operands_of, whole_view, written_tensor
 from autodetach.candidates.made import made_in_scope
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Tensor
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
-from autodetach.view.program import Program, listed
+from autodetach.view.program import Program, listed, parts_of
 
 GIVEN = "what is given a part of it does not see what is written there later"
 
@@ -28,7 +28,8 @@ def returned_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     own = [n for n in ast.walk(function) if program.scope(n) is function]
     written = _written(own)
     given = [part for n in own if isinstance(n, ast.Return) and n.value is not None for part in _parts(n.value)]
-    views = [place for part in given if _base(part) and (place := _place(program, part, function, written)) is not None]
+    parts = [part for part in given if buffer_of(part) is not None]
+    views = [place for part in parts if (place := _place(program, part, function, written)) is not None]
     if views:
         edits = tuple(AppendMethod(e, "clone") for e in dict.fromkeys(views))
         yield Candidate(f"return a copy of {listed(dict.fromkeys(views))}", edits, GIVEN)
@@ -71,7 +72,7 @@ def _parts(value: ast.expr) -> list[ast.expr]:
     """What a function returns, each by itself."""
     if isinstance(value, ast.Dict):
         return value.values
-    return value.elts if isinstance(value, (ast.Tuple, ast.List)) else [value]
+    return parts_of(value)
 
 
 def _place(program: Program, read: ast.expr, changing: ast.AST, written: set[str]) -> ast.expr | None:
@@ -81,13 +82,13 @@ def _place(program: Program, read: ast.expr, changing: ast.AST, written: set[str
     """
     for node in ast.walk(read):
         if _is_buffer(node, program, changing, written):
-            return _whole(program, node)
+            return whole_view(program, node)
     names = {n.id for n in ast.walk(read) if isinstance(n, ast.Name)}
     scope = program.scope(read)
     for statement in ast.walk(scope):
         if isinstance(statement, ast.Assign) and program.scope(statement) is scope:
             for target, value in assigned(statement):
-                base = _base(value)
+                base = buffer_of(value)
                 if isinstance(target, ast.Name) and target.id in names and _is_buffer(base, program, changing, written):
                     return value
     return None
@@ -100,18 +101,3 @@ def _is_buffer(
     if isinstance(node, ast.Name) and program.scope(node) is not changing:
         return False
     return isinstance(node, (ast.Name, ast.Attribute)) and spelled(node) in written
-
-
-def _whole(program: Program, buffer: ast.expr) -> ast.expr:
-    """`kept[:, :n]` around `kept`."""
-    around = program.parents.get(buffer)
-    while isinstance(around, ast.Subscript) and around.value is buffer:
-        buffer, around = around, program.parents.get(around)
-    return buffer
-
-
-def _base(view: ast.expr) -> ast.expr | None:
-    """The tensor that `p`, `p[k]` and `p[:, :n]` are of; of `p["k"][:n]`, what has that name."""
-    while isinstance(view, ast.Subscript):
-        view = view.value
-    return view if isinstance(view, (ast.Name, ast.Attribute)) else None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.values import Value
-from autodetach.view.program import Program, line
+from autodetach.view.program import Program, line, parts_of
 
 
 def handed_through(program: Program, edges: Iterable[tuple[Node, Value, ast.expr]]) -> list[ast.Name]:
@@ -40,5 +40,5 @@ def _binding(program: Program, name: ast.expr) -> ast.Assign | None:
 
 def _names(argument: ast.expr) -> Iterator[ast.Name]:
     """The names in an argument, which may be a list of them."""
-    parts = argument.elts if isinstance(argument, (ast.List, ast.Tuple)) else [argument]
+    parts = parts_of(argument)
     yield from (part for part in parts if isinstance(part, ast.Name))

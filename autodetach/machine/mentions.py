@@ -222,8 +222,7 @@ class _Walk:
         return around
 
     def _call(self, node: ast.Call, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
-        is_own = _is_own_look_up(node)
-        word = "" if is_own else looked_up(node)
+        word = "" if _is_own_look_up(node) else looked_up(node)
         if word is not None and word not in TELLING:
             for part in around:
                 part.names.add(word)

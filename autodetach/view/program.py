@@ -256,6 +256,11 @@ def place_text(node: ast.AST) -> str:
     return stable(node) if isinstance(node, (ast.expr, ast.stmt)) else type(node).__name__
 
 
+def parts_of(expression: ast.expr) -> list[ast.expr]:
+    """The elements of a tuple or list, as a target or a value; anything else by itself."""
+    return expression.elts if isinstance(expression, (ast.Tuple, ast.List)) else [expression]
+
+
 def targets_of(statement: ast.stmt) -> list[ast.expr]:
     """What an assignment binds."""
     if isinstance(statement, ast.Assign):
