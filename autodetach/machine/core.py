@@ -110,9 +110,12 @@ class OutOfFuel(Exception):
 
 
 class Core:
-    """One run of one program along one path."""
+    """One run of one program along one path. It `is_over` once nothing is left of it but what Python clears away."""
+
+    is_over = True
 
     def __init__(self, policy: Policy, fuel: int) -> None:
+        self.is_over = False
         self.oracle = Oracle(policy)
         self.options: dict[str, Value] = {}
         self.numeric_options: set[str] = set()

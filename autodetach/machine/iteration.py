@@ -35,7 +35,7 @@ def items(m: Core, this: Value) -> Iterable:
                 yield this.items[i]
                 i += 1
         except GeneratorExit:  # a loop is cut short after some of them, which stand for all
-            if not exact:
+            if not (exact or m.is_over):
                 m.note_drawn(this.items[: i + 1], this.items[i + 1 :], in_order=True, since=since)
             raise
         if not exact and not this.exact:

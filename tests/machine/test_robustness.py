@@ -212,15 +212,25 @@ class K:
         for i in range(3): (w * 1).backward()
 K()
 """
+LEFT_IN_THE_MIDDLE = """
+import torch
+w = torch.ones(2, requires_grad=True)
+class K:
+    def __init__(self):
+        self.it, self.me = iter([(w * 2).sum() for _ in range(int(input()))]), self
+        next(self.it).backward()
+K()
+"""
 
 
-def test_generators_that_nobody_asks_any_more_are_no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("program", [ABANDONED, LEFT_IN_THE_MIDDLE])
+def test_generators_that_nobody_asks_any_more_are_no_noise(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
     """They end when Python clears away what they are part of, which tells the user what is raised then."""
     told: list[object] = []
     monkeypatch.setattr(sys, "unraisablehook", told.append)
     for fuel in range(0, 400, 7):
-        run_once(ast.parse(ABANDONED), Policy(), fuel)
-    dissolve(analyse(ast.parse(ABANDONED)))
+        run_once(ast.parse(program), Policy(), fuel)
+    dissolve(analyse(ast.parse(program)))
     gc.collect()
     assert not told
 
