@@ -151,12 +151,16 @@ class Again:
 
 
 def _same_imports(before: Files, files: Files) -> bool:
-    """Whether all that a program has loaded is what another one would load."""
-    for path, name in before.asked:
-        importer = next((module for module in files.modules if module.path == path), None)
-        if importer is None or not _same(before.load(name, importer), files.load(name, importer)):
+    """Whether all that a program has loaded, or only found, is what another one would load and find."""
+    for (path, name), module in before.loaded.items():
+        importer = files.module_of(path)
+        if importer is None or not _same(module, files.load(name, importer)):
             return False
-    return True
+    for (path, name), found in before.sought.items():
+        importer = files.module_of(path)
+        if importer is None or files.find(name, importer) != found:
+            return False
+    return all(files.is_idle(path) == answer for path, answer in before.idle.items())
 
 
 def _same(one: Module | None, other: Module | None) -> bool:

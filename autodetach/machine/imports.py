@@ -33,7 +33,7 @@ class Imports(Expressions):
     def import_from(self, node: ast.ImportFrom, frame: Frame) -> None:
         """`from a.b import c as d, e`."""
         dotted = "." * node.level + (node.module or "")
-        later = frame is frame.top and frame is not self.globals
+        later = frame is frame.top and (frame is not self.globals or self._is_at_hand(dotted, frame))
         for alias in node.names:
             bound = alias.asname or alias.name
             if alias.name == "*":
@@ -71,10 +71,18 @@ class Imports(Expressions):
     def fetched(self, frame: Frame, name: str) -> Value:
         """A name of a module, for which another file may have to be run first."""
         value = frame.names[name]
-        if isinstance(value, Deferred):
-            frame.names[name] = External(f"{value.dotted}.{value.name}")  # what a circle of imports sees
-            value = frame.names[name] = self._member(value.dotted, value.name, value.importer)
-        return value
+        if not isinstance(value, Deferred):
+            return value
+        found: Value = External(f"{value.dotted}.{value.name}")
+        if value.sought:
+            return found
+        value.sought = True
+        try:
+            found = self._member(value.dotted, value.name, value.importer)
+        finally:
+            value.sought = False
+            frame.names[name] = found
+        return found
 
     def namespace(self, module: Module) -> Namespace:
         """The module as a value."""
@@ -110,6 +118,10 @@ class Imports(Expressions):
             self.loops, self.grad_enabled, self.trail, self.chain, self.expecting = state
             if outermost:
                 self.importing, self.import_fuel, self.fuel = False, max(self.fuel, 0), fuel
+
+    def _is_at_hand(self, name: str, frame: Frame) -> bool:
+        importer = frame.top.module
+        return self.project is not None and importer is not None and self.project.find(name, importer) is not None
 
     def _load(self, name: str, frame: Frame) -> Module | None:
         importer = frame.top.module

@@ -323,17 +323,19 @@ class Namespace:
 
 
 class Deferred:
-    """What an imported file imports itself: looked for when its name is read, and most names never are.
+    """What a file imports: looked for when its name is read, and most names never are.
 
-    `name` of the module `dotted`, as it is written in the file of the frame `importer`.
+    `name` of the module `dotted`, as it is written in the file of the frame `importer`. While it is `sought`, the files
+    that are run for it see something unknown in its place, as a circle of imports does.
     """
 
-    __slots__ = ("dotted", "importer", "name")
+    __slots__ = ("dotted", "importer", "name", "sought")
 
     def __init__(self, importer: Frame, dotted: str, name: str) -> None:
         self.importer = importer
         self.dotted = dotted
         self.name = name
+        self.sought = False
 
 
 class Field(NamedTuple):

@@ -21,7 +21,7 @@ def costly(analysis: Analysis, files: Files) -> frozenset[str]:
     kept = {files.root.path}
     for cls in first.machine.classes:
         kept.update(files.module_at(base.node.lineno).path for base in linear_order(cls) if isinstance(base, Class))
-    near = {files.find(name, files.root) for importer, name in files.asked if importer == files.root.path}
+    near = {path for (importer, _), path in files.sought.items() if importer == files.root.path}
     costs = {path: cost for path, cost in first.machine.costs.items() if path not in kept}
     found: set[str] = set()
     left = sum(costs.values())

@@ -56,6 +56,7 @@ class Files:
         self._without = without
         self._changed = changed or {}
         self._found: dict[tuple[str, str], Module | None] = {}
+        self._paths: dict[tuple[str, str], str | None] = {}
         self.root = Module(path, "__main__", tree, 0, ROOM_OF_ROOT)
         self.modules = [self.root]
         self._taken: set[int] = set()
@@ -68,7 +69,8 @@ class Files:
         key = (importer.path, name)
         if key not in self._found:
             path = self.find(name, importer)
-            self._found[key] = None if path is None else self._module(path)
+            module = self._found[key] = None if path is None else self._module(path)
+            self._paths[key] = None if module is None else path
         return self._found[key]
 
     def is_left_out(self, name: str, importer: Module) -> bool:
@@ -79,13 +81,9 @@ class Files:
     def find(self, name: str, importer: Module) -> str | None:
         """See `Project.find`."""
         key = (importer.path, name)
-        if key in self._found:
-            known = self._found[key]
-            return None if known is None else known.path
-        path = None if self._finder is None else self._finder.find(name, importer.path)
-        if path is None:
-            self._found[key] = None
-        return path
+        if key not in self._paths:
+            self._paths[key] = None if self._finder is None else self._finder.find(name, importer.path)
+        return self._paths[key]
 
     def is_idle(self, path: str) -> bool:
         """See `Project.is_idle`."""
@@ -95,9 +93,23 @@ class Files:
         return self._idle[path]
 
     @property
-    def asked(self) -> list[tuple[str, str]]:
-        """What was to be loaded: the path of the importer, and the name."""
-        return list(self._found)
+    def sought(self) -> Mapping[tuple[str, str], str | None]:
+        """Where the files are that were to be found, or loaded, by the path of the importer and the name."""
+        return self._paths
+
+    @property
+    def loaded(self) -> Mapping[tuple[str, str], Module | None]:
+        """What was to be loaded, and what was, likewise."""
+        return self._found
+
+    @property
+    def idle(self) -> Mapping[str, bool]:
+        """The paths of which was asked whether they are idle, and the answers."""
+        return self._idle
+
+    def module_of(self, path: str) -> Module | None:
+        """What is loaded of a path."""
+        return self._by_path.get(path)
 
     def module_at(self, line: int) -> Module:
         """The file that a line of the program belongs to; the root for what has no line."""

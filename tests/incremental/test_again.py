@@ -117,19 +117,20 @@ def test_an_import_that_leads_somewhere_now_is_followed(counted: list[int]) -> N
 
 
 class Project:
-    """One file that can be imported as `other`."""
+    """Two files that can be imported, as `other` and `another`."""
 
-    def __init__(self) -> None:
-        self.text = "def value(x):\n    return x\n"
+    def __init__(self, text: str = "def value(x):\n    return x\n") -> None:
+        self.texts = {"/other.py": text, "/another.py": "def value(x):\n    return 2 * x\n"}
 
     def find(self, name: str, importer: str) -> str | None:
-        return "/other.py" if name == "other" else None
+        path = f"/{name}.py"
+        return path if path in self.texts else None
 
     def read(self, path: str) -> Source | None:
-        return Source.from_text(self.text, path)
+        return Source.from_text(self.texts[path], path)
 
     def peek(self, path: str) -> bytes | None:
-        return self.text.encode()
+        return self.texts[path].encode()
 
 
 def test_a_program_of_several_files_is_known_while_all_are_the_same(
@@ -138,14 +139,41 @@ def test_a_program_of_several_files_is_known_while_all_are_the_same(
     project, found = Project(), []
     text = TEXT.replace("1.0 * net(y)", "net(value(y)).sum()").replace("    total = 0\n", "    total = 0  # {}\n")
     changed = "def value(x):\n    return x.detach()\n"
-    for number, other in enumerate((project.text, project.text, changed, changed, project.text)):
-        project.text = other
+    first = project.texts["/other.py"]
+    for number, other in enumerate((first, first, changed, changed, first)):
+        project.texts["/other.py"] = other
         found.append(check(source(text.format(number)), OPTIONS, path="/a.py", finder=project).findings)
     assert counted == [3]
     monkeypatch.setattr(checker, "_again", None)
     assert found[0] != ()
     for number in (0, 1, 4):
         assert found[number] == check(source(text.format(number)), OPTIONS, path="/a.py", finder=project).findings
+
+
+def test_what_imported_files_import_is_followed(counted: list[int]) -> None:
+    project = Project("from another import value\n")
+    text = TEXT.replace("1.0 * net(y)", "net(value(y)).sum()").replace("    total = 0\n", "    total = 0  # {}\n")
+    for number in range(3):
+        check(source(text.format(number)), OPTIONS, path="/a.py", finder=project)
+    assert counted == [1]
+    project.texts["/another.py"] = "def value(x):\n    return 3 * x\n"
+    check(source(text.format(3)), OPTIONS, path="/a.py", finder=project)
+    assert counted == [2]
+
+
+def test_a_file_that_is_only_asked_for_its_words_is_followed(counted: list[int]) -> None:
+    """`scale` is no entry point as long as nothing it may find has to do with history."""
+    project = Project()
+    text = "import torch\nfrom other import value\n\n\ndef scale(x):\n    total = 0  # {}\n" + (
+        "    for y in x:\n        total += value(y)\n    return float(total)\n\n\nnet = torch.nn.Linear(1, 1)\n"
+    )
+    found = []
+    makes = "import torch\n\n\ndef value(x):\n    return torch.nn.Linear(1, 1)(x).sum()\n"
+    for number, other in enumerate((project.texts["/other.py"], makes, makes)):
+        project.texts["/other.py"] = other
+        found.append(check(source(text.format(number)), OPTIONS, path="/a.py", finder=project).findings)
+    assert counted == [2]
+    assert [len(findings) for findings in found] == [0, 1, 1]
 
 
 @pytest.mark.parametrize(

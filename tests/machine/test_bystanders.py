@@ -223,10 +223,8 @@ def test_what_an_imported_file_imports_is_asked_for_its_words(others: dict[str, 
     finder, tree = Finder({"b": METER, **others}), ast.parse(USES)
     files = Files("/a.py", Source.from_text(USES, "/a.py"), tree, finder)
     assert analyse(tree, files).runs[0].entries == entered
-    assert [module.path for module in files.modules[1:]] == [
-        "/b.py",
-        *(["/c.py", "/d.py"][: len(others)] if entered else []),
-    ]
+    loaded = ["/b.py", "/c.py", "/d.py"][: 1 + len(others)] if entered else []
+    assert [module.path for module in files.modules[1:]] == loaded
 
 
 INSIDE = {
