@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-from autodetach.machine import counted_keys, elements, joining, operators, python_builtins, tensors
-from autodetach.machine.core import MAX_LISTED, MAX_PASSES, MAX_RECURSION, MISSING, OutOfFuel
+from autodetach.machine import elements, joining, operators, python_builtins, tensors
+from autodetach.machine.core import MISSING, OutOfFuel
+from autodetach.machine.decisions import Decisions
 from autodetach.machine.events import DataRead
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, show, special
-from autodetach.machine.last_pass import goes_on_after, may_be_last, without_one
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
 from autodetach.machine.number_readers import all_names
-from autodetach.machine.objects import Objects, has_names
+from autodetach.machine.objects import has_names
 from autodetach.machine.operators import LONG, compare, key_in_test, negate
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import (
-    CONSTANT_TYPES,
     Class,
     Deferred,
     External,
     Frame,
     Function,
     Instance,
-    Iterable,
     Mapping,
-    Native,
     Opaque,
     Sequence,
     Slice,
@@ -47,8 +44,8 @@ FILLING = frozenset("add append appendleft extend extendleft insert setdefault u
 """Methods of containers that add to them."""
 
 
-class Expressions(Objects):
-    """Objects plus expressions."""
+class Expressions(Decisions):
+    """Decisions plus expressions."""
 
     def __init__(self, *args: Value) -> None:
         super().__init__(*args)
@@ -56,8 +53,6 @@ class Expressions(Objects):
             kind: getattr(self, name) for kind, name in handlers(type(self), "_eval_")
         }
         self.globals = Frame(None, "<module>")
-        self.met: set[object] = set()
-        self.guesses = 0
         self.builtins: dict[str, Value] = python_builtins.builtin_names()
 
     binary = operators.binary
@@ -172,96 +167,6 @@ class Expressions(Objects):
                 return False
             left = right
         return result
-
-    # ---- truth
-
-    def known_truth(self, value: Value, site: Site) -> bool | None:
-        """The truth of a value where it is known, or follows from a test that was decided before."""
-        kind = type(value)
-        if kind in CONSTANT_TYPES:
-            return bool(value)
-        if kind is Sym:
-            if value.lo is not None and value.lo > 0:
-                return True
-            return self.oracle.settled(value.key)
-        if kind is Opaque:
-            return self.oracle.settled(("truth", value.number))
-        if isinstance(value, Sequence):
-            if value.filled is not None:
-                return self.known_truth(value.filled, site)
-            return bool(value.items) if value.exact else True if value.items else None
-        if isinstance(value, Mapping):
-            return bool(value.items) if value.exact else True if value.items else None
-        if isinstance(value, Instance):
-            for name in ("__bool__", "__len__"):
-                raw = self.class_attribute(value.cls, name)
-                if raw is not MISSING:
-                    return self.known_truth(self.call(self.bind(raw, value, site), [], {}, site), site)
-            return True
-        return None if kind is Tensor else True
-
-    def truth(self, value: Value, site: Site, default: bool = True, relevant: bool = True) -> bool:
-        known = self.known_truth(value, site)
-        return known if known is not None else self.decided(value, site, default, relevant)
-
-    def decided(self, value: Value, site: Site, default: bool, relevant: bool) -> bool:
-        """Which way a test goes whose truth is not known."""
-        if isinstance(value, Sym):
-            key: object = value.key
-        elif isinstance(value, Opaque):
-            key = ("truth", value.number)
-        elif isinstance(value, Sequence) and value.filled is not None:
-            key = value.filled.key
-        else:
-            key = ("tensor", self.serial())
-        if isinstance(key, tuple) and key and key[0] == "is":
-            default = False  # what an unknown callable returned is rarely None
-        elif isinstance(key, tuple) and key and key[0] == "not" and isinstance(key[1], tuple) and key[1][:1] == ("is",):
-            default = True
-        test, text = self.tests.key(site.node, site.scope)
-        once = self._at_most_once(key, site)
-        if once is not None:
-            if once in self.met:
-                return False
-            default = self.loops[-1].index >= MAX_PASSES - 1  # rarely the first: those behind it count, too
-            if not default and asks_for_last(site.node):
-                return False
-        followed = goes_on_after(site.node, self.loops)
-        if followed is not None and not may_be_last(followed, MAX_PASSES):
-            return True
-        ends = self._end_of_recursion(test)
-        if ends is not None and self.oracle.settled(key) is None:
-            self.oracle.learn(key, ends)
-        turn = self.loops[-1].index if self.loops else None
-        outcome = self.oracle.decide(key, test, site.line, text, default, relevant, turn)
-        if self.trail:
-            self.trail[-1][1].went[test] = outcome
-        if once is not None and outcome:
-            self.met.add(once)
-        return outcome
-
-    def _end_of_recursion(self, test: object) -> bool | None:
-        """How a test goes in the last call of a function by itself that is executed, if the same led there each time.
-
-        Functions that call themselves end: on a path on which none of `isinstance(h, Tensor)` is true, they would not.
-        """
-        function = self.trail[-1][1].function if self.trail else None
-        calls = self.active.get(function.node, []) if function is not None else []
-        if len(calls) < MAX_RECURSION:
-            return None
-        went = {frame.went.get(test) for frame, _ in calls[: MAX_RECURSION - 1]}
-        return not went.pop() if len(went) == 1 and None not in went else None
-
-    def _at_most_once(self, key: object, site: Site) -> object:
-        """`step == 7`: a counter has a value in one pass of its loop only."""
-        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == "==" and self.loops):
-            return None
-        activation = self.loops[-1].activation
-        is_counter = isinstance(key[1], tuple) and key[1][:1] == ("fresh",)
-        if not is_counter and isinstance(site.node, ast.Compare) and isinstance(activation.node, ast.For):
-            sides = map(spelled, (site.node.left, *site.node.comparators))
-            is_counter = counted_keys.counter_of(activation.node) in sides
-        return (site.node, activation) if is_counter else None
 
     # ---- displays
 
@@ -531,84 +436,6 @@ class Expressions(Objects):
         self.defines(frame)
         return function
 
-    def comprehension(
-        self, node: ast.expr, generators: list[ast.comprehension], frame: Frame, depth: int = 0
-    ) -> Iterator[Frame]:
-        """One frame an element; each `for` is a loop with passes."""
-        if depth == len(generators):
-            yield frame
-            return
-        generator = generators[depth]
-        items = self.items_of(self.eval(generator.iter, frame), self.site(generator.iter, frame))
-        limit = MAX_LISTED if items.listed else 16
-        exact = items.length is not None and items.length <= limit
-        activation = self.activate_over(items, node, frame, exact)
-        outer = self.loops
-        try:
-            limit = limit if exact else 3
-            for item in items.start(exact):
-                if activation.passes >= (8 if items.whole else limit):
-                    break
-                self.spend(5)
-                self.enter_pass_with(item, activation, outer)
-                self.assign(generator.target, item, frame)
-                if all(self._passes(test, frame) for test in generator.ifs):
-                    yield from self.comprehension(node, generators, frame, depth + 1)
-                self.loops = outer
-            else:
-                activation.exact = exact or items.whole
-        finally:
-            self.loops = outer
-            self.finish(activation)
-
-    def _passes(self, test: ast.expr, frame: Frame) -> bool:
-        """Whether an element passes the filter of a comprehension."""
-        value, site = self.eval(test, frame), self.site(test, frame)
-        known = self.known_truth(value, site)
-        if known is not None:
-            return known
-        self.guesses += 1
-        return self.decided(value, site, True, False)
-
-    def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
-        raise NotImplementedError
-
-    def _inner(self, frame: Frame) -> Frame:
-        return Frame(frame, frame.qualname, None)
-
-    def _exact(self, generators: list[ast.comprehension], started: int) -> bool:
-        return all(a.exact for a in self.activations[started:])
-
-    def _eval_ListComp(self, node: ast.ListComp, frame: Frame) -> Value:
-        started, born, guesses = len(self.activations), self.clock, self.guesses
-        values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
-        made = Sequence("list", values, born, self._exact(node.generators, started))
-        if self.guesses > guesses:
-            made.filled = self.fresh("bool")
-        return made
-
-    def _eval_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
-        born = self.clock
-        values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
-        hash_all(self, values, self.site(node, frame))
-        return Sequence("set", values, born, False)
-
-    def _eval_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
-        started = len(self.activations)
-        mapping = Mapping(self.clock)
-        for f in self.comprehension(node, node.generators, self._inner(frame)):
-            key = self.eval(node.key, f)
-            mapping.items[self.key(key)] = (key, self.eval(node.value, f))
-        mapping.exact = self._exact(node.generators, started)
-        return mapping
-
-    def _eval_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
-        started, born = len(self.activations), self.clock
-        values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
-        exact = self._exact(node.generators, started)
-        result = Sequence("list", values, born, exact)
-        return Iterable(lambda _: iter(result.items), len(values) if exact else None, "generator", once=True)
-
     def _eval_Await(self, node: ast.Await, frame: Frame) -> Value:
         return self.eval(node.value, frame)
 
@@ -627,13 +454,6 @@ def _is_first(node: ast.Subscript) -> bool:
     return isinstance(node.slice, ast.Constant) and node.slice.value == 0 and isinstance(node.ctx, ast.Load)
 
 
-def asks_for_last(test: ast.AST | None) -> bool:
-    """`i == n - 1`, `i + 1 == n`: whether a test of a counter is true in the last pass, and in no other."""
-    return isinstance(test, ast.Compare) and (
-        without_one(test.left, ast.Add) is not None or without_one(test.comparators[0], ast.Sub) is not None
-    )
-
-
 _handlers: dict[tuple[str, str], tuple[tuple[type[ast.AST], str], ...]] = {}
 
 
@@ -644,6 +464,3 @@ def handlers(machine: type, prefix: str) -> tuple[tuple[type[ast.AST], str], ...
         names = (name for name in dir(machine) if name.startswith(prefix))
         _handlers[key] = tuple((getattr(ast, name[6:]), name) for name in names if hasattr(ast, name[6:]))
     return _handlers[key]
-
-
-__all__ = ["Expressions", "Native"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine import library_constants
+from autodetach.machine.comprehensions import Comprehensions
 from autodetach.machine.core import OutOfFuel, Raised
-from autodetach.machine.expressions import Expressions
 from autodetach.machine.project import Module, Project
 from autodetach.machine.values import Deferred, External, Frame, Namespace, Sequence, Value
 
 
-class Imports(Expressions):
-    """Expressions plus imports."""
+class Imports(Comprehensions):
+    """Comprehensions plus imports."""
 
     def block(self, body: list[ast.stmt], frame: Frame) -> str | None:
         """Run statements; what is returned says how control leaves them."""

@@ -1,0 +1,116 @@
+"""The truth of a value, and which way a test goes whose truth nobody knows."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine.core import MAX_PASSES, MAX_RECURSION, MISSING
+from autodetach.machine.counted_keys import counter_of
+from autodetach.machine.graph import Site
+from autodetach.machine.last_pass import goes_on_after, may_be_last, without_one
+from autodetach.machine.objects import Objects
+from autodetach.machine.spelling import spelled
+from autodetach.machine.values import CONSTANT_TYPES, Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
+
+
+class Decisions(Objects):
+    """Objects plus decisions."""
+
+    def __init__(self, *args: Value) -> None:
+        super().__init__(*args)
+        self._met: set[object] = set()  # what is true in one pass only, and has been
+
+    def known_truth(self, value: Value, site: Site) -> bool | None:
+        """The truth of a value where it is known, or follows from a test that was decided before."""
+        kind = type(value)
+        if kind in CONSTANT_TYPES:
+            return bool(value)
+        if kind is Sym:
+            if value.lo is not None and value.lo > 0:
+                return True
+            return self.oracle.settled(value.key)
+        if kind is Opaque:
+            return self.oracle.settled(("truth", value.number))
+        if isinstance(value, Sequence):
+            if value.filled is not None:
+                return self.known_truth(value.filled, site)
+            return bool(value.items) if value.exact else True if value.items else None
+        if isinstance(value, Mapping):
+            return bool(value.items) if value.exact else True if value.items else None
+        if isinstance(value, Instance):
+            for name in ("__bool__", "__len__"):
+                raw = self.class_attribute(value.cls, name)
+                if raw is not MISSING:
+                    return self.known_truth(self.call(self.bind(raw, value, site), [], {}, site), site)
+            return True
+        return None if kind is Tensor else True
+
+    def truth(self, value: Value, site: Site, default: bool = True, relevant: bool = True) -> bool:
+        known = self.known_truth(value, site)
+        return known if known is not None else self.decided(value, site, default, relevant)
+
+    def decided(self, value: Value, site: Site, default: bool, relevant: bool) -> bool:
+        """Which way a test goes whose truth is not known."""
+        if isinstance(value, Sym):
+            key: object = value.key
+        elif isinstance(value, Opaque):
+            key = ("truth", value.number)
+        elif isinstance(value, Sequence) and value.filled is not None:
+            key = value.filled.key
+        else:
+            key = ("tensor", self.serial())
+        if isinstance(key, tuple) and key and key[0] == "is":
+            default = False  # what an unknown callable returned is rarely None
+        elif isinstance(key, tuple) and key and key[0] == "not" and isinstance(key[1], tuple) and key[1][:1] == ("is",):
+            default = True
+        test, text = self.tests.key(site.node, site.scope)
+        once = self._at_most_once(key, site)
+        if once is not None:
+            if once in self._met:
+                return False
+            default = self.loops[-1].index >= MAX_PASSES - 1  # rarely the first: those behind it count, too
+            if not default and _asks_for_last(site.node):
+                return False
+        followed = goes_on_after(site.node, self.loops)
+        if followed is not None and not may_be_last(followed, MAX_PASSES):
+            return True
+        ends = self._end_of_recursion(test)
+        if ends is not None and self.oracle.settled(key) is None:
+            self.oracle.learn(key, ends)
+        turn = self.loops[-1].index if self.loops else None
+        outcome = self.oracle.decide(key, test, site.line, text, default, relevant, turn)
+        if self.trail:
+            self.trail[-1][1].went[test] = outcome
+        if once is not None and outcome:
+            self._met.add(once)
+        return outcome
+
+    def _end_of_recursion(self, test: object) -> bool | None:
+        """How a test goes in the last call of a function by itself that is executed, if the same led there each time.
+
+        Functions that call themselves end: on a path on which none of `isinstance(h, Tensor)` is true, they would not.
+        """
+        function = self.trail[-1][1].function if self.trail else None
+        calls = self.active.get(function.node, []) if function is not None else []
+        if len(calls) < MAX_RECURSION:
+            return None
+        went = {frame.went.get(test) for frame, _ in calls[: MAX_RECURSION - 1]}
+        return not went.pop() if len(went) == 1 and None not in went else None
+
+    def _at_most_once(self, key: object, site: Site) -> object:
+        """`step == 7`: a counter has a value in one pass of its loop only."""
+        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == "==" and self.loops):
+            return None
+        activation = self.loops[-1].activation
+        is_counter = isinstance(key[1], tuple) and key[1][:1] == ("fresh",)
+        if not is_counter and isinstance(site.node, ast.Compare) and isinstance(activation.node, ast.For):
+            sides = map(spelled, (site.node.left, *site.node.comparators))
+            is_counter = counter_of(activation.node) in sides
+        return (site.node, activation) if is_counter else None
+
+
+def _asks_for_last(test: ast.AST | None) -> bool:
+    """`i == n - 1`, `i + 1 == n`: whether a test of a counter is true in the last pass, and in no other."""
+    return isinstance(test, ast.Compare) and (
+        without_one(test.left, ast.Add) is not None or without_one(test.comparators[0], ast.Sub) is not None
+    )
