@@ -61,6 +61,7 @@ ORDER = (
     "machine.foreach machine.convolutions machine.backward_hooks machine.parametrizations",
     "machine.forward_hooks machine.step_hooks",
     "machine.modules",
+    "machine.container_builtins machine.object_builtins",
     "machine.python_builtins",
     "machine.copies machine.weak_references",
     "machine.record_tools",

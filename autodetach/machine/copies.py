@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import MISSING, Core, Handler
 from autodetach.machine.events import HistoryCopied
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.implicit_calls import own_method, special
-from autodetach.machine.python_builtins import Handler
 from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value
 
 MAX_DEEP = 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
@@ -696,3 +696,7 @@ def tags_in(value: Value, depth: int = 4) -> set[object]:
         for item in list(value.attrs.values())[:64]:
             tags |= tags_in(item, depth - 2)
     return tags
+
+
+Handler = Callable[[Core, list[Value], dict[str, Value], Site], Value]
+"""What is done for a function out of view: it is given the positional arguments, the others by name, and the place."""

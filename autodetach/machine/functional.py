@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import MISSING, Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import asked_for_type
-from autodetach.machine.python_builtins import Handler, as_range, is_instance, tells_tensors
+from autodetach.machine.object_builtins import is_instance, tells_tensors
+from autodetach.machine.python_builtins import as_range
 from autodetach.machine.values import (
     Function,
     Iterable,

@@ -5,38 +5,39 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-from autodetach.machine import iteration, joining, tensors
-from autodetach.machine.classes import linear_order
-from autodetach.machine.core import MISSING, MOST_PASSES, Core, Raised
+from autodetach.machine import iteration, tensors
+from autodetach.machine.container_builtins import dict_of_keys, iterator_of, make_dict, maker_of, next_item
+from autodetach.machine.core import MISSING, MOST_PASSES, Core, Handler
 from autodetach.machine.graph import Site
-from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, hash_all, show, special
-from autodetach.machine.module_tree import is_module
-from autodetach.machine.number_readers import NUMBERS, OF_HISTORY, all_names, asked_for_type, is_differentiated
-from autodetach.machine.records import is_named_tuple
-from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, lookup
+from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, show, special
+from autodetach.machine.number_readers import all_names
+from autodetach.machine.object_builtins import (
+    callable_,
+    delete_attribute,
+    get_attribute,
+    has_attribute,
+    isinstance_,
+    set_attribute,
+    type_,
+    variables,
+)
+from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
-    Class,
     External,
-    Function,
     Instance,
     Iterable,
     Mapping,
-    Method,
-    Native,
     Opaque,
     Property,
     Sequence,
     Sym,
     Tensor,
     Value,
-    held_by,
     is_constant,
     is_number,
 )
-
-Handler = Callable[[Core, list[Value], dict[str, Value], Site], Value]
 
 
 @functools.cache
@@ -230,115 +231,6 @@ def _all_any(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
     return m.fresh("bool")
 
 
-def _isinstance(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if len(args) < 2:
-        return m.fresh("bool")
-    value, classes = args[0], args[1]
-    options = classes.items if isinstance(classes, Sequence) else [classes]
-    if any(tells_tensors(value, c) for c in options):
-        asked_for_type(m, value, site)
-    verdicts = [is_instance(value, c) for c in options]
-    if any(v is True for v in verdicts):
-        return True
-    if all(v is False for v in verdicts):
-        return False
-    return m.sym(("isinstance", m.key(value), tuple(m.key(c) for c in options)), "bool")
-
-
-def tells_tensors(value: Value, cls: Value) -> bool:
-    """Whether a value that is a number is an instance of a class, and a tensor would not be, or the other way round."""
-    return is_number(value) and is_instance(value, cls) is not is_instance(tensors.plain(), cls)
-
-
-OF_SEQUENCES = ("Sequence", "Iterable", "Collection", "object")
-"""What every list and tuple is an instance of."""
-
-
-def is_instance(value: Value, cls: Value) -> bool | None:
-    """Whether `isinstance(value, cls)`, None where that is not known."""
-    if is_differentiated(value):
-        return False if isinstance(cls, External) and cls.name in NUMBERS else None
-    if isinstance(value, (Opaque, Sym)) and not is_number(value):
-        return None
-    if isinstance(cls, Class):
-        if not isinstance(value, Instance):
-            return False
-        return isinstance(value.cls, Class) and cls in linear_order(value.cls)
-    if not isinstance(cls, External):
-        return None
-    name = cls.name
-    if isinstance(value, Tensor):
-        return name in ("Tensor", "Variable", "Parameter" if value.parameter else "Tensor", "FloatTensor", "object")
-    if name in ("Tensor", "Variable", "Parameter"):
-        return False
-    if isinstance(value, Sequence):
-        return name == value.kind or name in OF_SEQUENCES
-    if isinstance(value, Mapping):
-        return name in ("dict", "Mapping", "OrderedDict", "MutableMapping", "Iterable", "object")
-    if isinstance(value, Sym):
-        return name in ("int", "float", "Number", "Real") if name != "bool" else None
-    if is_constant(value):
-        return any(c.__name__ == name for c in type(value).__mro__) or (
-            name in ("Number", "Real") and isinstance(value, (int, float))
-        )
-    if isinstance(value, Instance):
-        if name == "Module":
-            return is_module(value)
-        names = [c.name for c in linear_order(value.cls)] if isinstance(value.cls, Class) else [value.cls.name]
-        if is_named_tuple(value.cls):
-            names += ("tuple", *OF_SEQUENCES)
-        return name in names or None if value.open else name in names
-    if isinstance(value, (Function, Method, Native)):
-        return name in ("Callable", "FunctionType", "LambdaType", "object")
-    return None
-
-
-def _hasattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if len(args) == 2 and is_number(args[0]) and args[1] in TENSOR_ATTRIBUTES and not hasattr(1.0, args[1]):
-        asked_for_type(m, args[0], site)
-        return False
-    if len(args) == 2 and isinstance(args[1], str) and not isinstance(args[0], (Opaque, Sym)):
-        try:
-            found = m.lookup(args[0], args[1], site)
-        except Raised:
-            return False
-        if found is MISSING:
-            return m.fresh("bool") if isinstance(args[0], Instance) and args[0].open else False
-        return True
-    return m.sym(("hasattr", m.key(args[0]) if args else None, m.key(args[1]) if len(args) > 1 else None), "bool")
-
-
-def _vars(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return m.attribute(args[0], "__dict__", site) if args else m.opaque("vars")
-
-
-def _getattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if len(args) >= 2 and isinstance(args[1], str):
-        found = m.lookup(args[0], args[1], site)
-        if found is MISSING and len(args) > 2:
-            asked_for_type(m, args[0], site)
-            return args[2]
-        return m.attribute(args[0], args[1], site) if found is MISSING else found
-    return m.opaque("attribute")
-
-
-def _setattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if len(args) == 3 and isinstance(args[1], str):
-        this, name, value = args
-        m.set_attribute(this, name, value, site)
-    elif len(args) == 3:
-        m.escape(args[2:], site, "setattr")
-        if isinstance(args[0], Instance):
-            args[0].open = True  # it has an attribute whose name nobody knows
-    return None
-
-
-def _delattr(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if len(args) == 2 and isinstance(args[0], Instance) and isinstance(args[1], str):
-        args[0].attrs.pop(args[1], None)
-    return None
-
-
 def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     value = args[0] if args else 0
     if isinstance(value, (str, int, float, bool)):
@@ -384,99 +276,6 @@ def _format(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 def _hash(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     found = special(m, args[0] if args else None, ("__hash__",), [], site)
     return m.fresh("number") if found is MISSING else found
-
-
-def maker_of(kind: str) -> Handler:
-    """What makes a Sequence of a kind: `list(...)`, `tuple(...)`, `set(...)`, `deque(...)`."""
-
-    def make(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-        if not args:
-            return Sequence(kind, [], m.clock)
-        if isinstance(args[0], Sequence) and kind != "set":
-            return joining.copy_of(m, args[0], kind)
-        items, exact = m.collect(args[0], site, 64)
-        if kind == "set":
-            hash_all(m, items, site)
-        return Sequence(kind, items, m.clock, exact)
-
-    return make
-
-
-def make_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """`dict(...)`."""
-    result = Mapping(m.clock)
-    if args:
-        given = held_by(args[0])
-        if isinstance(given, Mapping):
-            result.items.update(given.items)
-            result.exact = given.exact
-        else:
-            items, exact = m.collect(args[0], site, 64)
-            result.exact = exact
-            for item in items:
-                if isinstance(item, Sequence) and len(item.items) == 2:
-                    result.items[m.key(item.items[0])] = (item.items[0], item.items[1])
-                else:
-                    result.exact = False
-    for name, value in kwargs.items():
-        if name == "**":
-            result.exact = False
-        else:
-            result.items[m.key(name)] = (name, value)
-    return result
-
-
-def dict_of_keys(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """`dict.fromkeys(names, 0)`: every key has the same value."""
-    keys, exact = m.collect(args[0], site, 64) if args else ([], False)
-    result = Mapping(m.clock, exact)
-    value = args[1] if len(args) > 1 else None
-    result.items.update((m.key(key), (key, value)) for key in keys)
-    return result
-
-
-def _iter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    inner = m.items_of(args[0], site)
-    return inner if inner.once else Iterable(inner.make, inner.length, inner.name, once=True, short=inner.short)
-
-
-def _next(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    iterator = args[0] if args else None
-    if isinstance(iterator, Iterable):
-        exact = iterator.length is not None and iterator.length <= 16
-        for item in iterator.start(exact):
-            return item
-        if len(args) > 1:
-            return args[1]
-        if exact:
-            raise Raised("StopIteration")
-        return m.opaque("item")
-    if isinstance(iterator, Instance):
-        raw = m.lookup(iterator, "__next__", site)
-        if raw is not MISSING and not isinstance(raw, Opaque):
-            return m.call(raw, [], {}, site)
-    if isinstance(iterator, Opaque):
-        return m.part(iterator, "item", site)
-    return m.opaque("item")
-
-
-def _type(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    value = args[0] if args else None
-    if isinstance(value, Instance):
-        return value.cls
-    if isinstance(value, Sequence):
-        return External("builtins." + value.kind)
-    if isinstance(value, Mapping):
-        return External("builtins.dict")
-    if isinstance(value, Tensor):
-        return External("torch.Tensor")
-    if is_constant(value):
-        return External("builtins." + type(value).__name__)
-    asked_for_type(m, value, site)
-    made = m.opaque("type")
-    if is_differentiated(value):
-        made.attrs[OF_HISTORY] = True
-    return made
 
 
 def _abs(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -525,21 +324,14 @@ def _property(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
     return Property(args[0] if args else None, args[1] if len(args) > 1 else None)
 
 
-def _callable(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    value = args[0] if args else None
-    if isinstance(value, (Function, Method, Native, Class)):
-        return True
-    return False if is_constant(value) or isinstance(value, (Sequence, Mapping, Tensor)) else m.fresh("bool")
-
-
 BUILTINS: dict[str, Handler] = {
     "range": _range, "len": _len, "enumerate": _enumerate, "zip": _zip, "map": _map, "filter": _filter,
     "reversed": _reversed, "sorted": _sorted, "sum": _sum, "max": _extreme, "min": _extreme, "all": _all_any,
-    "any": _all_any, "isinstance": _isinstance, "hasattr": _hasattr, "getattr": _getattr, "setattr": _setattr,
-    "delattr": _delattr, "int": _number, "float": _number, "bool": _bool, "str": _str, "repr": _repr,
-    "ascii": _repr, "format": _format, "hash": _hash,
-    "list": maker_of("list"), "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"),
-    "dict": make_dict, "fromkeys": dict_of_keys, "iter": _iter, "next": _next, "type": _type, "abs": _abs,
-    "round": _round, "print": _print, "eval": _evaluated, "exec": _evaluated,
-    "input": _input, "vars": _vars, "property": _property, "callable": _callable,
+    "any": _all_any, "isinstance": isinstance_, "hasattr": has_attribute, "getattr": get_attribute,
+    "setattr": set_attribute, "delattr": delete_attribute, "int": _number, "float": _number, "bool": _bool,
+    "str": _str, "repr": _repr, "ascii": _repr, "format": _format, "hash": _hash, "list": maker_of("list"),
+    "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"), "dict": make_dict,
+    "fromkeys": dict_of_keys, "iter": iterator_of, "next": next_item, "type": type_, "abs": _abs, "round": _round,
+    "print": _print, "eval": _evaluated, "exec": _evaluated, "input": _input, "vars": variables,
+    "property": _property, "callable": callable_,
 }  # fmt: skip

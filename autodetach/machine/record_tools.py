@@ -6,9 +6,8 @@ import ast
 from collections.abc import Callable
 
 from autodetach.machine.copies import deepcopy
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import MISSING, Core, Handler
 from autodetach.machine.graph import Site
-from autodetach.machine.python_builtins import Handler
 from autodetach.machine.records import (
     DATACLASS,
     FIELD,

@@ -5,9 +5,9 @@ https://docs.python.org/3/library/weakref.html
 
 from __future__ import annotations
 
-from autodetach.machine.core import Core
+from autodetach.machine.container_builtins import make_dict
+from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
-from autodetach.machine.python_builtins import Handler, make_dict
 from autodetach.machine.values import Instance, Mapping, Native, Opaque, Sequence, Tensor, Value
 
 
