@@ -74,6 +74,7 @@ ORDER = (
     "machine.library_objects",
     "machine.torch_library machine.own_functions",
     "machine.parameter_classes",
+    "machine.attributes",
     "machine.objects",
     "machine.operators",
     "machine.last_pass",

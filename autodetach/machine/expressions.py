@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from autodetach.machine import elements, joining, operators, python_builtins, tensors
+from autodetach.machine.attributes import has_names
 from autodetach.machine.core import MISSING, OutOfFuel
 from autodetach.machine.decisions import Decisions
 from autodetach.machine.events import DataRead
@@ -15,7 +16,6 @@ from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, sh
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
 from autodetach.machine.number_readers import all_names
-from autodetach.machine.objects import has_names
 from autodetach.machine.operators import LONG, compare, key_in_test, negate
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import (

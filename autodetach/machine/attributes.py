@@ -1,0 +1,318 @@
+"""Attributes: how they are looked up, bound and set."""
+
+from __future__ import annotations
+
+from autodetach.machine import (
+    containers,
+    cut_parts,
+    library_constants,
+    library_objects,
+    options,
+    own_functions,
+    parameter_classes,
+    records,
+    tensors,
+)
+from autodetach.machine.attribute_view import AttributeView
+from autodetach.machine.classes import library_bases, linear_order
+from autodetach.machine.core import HELD, MISSING, Core
+from autodetach.machine.events import AttributeSet
+from autodetach.machine.graph import Site
+from autodetach.machine.module_tree import is_module, named_child, set_child
+from autodetach.machine.parametrizations import computed, is_parametrized
+from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
+from autodetach.machine.values import (
+    FROM_NUMBER,
+    GIVEN,
+    RECORD,
+    Class,
+    ClassMethod,
+    External,
+    Function,
+    GradMode,
+    Instance,
+    Iterable,
+    Mapping,
+    Method,
+    Namespace,
+    Native,
+    Opaque,
+    Property,
+    Sequence,
+    StaticMethod,
+    Super,
+    Sym,
+    Tensor,
+    Value,
+    graph_kept,
+    is_number,
+    is_truth,
+)
+
+KEPT = (Tensor, Opaque, Sequence, Mapping)
+"""What an attribute keeps together with its graph."""
+RESUMING = frozenset({"send", "__next__"})
+"""What goes on with a generator, as `next` does."""
+NOT_OF_NUMBERS = TENSOR_ATTRIBUTES - set(dir(float)) - set(dir(int))
+
+
+class Attributes(Core):
+    """Core plus attribute access."""
+
+    def class_attribute(self, cls: Class | External, name: str, after: Class | None = None) -> Value:
+        """The raw entry for `name` in the order of look-up (behind `after`), or MISSING."""
+        if isinstance(cls, External):
+            return MISSING
+        order = cls.order or linear_order(cls)
+        if after is not None and after in order:
+            order = order[order.index(after) + 1 :]
+        for c in order:
+            if isinstance(c, Class) and name in c.names:
+                return c.names[name]
+        return MISSING
+
+    def bind(self, raw: Value, this: Value, site: Site) -> Value:
+        if isinstance(raw, Property):
+            return self.call(raw.getter, [this], {}, site)
+        if isinstance(raw, StaticMethod):
+            return raw.function
+        if isinstance(raw, ClassMethod):
+            return Method(raw.function, this.cls if isinstance(this, Instance) else this)
+        if isinstance(raw, (Function, Native)) and isinstance(this, Instance):
+            return Method(raw, this)
+        if isinstance(raw, Instance) and isinstance(this, Instance):
+            getter = self.class_attribute(raw.cls, "__get__")
+            if getter is not MISSING:
+                return self.call(self.bind(getter, raw, site), [this, this.cls], {}, site)
+        return raw
+
+    def lookup(self, value: Value, name: str, site: Site) -> Value:
+        kind = type(value)
+        if kind is Instance:
+            return self._instance_attribute(value, name, site)
+        if kind is Opaque:
+            return self._opaque_attribute(value, name, site)
+        if kind is External:
+            return library_constants.constant(value.path + "." + name)
+        if kind is Tensor:
+            return tensors.attribute(self, value, name, site)
+        if kind is Class:
+            return self._class_lookup(value, name, site)
+        if kind is Super:
+            return self._super_attribute(value, name, site)
+        if isinstance(value, Namespace):
+            return self.module_attribute(value, name)
+        if isinstance(value, (Function, Native, Method)):
+            return self._function_attribute(value, name)
+        if isinstance(value, (Sequence, Mapping, str, bytes)):
+            return containers.attribute(self, value, name)
+        if isinstance(value, Iterable):
+            if name in RESUMING and value.frame is not None and value.once:
+                return Native(name, lambda args, kwargs, s: self._resumed(value, args, s), value)
+            return value.attrs.get(name, MISSING)
+        if isinstance(value, GradMode) and name in ("__enter__", "__exit__"):
+            return Native(name, lambda args, kwargs, s: self._switch(value, s, back=name == "__exit__"), value)
+        if isinstance(value, Property) and name in ("setter", "getter", "deleter"):
+            return self._property_part(value, name)
+        if is_number(value):
+            if name in NOT_OF_NUMBERS:
+                return MISSING
+            return self.fresh("number") if name in ("real", "imag") else self._bound_unknown(value, name)
+        if value is None:
+            return MISSING if not name.startswith("__") else self.fresh()
+        return self._bound_unknown(value, name)
+
+    def _switch(self, mode: GradMode, site: Site, *, back: bool) -> Value:
+        """`no_grad().__enter__()`, called by the program itself, and `__exit__`."""
+        if not back:
+            mode.previous.append(self.grad_enabled)
+            self.grad_enabled = mode.enabled if isinstance(mode.enabled, bool) else self.truth(mode.enabled, site)
+        elif mode.previous:
+            self.grad_enabled = bool(mode.previous.pop())
+        return None
+
+    def attribute(self, value: Value, name: str, site: Site) -> Value:
+        found = self.lookup(value, name, site)
+        if found is not MISSING:
+            return found
+        is_plain = is_number(value) or is_truth(value)
+        if value is None or is_plain or isinstance(value, (Sequence, Mapping, str, bytes)):
+            kind = "None" if value is None else "a number" if is_plain else f"a {type(value).__name__.lower()}"
+            self.refuse(site, f"{kind} has no attribute `{name}`")
+        if isinstance(value, Instance):
+            if not value.open and name in NOT_OF_NUMBERS:
+                self.refuse(site, f"a {value.cls.name} has no attribute `{name}`")
+            fresh = self.opaque(name)
+            value.attrs[name] = fresh
+            return fresh
+        return self.opaque(name)
+
+    def _resumed(self, generator: Iterable, args: list[Value], site: Site) -> Value:
+        """`generator.send(value)`: what it yields next, with the value in the place of the `yield` before."""
+        if generator.frame is not None:
+            generator.frame.sent = args[0] if args else None
+        return self.call(External("builtins.next"), [generator], {}, site)
+
+    def _property_part(self, value: Property, name: str) -> Native:
+        """`@x.setter` and its kin, as decorators."""
+
+        def changed(args: list[Value], kwargs: dict[str, Value], site: Site) -> Property:
+            getter = args[0] if name == "getter" else value.getter
+            return Property(getter, args[0] if name == "setter" else value.setter, value.cached)
+
+        return Native(name, changed)
+
+    def _bound_unknown(self, value: Value, name: str) -> Value:
+        if isinstance(value, Sym):
+            if (is_number(value) or is_truth(value)) and name in NOT_OF_NUMBERS:
+                return MISSING
+            return self.sym((".", value.key, name))
+        return Native(name, lambda args, kwargs, site: self.fresh("number" if is_number(value) else ""), value)
+
+    def _instance_attribute(self, this: Instance, name: str, site: Site) -> Value:
+        raw = self.class_attribute(this.cls, name)
+        if isinstance(raw, Property):
+            if raw.cached and name in this.attrs:
+                return this.attrs[name]
+            result = self.bind(raw, this, site)
+            if raw.cached:
+                this.attrs[name] = result
+            return result
+        if name in this.attrs:
+            return computed(self, this, name, site) if is_parametrized(self, this, name) else this.attrs[name]
+        if raw is not MISSING:
+            return self.bind(raw, this, site)
+        if name in records.OF_NAMED_TUPLES and isinstance(this.cls, Class) and records.is_named_tuple(this.cls):
+            return records.named_tuple_attribute(self, this.cls, this, name)
+        if name == "__class__":
+            return this.cls
+        if name == "__dict__":
+            view = Mapping(this.born)
+            view.items = AttributeView(this)
+            return view
+        for path in library_bases(this.cls):
+            found = library_objects.instance_attribute(self, this, path, name, site)
+            if found is not MISSING:
+                return found
+        getter = self.class_attribute(this.cls, "__getattr__")
+        if getter is not MISSING and not name.startswith("__"):
+            return self.call(getter, [this, name], {}, site)
+        return MISSING
+
+    def _super_attribute(self, value: Super, name: str, site: Site) -> Value:
+        this = value.this
+        cls = this.cls if isinstance(this, Instance) else this
+        raw = self.class_attribute(cls, name, after=value.cls) if isinstance(cls, Class) else MISSING
+        if raw is not MISSING:
+            return self.bind(raw, this, site)
+        if isinstance(this, Instance):
+            for path in library_bases(this.cls):
+                found = library_objects.instance_attribute(self, this, path, name, site)
+                if found is not MISSING:
+                    return found
+        if name == "__new__" and parameter_classes.makes_parameter(this):
+            return Native(name, lambda args, kwargs, s: self.call(parameter_classes.PARAMETER, args[1:], kwargs, s))
+        if name in ("__init__", "__new__", "__init_subclass__", "__setattr__", "__getattr__", "__enter__", "__exit__"):
+            return Native(name, lambda args, kwargs, s: self._super_init(this, name, args, kwargs, s))
+        return self.opaque(name)
+
+    def _super_init(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        if name == "__setattr__" and len(args) == 2 and isinstance(args[0], str) and isinstance(this, Instance):
+            this.attrs[args[0]] = args[1]
+        elif name == "__init__" and isinstance(this, Instance):
+            library_objects.initialise(self, this, args, kwargs, site)
+        return None
+
+    def _class_lookup(self, cls: Class, name: str, site: Site) -> Value:
+        raw = self.class_attribute(cls, name)
+        if raw is not MISSING:
+            return self.bind(raw, cls, site) if isinstance(raw, (StaticMethod, ClassMethod)) else raw
+        if name in ("__name__", "__qualname__"):
+            return cls.name
+        if name in records.OF_NAMED_TUPLES and records.is_named_tuple(cls):
+            return records.named_tuple_attribute(self, cls, None, name)
+        for path in library_bases(cls):
+            if path.endswith("autograd.Function") and name == "apply":
+                return Native("apply", lambda args, kwargs, s: own_functions.apply_function(self, cls, args, kwargs, s))
+            found = library_objects.class_attribute(self, path, name)
+            if found is not MISSING:
+                return found
+        return self.opaque(name)
+
+    def _opaque_attribute(self, value: Opaque, name: str, site: Site) -> Value:
+        if name not in TENSOR_ATTRIBUTES:
+            has_names(value)
+        self._want_of_number(value, name, site)
+        if name in value.attrs:
+            return value.attrs[name]
+        if name in ("shape", "device", "dtype", "ndim"):
+            child: Value = self.opaque(name)
+        elif name in ("data", "grad"):
+            child = self.opaque(name)
+            child.scalar = value.scalar and name == "data"
+            child.owner = value if name == "data" else None
+        else:
+            child = self.part(value, name, site)
+        if options.OPTIONS in value.attrs:
+            child = options.attribute(self, name, child)
+        value.attrs[name] = child
+        return child
+
+    def _want_of_number(self, value: Opaque, name: str, site: Site) -> None:
+        """Note that something wants an attribute of tensors, and of no number, of what has come of a number."""
+        if FROM_NUMBER in value.attrs and name in NOT_OF_NUMBERS:
+            self.escape([value.attrs[FROM_NUMBER]], site, "attribute")
+
+    def _function_attribute(self, value: Value, name: str) -> Value:
+        inner = value.function if isinstance(value, Method) else value
+        if isinstance(inner, Function):
+            if name in inner.attrs:
+                return inner.attrs[name]
+            if name in ("__name__", "__qualname__"):
+                return inner.name
+        if isinstance(inner, Native) and name in inner.attrs:
+            return inner.attrs[name]
+        if isinstance(inner, Native) and name == "__name__":
+            return inner.name
+        if name == "__self__" and isinstance(value, Method):
+            return value.this
+        return MISSING if not name.startswith("__") else self.fresh()
+
+    def set_attribute(self, value: Value, name: str, new: Value, site: Site) -> None:
+        if isinstance(value, Instance):
+            raw = self.class_attribute(value.cls, name)
+            if isinstance(raw, Property) and not raw.cached:
+                if raw.setter is not None:
+                    self.call(raw.setter, [value, new], {}, site)
+                return
+            setter = self.class_attribute(value.cls, "__setattr__")
+            if setter is not MISSING:
+                self.call(setter, [value, name, new], {}, site)
+            elif "#items" in value.attrs and is_module(value) and named_child(value, name) is not None:
+                set_child(value, name, new)
+            else:
+                value.attrs[name] = new
+                if isinstance(new, KEPT) and any(t.node is not None and not t.node.leaf for t in graph_kept(new)):
+                    self.attributes_set.append(AttributeSet(value, name, new, site))
+        elif isinstance(value, Class):
+            value.names[name] = new
+        elif isinstance(value, Namespace):
+            value.frame.names[name] = new
+        elif isinstance(value, Tensor):
+            tensors.set_attribute(self, value, name, new, site)
+        elif isinstance(value, (Opaque, Function, Native)):
+            if isinstance(value, Opaque):
+                cut_parts.cut_by_store(value, name, new, named=True)
+            value.attrs[name] = new
+            if isinstance(value, Opaque) and HELD not in value.attrs:
+                self.escape([new], site, name)
+        elif isinstance(value, Method) and isinstance(value.function, Function):
+            value.function.attrs[name] = new
+        elif isinstance(value, (Iterable, Sequence)):
+            value.attrs[name] = new
+
+
+def has_names(value: Opaque) -> None:
+    """Note that something is asked for a part of it by name, as no tensor is: `out.loss`, `out["loss"]`."""
+    if GIVEN in value.attrs:
+        value.attrs[GIVEN] = RECORD
