@@ -15,6 +15,7 @@ from autodetach.machine.growth import (
     Element,
     Growth,
     freed_within,
+    is_asked_for,
     is_kept_anyway,
     is_over_network,
     proven,
@@ -50,7 +51,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         lasts = _outermost(child, activation) or ((is_sum or _descends(run, activation)) and _is_long(run, activation))
         if not walked and not lasts and not (is_sum and _asks_for_gradient(run, activation)):
             continue
-        if not walked and elements and all(is_kept_anyway(e.node, within) for e in elements):
+        if not walked and elements and all(is_kept_anyway(e.node, within, child.loops) for e in elements):
             continue
         if not walked and is_over_network(activation.node) and not trains(run, activation):
             continue
@@ -269,7 +270,7 @@ def _elements(cycle: list[Node], within_pass: Pass) -> Iterator[Element]:
             target = origin if origin is not None else inner
             if not isinstance(target, Node) or target in members or target.leaf:
                 continue
-            if id(operand) in seen or not (_is_made_in(target, within_pass) or _is_asked_for(target, within_pass)):
+            if id(operand) in seen or not (_is_made_in(target, within_pass) or is_asked_for(target, within_pass)):
                 continue
             seen.add(id(operand))
             yield Element(expression_of(node, operand), operand, target, node.chain)
@@ -277,12 +278,6 @@ def _elements(cycle: list[Node], within_pass: Pass) -> Iterator[Element]:
 
 def _is_made_in(node: Node, current: Pass) -> bool:
     return pass_of(node.loops, current.activation) is current
-
-
-def _is_asked_for(node: Node, current: Pass) -> bool:
-    """Whether a generator has made it when the loop asked for what this pass, or one before it, runs with."""
-    loop = current.activation
-    return pass_of(node.loops, loop) is None and loop.started < node.number < current.started
 
 
 def _origin(node: Node, operand: object) -> Node | None:

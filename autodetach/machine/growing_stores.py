@@ -143,7 +143,9 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
         is_small = is_short or activation.inner
         if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
             continue
-        if not used and (is_kept_anyway(event.node, within_pass) or _is_cut_behind_step(run, growing, activation)):
+        if not used and is_kept_anyway(event.node, within_pass, event.loops):
+            continue
+        if not used and _is_cut_behind_step(run, growing, activation):
             continue
         origin = first_stored(run, event, read)
         return Growth(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -109,18 +110,22 @@ def freed_within(elements: tuple[Element, ...], within_pass: Pass) -> Differenti
                 continue
             seen.add(node)
             for d in node.walked_by:
-                is_here = within_pass in d.loops or _is_asked_for(node, d, within_pass)
+                is_here = within_pass in d.loops or _is_walked_for(node, d, within_pass)
                 if is_here and not d.create_graph and not (node.weak and node is not element.node):
                     return d
             stack.extend(p for p in node.parents if within_pass in p.loops)
     return None
 
 
-def _is_asked_for(node: Node, d: Differentiation, within_pass: Pass) -> bool:
+def is_asked_for(node: Node, current: Pass) -> bool:
+    """Whether a generator has made it when the loop asked for what this pass, or one before it, runs with."""
+    loop = current.activation
+    return pass_of(node.loops, loop) is None and loop.started < node.number < current.started
+
+
+def _is_walked_for(node: Node, d: Differentiation, current: Pass) -> bool:
     """Whether a generator has made a node, and differentiated it, before it gave it to this pass of its loop."""
-    loop = within_pass.activation
-    is_outside = pass_of(node.loops, loop) is None and pass_of(d.loops, loop) is None
-    return is_outside and loop.started < node.number < d.number < within_pass.started
+    return is_asked_for(node, current) and pass_of(d.loops, current.activation) is None and d.number < current.started
 
 
 def saved_in_pass(nodes: Iterable[Node], within_pass: Pass | None) -> list[Node]:
@@ -128,13 +133,18 @@ def saved_in_pass(nodes: Iterable[Node], within_pass: Pass | None) -> list[Node]
     return [n for n in ancestors(nodes) if n.saves and not n.leaf and within_pass in n.loops]
 
 
-def is_kept_anyway(node: Node, within_pass: Pass) -> bool:
-    """Whether most of what a pass saves for a node waits for a differentiation behind the loop.
+def is_kept_anyway(node: Node, within_pass: Pass, open_there: Loops) -> bool:
+    """Whether most of what a pass, or a generator for it, saves for a node waits for a differentiation behind the loop.
 
-    So it is in a batch of tasks, whose losses are gathered, and outputs beside them.
+    So it is in a batch of tasks, whose losses are gathered, and outputs beside them. `open_there` are the loops that
+    are open in the pass.
     """
-    around = node.loops[: node.loops.index(within_pass)]
-    saving = saved_in_pass([node], within_pass)
+    around = tuple(itertools.takewhile(lambda p: p.activation is not within_pass.activation, open_there))
+    saving = [
+        n
+        for n in ancestors([node])
+        if n.saves and not n.leaf and (within_pass in n.loops or is_asked_for(n, within_pass))
+    ]
     waiting = [n for n in saving if any(is_behind(d, within_pass, around) for d in n.walked_by)]
     return 2 * len(waiting) > len(saving)
 
