@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
 
 from autodetach.machine import texts
@@ -59,6 +60,8 @@ def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str,
         return texts.method(m, this, name, args, kwargs, site)
     if isinstance(this, Sequence) and name in this.attrs:
         return m.call(this.attrs[name], args, kwargs, site)
+    if name == "numel" and isinstance(this, Sequence) and this.kind == "tuple":
+        return _elements_of_shape(m, this)
     if not has_method(this, name) and not name.startswith("__"):
         m.refuse(site, f"a {this.kind if isinstance(this, Sequence) else 'dict'} has no attribute `{name}`")
     if isinstance(this, Mapping):
@@ -66,6 +69,14 @@ def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str,
     if name == "sort":
         compare_in_order(m, this.items, kwargs.get("key"), site)
     return _list_method(m, this, name, args, site)
+
+
+def _elements_of_shape(m: Core, this: Sequence) -> Value:
+    """How many elements a tensor of this shape has: no other tuple is asked."""
+    sizes = [size for size in this.items if isinstance(size, int)]
+    if this.exact and len(sizes) == len(this.items):
+        return math.prod(sizes)
+    return m.sym(("numel", m.key(this)), "number", lo=1)
 
 
 def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Site) -> Value:

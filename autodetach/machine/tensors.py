@@ -64,13 +64,9 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
     if name == "grad":
         return _read_grad(m, t, site)
     if name == "shape":
-        if t.sizes is None and t.shape is None:
-            t.sizes = m.fresh()
-        elif t.sizes is None:
-            t.sizes = Sequence("tuple", [m.fresh("number", lo=1) if d is None else d for d in t.shape or ()], m.clock)
-        return t.sizes
+        return _sizes(m, t)
     if name == "ndim":
-        return m.fresh("number", lo=0) if t.shape is None else len(t.shape)
+        return _count(m, t, name, 0) if t.shape is None else len(t.shape)
     if name == "requires_grad":
         return t.node is not None
     if name == "is_leaf":
@@ -87,6 +83,20 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
     if name in TENSOR_ATTRIBUTES:
         return Native(name, lambda args, kwargs, s: method(m, t, name, args, kwargs, s), t)
     return MISSING if t.extras is None else t.extras.get(name, MISSING)
+
+
+def _sizes(m: Core, t: Tensor) -> Value:
+    """The shape: what is not known of it is the same each time that one asks."""
+    if t.sizes is None and t.shape is None:
+        t.sizes = m.fresh()
+    elif t.sizes is None:
+        t.sizes = Sequence("tuple", [m.fresh("number", lo=1) if d is None else d for d in t.shape or ()], m.clock)
+    return t.sizes
+
+
+def _count(m: Core, t: Tensor, name: str, least: int) -> Value:
+    """How many dimensions or elements a tensor has, where its shape does not tell."""
+    return m.sym((name, m.key(_sizes(m, t))), "number", lo=least)
 
 
 def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
@@ -229,12 +239,12 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
             array.attrs[WITHOUT_DIMENSION] = t
         return array
     if name in ("size", "shape"):
-        if args and isinstance(args[0], int) and t.shape is not None and -len(t.shape) <= args[0] < len(t.shape):
-            dim = t.shape[args[0]]
-            return m.fresh("number", lo=1) if dim is None else dim
-        if args:
-            return m.fresh("number", lo=1)
-        return attribute(m, t, "shape", site)
+        sizes = _sizes(m, t)
+        if not args:
+            return sizes
+        if isinstance(args[0], int) and isinstance(sizes, Sequence) and -len(sizes.items) <= args[0] < len(sizes.items):
+            return sizes.items[args[0]]
+        return m.sym(("size", m.key(sizes), m.key(args[0])), "number", lo=1)
     if name in ("dim", "ndimension"):
         return attribute(m, t, "ndim", site)
     if name in ("numel", "nelement"):
@@ -243,7 +253,7 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
             for d in t.shape:
                 count *= d or 0
             return count
-        return m.fresh("number", lo=1)
+        return _count(m, t, "numel", 1)
     if name == "tolist":
         return _numbers(m, t)
     return m.fresh("number" if name in ("element_size", "data_ptr", "storage_offset") else "")

@@ -18,7 +18,7 @@ from autodetach.machine.modules import build_module
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
 from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.parameter_groups import leaves_of
-from autodetach.machine.python_builtins import as_range
+from autodetach.machine.python_builtins import as_range, maker_of
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data
 from autodetach.machine.torch_semantics import (
@@ -125,6 +125,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
         wanted(m, args[:1], site, name)
     if name in ("manual_seed", "seed", "set_default_dtype", "set_printoptions", "save", "set_num_threads", "compile"):
         return None
+    if part == "Size" and (not args or isinstance(args[0], Sequence)):
+        return maker_of("tuple")(m, args, kwargs, site)
     if name[:1].isupper():
         return m.opaque(name)
     if "." in part and part not in OPS and not part.startswith(OF_TENSORS):
@@ -145,7 +147,7 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
         m.refuse(site, f"`torch.{part}` of a tensor and a number", "TypeError")
     if name in LISTS and isinstance(first, Sequence) and first.exact and not first.items and not m.widening:
         m.type_fault(site, f"`torch.{part}` of no tensor", "empty")
-    if name in ("device", "dtype", "finfo", "iinfo", "Size", "Generator"):
+    if name in ("device", "dtype", "finfo", "iinfo"):
         return m.opaque(name)
     if name in ("is_tensor", "is_floating_point", "is_grad_enabled", "allclose", "equal", "numel"):
         if name == "is_tensor":
@@ -155,6 +157,8 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
             return m.grad_enabled
         if name == "is_floating_point" and isinstance(first, Tensor):
             return tensors.is_floating(m, first)
+        if name == "numel" and isinstance(first, Tensor):
+            return tensors.method(m, first, name, [], {}, site)
         return m.fresh("bool" if name != "numel" else "number")
     return tensors.operation(m, prefixed, args, kwargs, site)
 
