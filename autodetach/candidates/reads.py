@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import structural
 from autodetach.machine.graph import Node
-from autodetach.machine.values import Value
+from autodetach.machine.spelling import called_name
+from autodetach.machine.values import Tensor, Value
 from autodetach.view.crossings import Crossed
 from autodetach.view.program import Program, calls_of, listed
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
+OVERWRITING = frozenset("zero_ fill_ copy_ normal_ uniform_".split())
 PLACES = (ast.Name, ast.Attribute, ast.Subscript)
 Repair = tuple[str, tuple["Codemod", ...]]
 """What it does, in words, and how."""
@@ -31,7 +33,8 @@ def at_read(program: Program, crossed: Iterable[Crossed]) -> Iterator[Repair]:
         if not found:
             return
         for expression, value in found:
-            new = structural("{}", value)
+            is_changed = isinstance(value, Tensor) and _is_changed_there(program, expression)
+            new = "{}.detach_()" if is_changed else structural("{}", value)
             if new is None or not isinstance(expression, PLACES):
                 return
             edits[expression] = ReplaceExpression(expression, new)
@@ -44,6 +47,31 @@ def at_read(program: Program, crossed: Iterable[Crossed]) -> Iterator[Repair]:
         yield f"detach {shown} where it is read", tuple(edits.values())
     if guarded:
         yield f"detach {shown} where it is read, if there is one", tuple({**edits, **guarded}.values())
+
+
+def where_overwritten(program: Program, crossed: Collection[Crossed]) -> Iterator[Repair]:
+    """Detach in place where a statement gives a state new values, as its author has it begin anew there."""
+    found = [read_at(reader, operand) for reader, operand, _ in crossed]
+    if all(pair is not None and _is_overwritten(program, pair[0]) for pair in found):
+        for message, codemods in at_read(program, crossed):
+            yield message.replace("where it is read", "in place where its values are overwritten"), codemods
+
+
+def _is_overwritten(program: Program, expression: ast.expr) -> bool:
+    parent = program.parents.get(expression)
+    is_method = isinstance(parent, ast.Attribute) and parent.attr in OVERWRITING
+    return is_method and _is_changed_there(program, expression)
+
+
+def _is_changed_there(program: Program, expression: ast.expr) -> bool:
+    """Whether a statement only changes it in place, as `h.zero_()`: what is read later is not a copy of it."""
+    parent = program.parents.get(expression)
+    call = program.parents.get(parent) if isinstance(parent, ast.Attribute) else parent
+    if not isinstance(call, ast.Call) or not isinstance(program.parents.get(call), ast.Expr):
+        return False
+    is_target = parent is call.func or call.args[:1] == [expression]
+    name = called_name(call)
+    return is_target and name.endswith("_") and not name.endswith("__")
 
 
 def is_part_of_what_is_read(reader: Node, operand: Value) -> bool:

@@ -73,7 +73,7 @@ from autodetach.candidates.one_backward import differentiated_behind
 from autodetach.candidates.one_backward_behind import trained_behind
 from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
-from autodetach.candidates.reads import at_read
+from autodetach.candidates.reads import at_read, where_overwritten
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
 from autodetach.candidates.start_copied import begun_with_copy
 from autodetach.candidates.stores import at_key, at_one_store, at_store, copied_in, stored_operands
@@ -291,10 +291,11 @@ def _candidates(
     if again_leaves and (beside := spent_beside(again.machine, there, same_now)):
         again_leaves += leaves_again(program, again, moment(same), now.activation, [*there, *beside])
     whole = list(whole_tables(program, again, moment(same), now.activation, there))
-    for message, codemods in begun_with_copy(program, again, there):
+    anew = [(*repair, ANEW) for repair in begun_with_copy(program, again, there)]
+    for message, codemods, why in (*anew, *((*repair, None) for repair in where_overwritten(program, there))):
         if removals:
-            yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt or ANEW)
-        yield Candidate(message, codemods, doubt or ANEW)
+            yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt or why)
+        yield Candidate(message, codemods, doubt or why)
     if is_spent_when_read(run, crossed):
         for message, codemods in at_read(program, there):
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
