@@ -39,6 +39,12 @@ def test_how_long_memory_grows(losses: str, until: str) -> None:
     assert finding.story[-1].text.endswith(f"memory grows {until}")
 
 
+def test_a_list_with_places_grows_until_they_are_filled() -> None:
+    program = PROGRAM.format(losses="[None] * 1000").replace("losses.append(loss)", "losses[step] = loss")
+    [finding] = check(Source.from_bytes(program.encode(), "train.py"), CheckOptions()).findings
+    assert finding.story[-1].text.endswith("memory grows until all places of the list are filled")
+
+
 RETAINED = """\
 import torch
 from torch import nn

@@ -72,6 +72,7 @@ class Comprehensions(Expressions):
         made = Sequence("list", values, born, self._exact(node.generators, started))
         if self._guesses > guesses:
             made.filled = self.fresh("bool")
+        made.room = isinstance(node.elt, ast.Constant) and not made.exact
         return made
 
     def _eval_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:

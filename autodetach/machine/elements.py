@@ -121,6 +121,9 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         _fill_place(m, this, index, value, source, site)
     elif this.exact and isinstance(index, int) and not m.widening:
         raise Raised("IndexError")
+    elif this.room and _is_next(m, this, index):
+        this.items.append(value)
+        m.store(this, value, source, site, "new key")
     elif this.items and _is_for_numbers(this) and not (isinstance(index, Sym) and index.lo is not None):
         # One of the many places that the number stands for; others still hold it.
         this.items.append(value)
@@ -145,10 +148,17 @@ def _goes_on(m: Core, this: Mapping, site: Site) -> bool:
 
 
 def _fill_place(m: Core, this: Sequence, at: int, value: Value, source: ast.expr | None, site: Site) -> None:
-    """Write an element; where None has kept the place for it, the list holds more than before."""
-    is_empty = this.items[at] is None
+    """Write an element; where None or a number has kept the place for it, the list holds more than before."""
+    is_empty = is_constant(this.items[at])
     this.items[at] = value
     m.store(this, value, source, site, "new key" if is_empty else "key")
+
+
+def _is_next(m: Core, this: Sequence, index: Value) -> bool:
+    """Whether it is the first place behind those that are known, by its number or by what counts the passes."""
+    if isinstance(index, Sym) and m.loops:
+        index = index.lo
+    return isinstance(index, int) and index == len(this.items)
 
 
 def _is_for_numbers(this: Sequence) -> bool:

@@ -26,7 +26,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import VIEWS
-from autodetach.machine.values import Frame, Mapping, Sequence, graph_kept
+from autodetach.machine.values import Frame, Sequence, graph_kept, is_constant
 
 COPIES = frozenset({"clone", "cpu", "cuda", "to"})
 """What has no more graph than what it copies, and saves nothing."""
@@ -126,7 +126,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
         growing = [e for e in events if e.how != "key" and _is_another(e, activation)]
         indices = {p.index for e in growing if (p := pass_of(e.loops, activation)) is not None}
         held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
-        if len(indices) < 2 or len(held) < 2 or _is_window(last.container, activation, indices, held):
+        if len(indices) < 2 or len(held) < 2 or _is_window(last, activation, indices, held):
             continue
         is_few = activation.bounded or (activation.length is not None and activation.length <= FEW)
         if activation.exact and is_few and _renewed(last, activation):
@@ -182,12 +182,17 @@ def _latest(growing: list[Stored], activation: Activation) -> tuple[Stored, Pass
     return next((each for each in together if not _cheap(each[0].node, each[1])), last)
 
 
-def _is_window(container: Sequence | Mapping, activation: Activation, indices: set[int], held: set[int]) -> bool:
+def _is_window(stored: Stored, activation: Activation, indices: set[int], held: set[int]) -> bool:
     """Whether a container holds the last few of what it took: it has dropped the first, is cut to a length, or full."""
-    if isinstance(container, Sequence) and container.dropped > activation.started:
+    if min(indices) not in held:
         return True
-    most = container.maxlen if isinstance(container, Sequence) else None
-    return min(indices) not in held or (isinstance(most, int) and len(container.items) >= most)
+    container = stored.container
+    if not isinstance(container, Sequence):
+        return False
+    most = container.maxlen
+    if container.dropped > activation.started or (isinstance(most, int) and len(container.items) >= most):
+        return True
+    return stored.how == "new key" and container.exact and not any(is_constant(item) for item in container.items)
 
 
 def _is_much(event: Stored) -> bool:

@@ -9,7 +9,7 @@ from autodetach.machine.core import MISSING, Core
 from autodetach.machine.elements import set_item
 from autodetach.machine.graph import Site
 from autodetach.machine.tallies import added, is_tally
-from autodetach.machine.values import Iterable, Mapping, Opaque, Sequence, Sym, Value, is_number
+from autodetach.machine.values import Iterable, Mapping, Opaque, Sequence, Sym, Value, is_constant, is_number
 
 
 def put(
@@ -78,9 +78,9 @@ def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
     if op == "Mult" and isinstance(left, Sequence) and isinstance(right, int):
         if 0 <= right * len(left.items) <= 64:
             return Sequence(left.kind, left.items * right, m.clock, left.exact)
-        return Sequence(left.kind, list(left.items), m.clock, False)
+        return _repeated(m, left)
     if op == "Mult" and isinstance(left, Sequence):
-        return Sequence(left.kind, list(left.items), m.clock, False)
+        return _repeated(m, left)
     if op == "Mult" and isinstance(right, Sequence):
         return binary(m, op, right, left, site)
     if op == "BitOr" and isinstance(left, Mapping) and isinstance(right, Mapping):
@@ -105,6 +105,13 @@ def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
     if isinstance(left, Sequence) and (right is None or is_number(right)) and op in ("Add", "Sub", "Div"):
         m.refuse(site, "adds a number to a list", "TypeError")
     return MISSING
+
+
+def _repeated(m: Core, this: Sequence) -> Sequence:
+    """`this * n`, where that is long, or nobody knows how long."""
+    made = Sequence(this.kind, list(this.items), m.clock, False)
+    made.room = all(is_constant(item) for item in this.items)
+    return made
 
 
 def augmented(m: Core, op: str, old: Value, right: Value, site: Site) -> Value:

@@ -142,10 +142,11 @@ class Sequence:
 
     `dropped` is the time at which an item was last taken out. `filled`: whether there is anything in it, where a filter
     decides that and it is not known which elements pass. `holder`: what it was last put into, and as which value.
-    `copied`: what it was made from as a copy, element by element.
+    `copied`: what it was made from as a copy, element by element. `room`: the places behind those that are known were
+    begun with a constant, as in `[None] * n`.
     """
 
-    __slots__ = ("attrs", "born", "copied", "dropped", "exact", "filled", "holder", "items", "kind", "maxlen")
+    __slots__ = ("attrs", "born", "copied", "dropped", "exact", "filled", "holder", "items", "kind", "maxlen", "room")
 
     def __init__(self, kind: str, items: list[Value], born: int = 0, exact: bool = True) -> None:
         self.kind = kind
@@ -157,6 +158,7 @@ class Sequence:
         self.dropped = 0
         self.holder: tuple[Sequence | Mapping, Value] | None = None
         self.copied: Sequence | None = None
+        self.room = False
         self.attrs: dict[str, Value] = {}
 
     def __repr__(self) -> str:

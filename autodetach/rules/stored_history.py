@@ -96,7 +96,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         story.append(
             StoryStep(
                 line(growth.activation.node),
-                f"the next pass stores another one: memory grows {_until(stored.container)}",
+                f"the next pass stores another one: memory grows {_until(stored)}",
             )
         )
     kept = "graph nodes" if growth.dead else "graph and all its activations"
@@ -129,9 +129,12 @@ def _dies_with_loop(program: Program, growth: Growth) -> bool:
     return is_alone and growth.node not in makers_of_returned(frame)
 
 
-def _until(container: Sequence | Mapping) -> str:
+def _until(stored: Stored) -> str:
+    container = stored.container
     if isinstance(container, Sequence) and container.maxlen is not None:
         return "until the deque is full"
+    if isinstance(container, Sequence) and stored.how == "new key":
+        return "until all places of the list are filled"
     return "for as long as this loop runs"
 
 
