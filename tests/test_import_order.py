@@ -48,7 +48,7 @@ ORDER = (
     "machine.events machine.operands machine.arguments machine.exceptions machine.trainers",
     "machine.shapes machine.library_constants",
     "machine.core",
-    "machine.old_types",
+    "machine.old_types machine.threads",
     "machine.picks",
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls machine.tallies",
     "machine.filled_later machine.inherited",

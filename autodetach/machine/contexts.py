@@ -9,12 +9,13 @@ from autodetach.machine.core import MISSING, Raised
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
 from autodetach.machine.parametrizations import CACHED
+from autodetach.machine.threads import POOLS
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import External, GradMode, Instance, Iterable, Native, Opaque, Value
 
 MANAGER = "#context"
 """Marks the functions that `@contextmanager` makes contexts of."""
-KEEP_THE_MODE = frozenset({"autocast", "open", "tqdm", "trange"})
+KEEP_THE_MODE = frozenset({"autocast", "open", "tqdm", "trange", *POOLS})
 """Contexts that have nothing to do with whether autograd records."""
 Leave = Callable[[Raised | None], bool]
 """Leaves a context, with what was raised in it, and says whether it swallows that."""

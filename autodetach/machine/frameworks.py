@@ -1,74 +1,21 @@
-"""Threads, and the libraries that wrap training: what they do to the graph, as far as their documentation says."""
+"""DeepSpeed, apex, Lightning: what wraps training does to the graph, as far as the documentation says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from autodetach.machine import tensors
-from autodetach.machine.core import Core, Raised
+from autodetach.machine import tensors, threads
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.optimizers import fill_optimizer, is_optimizer, optimizer_leaves
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.unknown import wrapped_backward
-from autodetach.machine.values import External, Instance, Mapping, Native, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import External, Instance, Native, Opaque, Sequence, Tensor, Value
 
 Args = list[Value]
 Named = dict[str, Value]
 Handler = Callable[[Core, Args, Named, Site], Value]
-BOUND = ("start", "run", "join", "is_alive")
-
-
-# ---- threads
-
-
-def fill_thread(m: Core, this: Instance, args: Args, kwargs: Named) -> None:
-    """`Thread(group, target, name, args, kwargs)`, by place or by name."""
-    given = dict(zip(("group", "target", "name", "args", "kwargs"), args, strict=False)) | kwargs
-    this.attrs["#target"] = given.get("target")
-    this.attrs["#args"] = given.get("args") or Sequence("tuple", [], m.clock)
-    this.attrs["#kwargs"] = given.get("kwargs") or Mapping(m.clock)
-
-
-def _thread(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
-    made = Instance(External("threading.Thread"), m.serial(), m.clock)
-    fill_thread(m, made, args, kwargs)
-    return made
-
-
-def thread_method(m: Core, this: Instance, name: str) -> Value:
-    """What `start` starts is run there and then; what it raises, nobody sees."""
-
-    def run(args: Args, kwargs: Named, site: Site) -> Value:
-        target, held, named = (this.attrs.get(key) for key in ("#target", "#args", "#kwargs"))
-        if name == "start":
-            try:
-                m.call(m.attribute(this, "run", site), [], {}, site)
-            except Raised:
-                return None
-        elif name == "run" and target is not None:
-            options = {k: v for k, v in named.items.values() if isinstance(k, str)} if named is not None else {}
-            m.call(target, m.collect(held, site)[0], options, site)
-        return False if name == "is_alive" else None
-
-    return Native(name, run, this)
-
-
-def _local(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
-    """`threading.local()`: an object that has what was set, and nothing else. All threads are taken for one."""
-    return Instance(External("threading.local"), m.serial(), m.clock)
-
-
-def _futures(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
-    """`as_completed(futures)`: in the order in which they were submitted."""
-    value = args[0] if args else kwargs.get("fs")
-    items, exact = m.collect(value, site)
-    return Sequence("list", items, m.clock, exact)
-
-
-# ---- DeepSpeed, apex, Lightning
-
-
 def _engine(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     """`deepspeed.initialize(model=..., optimizer=...)`: (engine, optimizer, loader, scheduler)."""
     model = kwargs.get("model", args[1] if len(args) > 1 else None)
@@ -129,9 +76,9 @@ def toggle(m: Core, this: Instance, optimizer: Value, on: bool, site: Site) -> N
 
 
 FUNCTIONS: dict[str, Handler] = {
-    "threading.Thread": _thread,
-    "threading.local": _local,
-    "concurrent.futures.as_completed": _futures,
+    "threading.Thread": threads.make,
+    "threading.local": threads.local,
+    "concurrent.futures.as_completed": threads.futures,
     "deepspeed.initialize": _engine,
     "apex.amp.initialize": _initialize_apex,
     "apex.amp.scale_loss": _scale_loss,

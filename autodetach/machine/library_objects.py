@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from autodetach.machine import containers, tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import MISSING, Core
-from autodetach.machine.frameworks import BOUND, fill_thread, thread_method, toggle
+from autodetach.machine.frameworks import toggle
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import held_by_name, is_module, named_child
 from autodetach.machine.modules import (
@@ -20,6 +20,7 @@ from autodetach.machine.modules import (
 )
 from autodetach.machine.optimizers import OPTIMIZER_METHODS, fill_optimizer, optimizer_method
 from autodetach.machine.records import NAMESPACE, fill_namespace
+from autodetach.machine.threads import BOUND, fill_thread, thread_method
 from autodetach.machine.torch_semantics import (
     MODULES,
     Op,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import cut_parts, forward_hooks, keywords, options, step_hooks, tensors
+from autodetach.machine import cut_parts, forward_hooks, keywords, options, step_hooks, tensors, threads
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import HELD, LEFT_OUT, MISSING, WEIGHTS, Core
 from autodetach.machine.differentiation import differentiate_call
@@ -26,7 +26,6 @@ from autodetach.machine.values import (
     Instance,
     Iterable,
     Method,
-    Native,
     Opaque,
     Sequence,
     Sym,
@@ -144,8 +143,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return m.part(this, name, site)
     if name == "register_forward_hook" and args:
         return forward_hooks.register(m, this, args[0])
-    if name in ("map", "submit", "imap", "apply", "starmap", "apply_async", "run_in_executor") and values:
-        called = _run_callbacks(m, name, args, site)
+    if name in threads.CALLING and values:
+        called = threads.called_in_pool(m, this, name, args, site)
         if called is not None:
             return called
     if name in ("items", "keys", "values") and not args:
@@ -354,26 +353,4 @@ def call_opaque_module(m: Core, this: Opaque, args: list[Value], kwargs: dict[st
         parents = tuple(dict.fromkeys(c.node for c in strong if c.node is not None))
         saved = ((weights.storage, weights.storage.version),)
         result.node = m.new_node(this.name or "module", site, parents, tuple(strong), saves=True, saved=saved)
-    return result
-
-
-def _run_callbacks(m: Core, name: str, args: list[Value], site: Site) -> Value:
-    """`pool.map(f, xs)`, `pool.submit(f, x)`: a function, or a bound `loss.backward`, is called out of view."""
-    if not args or not isinstance(args[0], (Function, Method, Native)):
-        return None
-    if name in ("map", "imap", "starmap") and len(args) > 1:
-        items, _ = m.collect(args[1], site)
-        activation = m.activate(site.node, None, exact=True)
-        outer = m.loops
-        results = []
-        try:
-            for item in items[:4]:
-                m.enter_pass(activation, outer)
-                results.append(m.call(args[0], [item], {}, site))
-        finally:
-            m.loops = outer
-        return Sequence("list", results, m.clock)
-    result = m.opaque("future")
-    value = m.call(args[0], list(args[1:]), {}, site)
-    result.attrs["result"] = Native("result", lambda a, k, s: value)
     return result
