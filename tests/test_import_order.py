@@ -121,7 +121,7 @@ ORDER = (
     "candidates.left_behind candidates.moved_behind_look candidates.emptied candidates.out_of_view",
     "candidates.copied_views candidates.changed_leaf candidates.kept_for_copy",
     "candidates.built_once candidates.sums_anew candidates.kept_parameter",
-    "candidates.local_sums candidates.one_backward_behind",
+    "candidates.local_sums candidates.one_backward_behind candidates.registries",
     # One file a rule.
     "rules.*",
     "rules",

@@ -38,23 +38,24 @@ def _only_empties(method: ast.FunctionDef) -> bool:
     """Whether a method without arguments only empties containers, or makes them anew."""
     spec, body = method.args, method.body[1:] if ast.get_docstring(method) is not None else method.body
     is_plain = len(spec.args) == 1 and not (spec.posonlyargs or spec.kwonlyargs or spec.vararg or spec.kwarg)
-    return is_plain and not method.decorator_list and all(_empties(statement) for statement in body)
+    return is_plain and not method.decorator_list and all(empties(statement) for statement in body)
 
 
-def _empties(statement: ast.stmt) -> bool:
+def empties(statement: ast.stmt) -> bool:
+    """Whether a statement does nothing but empty containers."""
     if isinstance(statement, ast.For):
-        return not statement.orelse and all(_empties(inner) for inner in statement.body)
+        return not statement.orelse and all(empties(inner) for inner in statement.body)
     if isinstance(statement, ast.Delete):
         return all(isinstance(t, ast.Subscript) and spelled(t.slice) == ":" for t in statement.targets)
     if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-        return all(isinstance(t, (ast.Attribute, ast.Subscript)) for t in targets_of(statement)) and _is_empty(
+        return all(isinstance(t, (ast.Attribute, ast.Subscript)) for t in targets_of(statement)) and is_empty(
             statement.value
         )
     call = call_of(statement)
     return call is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "clear" and not call.args
 
 
-def _is_empty(value: ast.expr | None) -> bool:
+def is_empty(value: ast.expr | None) -> bool:
     """`[]`, `{}`, `deque()`, `defaultdict(list)`."""
     if isinstance(value, ast.List):
         return not value.elts

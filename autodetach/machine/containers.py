@@ -27,6 +27,8 @@ SET_METHODS = frozenset(
     "add remove discard pop clear union intersection difference symmetric_difference update copy issubset issuperset "
     "intersection_update difference_update isdisjoint".split()
 )
+FILLING = frozenset("add append appendleft clear extend extendleft insert update".split())
+"""What gives nothing that is in a container."""
 DICT_METHODS = frozenset(
     "get setdefault update pop popitem clear items keys values copy move_to_end most_common fromkeys".split()
 )
@@ -64,6 +66,8 @@ def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str,
         return _elements_of_shape(m, this)
     if not has_method(this, name) and not name.startswith("__"):
         m.refuse(site, f"a {this.kind if isinstance(this, Sequence) else 'dict'} has no attribute `{name}`")
+    if name not in FILLING:
+        m.note_read(this)
     if isinstance(this, Mapping):
         return _dict_method(m, this, name, args, kwargs, site)
     if name == "sort":

@@ -31,7 +31,7 @@ from autodetach.machine.graph import (
     Storage,
     diverge,
 )
-from autodetach.machine.nested import holders_of, note_holder
+from autodetach.machine.nested import give_away, holders_of, note_holder
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
 from autodetach.machine.project import Project
 from autodetach.machine.torch_semantics import VIEWS, Op, unpacked
@@ -48,6 +48,7 @@ from autodetach.machine.values import (
     Value,
     graph_in,
     graph_kept,
+    held_by,
     joined,
     key_of,
     stored_in,
@@ -478,8 +479,15 @@ class Core:
             found += (t for this in made for kept in this.attrs.values() for t in tensors_in(kept))
             nodes.extend(t.node for t in found if t.node is not None and not t.node.leaf)
             tags.update(tags_in(value))
+            give_away(value)
         if nodes or tags:
             self.escapes.append(Escape(tuple(dict.fromkeys(nodes)), site, self.tick(), how, frozenset(tags)))
+
+    def note_read(self, value: Value) -> None:
+        """Note that elements of a container may be taken from it: nothing says which."""
+        held = held_by(value)
+        if isinstance(held, (Sequence, Mapping)):
+            held.read = max(held.read, self.clock)
 
     def store(
         self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str

@@ -31,6 +31,7 @@ from autodetach.machine.windows import of_this_window
 def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
     if isinstance(this, (str, bytes)):
         return texts.subscript(m, this, index)
+    m.note_read(this)
     if isinstance(this, Mapping):
         key = m.key(index)
         if key in this.items:

@@ -42,6 +42,8 @@ from autodetach.machine.values import (
 NAME, CONSTANT, ATTRIBUTE, STARRED, SUBSCRIPT = ast.Name, ast.Constant, ast.Attribute, ast.Starred, ast.Subscript
 FILLING = frozenset("add append appendleft extend extendleft insert setdefault update".split())
 """Methods of containers that add to them."""
+LOOKS = frozenset(f"builtins.{name}" for name in ("bool", "id", "isinstance", "len", "print", "type"))
+"""Functions that give nothing of what they are given."""
 
 
 class Expressions(Decisions):
@@ -222,6 +224,7 @@ class Expressions(Decisions):
             value = self.eval(value_node, frame)
             if key_node is None:
                 value = held_by(value)
+                self.note_read(value)
                 if isinstance(value, Mapping):
                     mapping.items.update(value.items)
                     mapping.exact = mapping.exact and value.exact
@@ -372,6 +375,8 @@ class Expressions(Decisions):
                 self.filled_place = func.value
             this = self.eval(func.value, frame)
             args, kwargs, operands = self._arguments(node, frame)
+            for _, value in operands:
+                self.note_read(value)
             site = Site(node, frame.qualname, ((func.value, this), *operands))
             if self.evidence is not None:
                 return self._observed_call(node, frame, this, func.attr, args, kwargs, site)
@@ -381,6 +386,9 @@ class Expressions(Decisions):
         if path == "builtins.super":
             return self._super(node, frame)
         args, kwargs, operands = self._arguments(node, frame)
+        if path not in LOOKS:
+            for _, value in operands:
+                self.note_read(value)
         if path in ("builtins.locals", "builtins.globals", "builtins.vars") and not args:
             all_names(self, self.site(node, frame), path)
             return Mapping(self.clock, exact=False)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from autodetach.machine import tensors, threads
-from autodetach.machine.core import Core
+from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.optimizers import fill_optimizer, is_optimizer, optimizer_leaves
@@ -15,7 +13,8 @@ from autodetach.machine.values import External, Instance, Native, Opaque, Sequen
 
 Args = list[Value]
 Named = dict[str, Value]
-Handler = Callable[[Core, Args, Named, Site], Value]
+
+
 def _engine(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     """`deepspeed.initialize(model=..., optimizer=...)`: (engine, optimizer, loader, scheduler)."""
     model = kwargs.get("model", args[1] if len(args) > 1 else None)

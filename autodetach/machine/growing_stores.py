@@ -65,8 +65,16 @@ class Walks:
 def is_differentiated_later(events: list[Stored], walks: Walks) -> bool:
     """Whether what is stored is differentiated from there in a later pass, even where the container is emptied then."""
     gathered = [e for e in events if e.how != "key" and e.node.walked_by]
+    if not any(map(_may_be_taken, gathered)):
+        return False
     activations = {outer.activation for event in gathered for outer in event.loops}
     return any(_used_later(gathered, activation, walks) for activation in activations)
+
+
+def _may_be_taken(event: Stored) -> bool:
+    """Whether anything has read the container, or one that holds it, since something was stored there."""
+    container = event.container
+    return event.inner is not None or container.holder is not None or container.read >= event.clock
 
 
 def _used_later(events: list[Stored], activation: Activation, walks: Walks) -> bool:

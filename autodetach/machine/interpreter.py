@@ -260,6 +260,7 @@ class Machine(Statements):
         if isinstance(value, Iterable):
             return value
         if isinstance(value, (Sequence, Mapping, str, bytes)):
+            self.note_read(value)
             return iteration.items(self, value)
         if isinstance(value, Tensor):
             return tensors.items(self, value, site)

@@ -60,12 +60,15 @@ def adopt(m: Core, old: Sequence | Mapping, new: Sequence | Mapping) -> None:
     """`new` holds what `old` held (`xs = xs + [x]`): what was stored there is stored here, and it is as old."""
     olds = (old,) if old.copied is None else (old, old.copied)
     new.born = min(new.born, *(each.born for each in olds))
+    new.read = max(new.read, *(each.read for each in olds))
     for event in m.stored:
         if event.container in olds:
             event.container = new
 
 
 def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
+    m.note_read(left)
+    m.note_read(right)
     if op == "Add" and isinstance(left, Sequence) and isinstance(right, Sequence):
         result = Sequence(left.kind, [*left.items, *right.items], right.born, left.exact and right.exact)
         _go_on_with(m, left, result, site)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine.values import Mapping, Sequence, Value, contents, held_by
+from autodetach.machine.values import Instance, Mapping, Sequence, Value, contents, held_by
 
 MAX_LOOKED_AT = 16
 """So many elements of what is put somewhere are looked at."""
 MAX_LEVELS = 4
+ALWAYS = 1 << 62
+"""Of what may be read at any time."""
 
 
 def note_holder(container: Sequence | Mapping, value: Value, levels: int = MAX_LEVELS) -> None:
@@ -19,6 +21,18 @@ def note_holder(container: Sequence | Mapping, value: Value, levels: int = MAX_L
     inner.holder = (container, value)
     for item in contents(inner)[:MAX_LOOKED_AT]:
         note_holder(inner, item, levels - 1)
+
+
+def give_away(value: Value, levels: int = 3) -> None:
+    """Note that code that is not in view has a value, and may read what is in it whenever it likes."""
+    held = held_by(value)
+    if isinstance(held, (Sequence, Mapping)):
+        held.read = ALWAYS
+        inner = contents(held)[:MAX_LOOKED_AT]
+    else:
+        inner = list(held.attrs.values()) if isinstance(held, Instance) else []
+    for item in inner if levels > 1 else ():
+        give_away(item, levels - 1)
 
 
 def holders_of(container: Sequence | Mapping, since: int) -> Iterator[tuple[Sequence | Mapping, Value]]:

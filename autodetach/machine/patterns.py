@@ -77,6 +77,7 @@ def _any(m: Expressions, pattern: ast.MatchOr, subject: Value, frame: Frame, sit
 
 
 def _sequence(m: Expressions, pattern: ast.MatchSequence, subject: Value, frame: Frame, site: Site) -> Verdict:
+    m.note_read(subject)
     if isinstance(subject, Instance) and isinstance(subject.attrs.get("#items"), Sequence):
         subject = subject.attrs["#items"]
     if is_constant(subject) or isinstance(subject, (Tensor, Mapping, Instance)):
@@ -121,6 +122,7 @@ def _mapping(m: Expressions, pattern: ast.MatchMapping, subject: Value, frame: F
         return False
     if not isinstance(subject, Mapping):
         return _unknown(m, pattern, frame)
+    m.note_read(subject)
     keys = [m.key(m.eval(k, frame)) for k in pattern.keys]
     if any(k not in subject.items for k in keys):
         return False if subject.exact else _unknown(m, pattern, frame)

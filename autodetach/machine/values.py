@@ -143,10 +143,23 @@ class Sequence:
     `dropped` is the time at which an item was last taken out. `filled`: whether there is anything in it, where a filter
     decides that and it is not known which elements pass. `holder`: what it was last put into, and as which value.
     `copied`: what it was made from as a copy, element by element. `room`: the places behind those that are known were
-    begun with a constant, as in `[None] * n`.
+    begun with a constant, as in `[None] * n`. `read` is when an element may last have been taken from it.
     """
 
-    __slots__ = ("attrs", "born", "copied", "dropped", "exact", "filled", "holder", "items", "kind", "maxlen", "room")
+    __slots__ = (
+        "attrs",
+        "born",
+        "copied",
+        "dropped",
+        "exact",
+        "filled",
+        "holder",
+        "items",
+        "kind",
+        "maxlen",
+        "read",
+        "room",
+    )
 
     def __init__(self, kind: str, items: list[Value], born: int = 0, exact: bool = True) -> None:
         self.kind = kind
@@ -159,6 +172,7 @@ class Sequence:
         self.holder: tuple[Sequence | Mapping, Value] | None = None
         self.copied: Sequence | None = None
         self.room = False
+        self.read = -1
         self.attrs: dict[str, Value] = {}
 
     def __repr__(self) -> str:
@@ -169,10 +183,10 @@ class Mapping:
     """A dict: hashable form of the key -> (key, value); `exact` is false once it may hold other keys.
 
     `holder`: what it was last put into, and as which value. `copied`: what it was made from as a copy. `cut` is when
-    what has no history last took another one's place.
+    what has no history last took another one's place, `read` when an element may last have been taken from it.
     """
 
-    __slots__ = ("born", "copied", "cut", "default", "exact", "holder", "items")
+    __slots__ = ("born", "copied", "cut", "default", "exact", "holder", "items", "read")
 
     def __init__(self, born: int = 0, exact: bool = True) -> None:
         self.items: dict[Hashable, tuple[Value, Value]] = {}
@@ -182,6 +196,7 @@ class Mapping:
         self.holder: tuple[Sequence | Mapping, Value] | None = None
         self.copied: Mapping | None = None
         self.cut = 0
+        self.read = -1
 
     def __repr__(self) -> str:
         return f"dict{[(k, v) for k, v in self.items.values()]!r}"

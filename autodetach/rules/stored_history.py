@@ -25,8 +25,9 @@ for x, y in loader:
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
 where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
-where no detach is enough, so that the calls which begin the graph go under `no_grad`; and where a cache whose key
-changes in every pass keeps its current entry only.
+where no detach is enough, so that the calls which begin the graph go under `no_grad`; where a cache whose key changes
+in every pass keeps its current entry only; and where other functions of a file read the list, which nothing calls: if
+one empties it, that is called behind the step.
 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
@@ -52,6 +53,7 @@ from autodetach.candidates.current_entry import current_entry, is_cached
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.handed_back import with_doubt
+from autodetach.candidates.registries import of_registry
 from autodetach.candidates.states_in_records import detached_parts
 from autodetach.candidates.stored_too import stored_too
 from autodetach.candidates.without_graph import computed_without_graph
@@ -109,7 +111,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         tuple(story),
         growth.certain,
         () if growth.certain else (f"{program.place(growth.node.site)}: the value has history",),
-        lambda: with_doubt(program, growth, _doubted(program, growth)),
+        lambda: with_doubt(program, growth, of_registry(program, growth, _doubted(program, growth))),
         observed=_observed(program, growth.node, stored),
         lasts=lambda edited: is_held_by_chain(
             program, Program(edited), growth, [growth.node], dies=_dies_with_loop(program, growth)
