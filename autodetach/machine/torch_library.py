@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from autodetach.machine import dtypes, foreach, frameworks, parametrizations, step_hooks, tensors, transforms
 from autodetach.machine.arguments import flatten, has_certain_number, is_certain_number
 from autodetach.machine.classes import decorate
-from autodetach.machine.core import HELD, LEFT_OUT, Core
+from autodetach.machine.container_builtins import maker_of
+from autodetach.machine.core import HELD, LEFT_OUT, Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.implicit_calls import show
@@ -18,7 +18,7 @@ from autodetach.machine.modules import build_module
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
 from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.parameter_groups import leaves_of
-from autodetach.machine.python_builtins import as_range, maker_of
+from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data
 from autodetach.machine.torch_semantics import (
@@ -448,8 +448,6 @@ def _scaler(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 def _autocast(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     return m.opaque("autocast")
 
-
-Handler = Callable[[Core, list[Value], dict[str, Value], Site], Value]
 
 HANDLERS: dict[str, Handler] = {
     "autograd.backward": _autograd_backward,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.copies import deepcopy
-from autodetach.machine.core import Core
+from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import named_tensors
 from autodetach.machine.modules import packed_sequence
@@ -27,7 +25,6 @@ from autodetach.machine.values import (
 
 Args = list[Value]
 Named = dict[str, Value]
-Handler = Callable[[Core, Args, Named, Site], Value]
 CHECKPOINT_OPTIONS = frozenset("use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split())
 OPAQUE = Op(Saved.OPAQUE)
 
