@@ -70,7 +70,7 @@ ORDER = (
     "machine.optimizers",
     "machine.unknown",
     "machine.observations",
-    "machine.frameworks machine.transforms",
+    "machine.frameworks machine.transforms machine.distributions",
     "machine.library_objects",
     "machine.torch_library machine.own_functions",
     "machine.parameter_classes",

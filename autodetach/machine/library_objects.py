@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine import containers, tensors
-from autodetach.machine.arguments import flatten
 from autodetach.machine.core import MISSING, Core
+from autodetach.machine.distributions import distribution_attribute
 from autodetach.machine.frameworks import toggle
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import held_by_name, is_module, named_child
@@ -23,8 +23,6 @@ from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.threads import BOUND, fill_thread, thread_method
 from autodetach.machine.torch_semantics import (
     MODULES,
-    Op,
-    Saved,
     lookup,
 )
 from autodetach.machine.unknown import opaque_scaler, wrapped_backward
@@ -46,7 +44,6 @@ REPLACED = frozenset({"forward", "#hooks", "#prehooks"})
 """Attributes of a module by which calling it is more than what its class does."""
 CONTAINERS = frozenset({"builtins.list", "builtins.dict", "collections.OrderedDict", "collections.deque"})
 """Containers of Python whose subclasses hold what they hold."""
-DISTRIBUTION_DRAWS = frozenset("sample sample_n".split())
 
 
 def of_torch(path: str) -> str | None:
@@ -90,7 +87,7 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
     part = of_torch(path) or path
     short = part.rpartition(".")[2]
     if part.startswith("distributions."):
-        return _distribution_attribute(m, this, name, site)
+        return distribution_attribute(m, this, name, site)
     if "#optimizer" in this.attrs and name in OPTIMIZER_METHODS:
         return optimizer_method(m, this, name)
     if path == "threading.Thread" and name in BOUND:
@@ -238,39 +235,3 @@ def stacked(m: Core, value: Value, site: Site) -> Value:
     if is_number(value):
         return Tensor(None, (None,), isinstance(value, float))
     return m.opaque("batch")
-
-
-def distribution(m: Core, path: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    """`torch.distributions.X(...)`, with the tensors that it was given, those of other distributions included."""
-    made = Instance(External(path), m.serial(), m.clock)
-    made.attrs["#inputs"] = Sequence("tuple", _held([*args, *kwargs.values()]), m.clock)
-    return made
-
-
-def of_distributions(m: Core, name: str, args: list[Value], site: Site) -> Value:
-    """`kl_divergence(p, q)`: a function of what the distributions were given."""
-    return m.derive(name, Op(Saved.OPAQUE), flatten(_held(args)), site)
-
-
-def _held(args: list[Value]) -> list[Value]:
-    return [a.attrs.get("#inputs", a) if isinstance(a, Instance) else a for a in args]
-
-
-def _distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> Value:
-    held = this.attrs.get("#inputs", Sequence("tuple", list(this.attrs.values())))
-    if name in DISTRIBUTION_DRAWS:
-
-        def draw(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
-            m.note_random(s)
-            return tensors.plain()
-
-        return Native(name, draw, this)
-    if name in ("mean", "stddev", "variance", "logits", "probs", "loc", "scale"):
-        return m.derive(name, Op(Saved.OPAQUE), flatten([held]), site)
-
-    def compute(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
-        if name == "rsample":
-            m.note_random(s)
-        return m.derive(name, Op(Saved.OPAQUE), flatten([held, *args]), s)
-
-    return Native(name, compute, this)

@@ -10,9 +10,10 @@ from autodetach.machine.classes import decorate
 from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import HELD, LEFT_OUT, Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
+from autodetach.machine.distributions import distribution, of_distributions
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.implicit_calls import show
-from autodetach.machine.library_objects import distribution, of_distributions, of_torch
+from autodetach.machine.library_objects import of_torch
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.modules import build_module
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
@@ -112,7 +113,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if name in step_hooks.OF_ALL and (args or kwargs):
         return step_hooks.register(m, None, step_hooks.OF_ALL[name], [*args, *kwargs.values()][0])
     if part.startswith("distributions."):
-        return distribution(m, path, args, kwargs) if name[:1].isupper() else of_distributions(m, name, args, site)
+        is_class = name[:1].isupper()
+        return distribution(m, path, args, kwargs, site) if is_class else of_distributions(m, name, args, site)
     if name in WRAPPERS and args:
         if part == "jit.script" and isinstance(args[0], Function):
             args[0].attrs[SCRIPTED] = True

@@ -224,11 +224,12 @@ def _suspect(
 
 def _shown(program: Program, activation: Activation, d: Differentiation, entries: list[Entry]) -> str:
     """What is built outside, as people call it."""
-    if not entries or entries[0][0] is None:
+    reader, operand, maker = entries[0] if entries else (None, None, None)
+    if reader is None or maker is None:
         return text(d.root_expression)
-    found = expression_of(entries[0][0], entries[0][1])
+    found = expression_of(reader, operand)
     kept = None if found is not None else kept_around(program, activation)
-    return text(found if kept is None else kept.items[0].context_expr)
+    return text(found or maker.site.node if kept is None else kept.items[0].context_expr)
 
 
 # ---- candidates
