@@ -59,6 +59,7 @@ from autodetach.candidates.new_tensors import new_tensors
 from autodetach.candidates.out_of_view import judged_again, made_by_stepped
 from autodetach.candidates.own_inputs import restricting, restricting_all
 from autodetach.candidates.under_its_name import under_its_name
+from autodetach.candidates.views_handed_on import handed_on_copies
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Site, diverge
@@ -142,6 +143,7 @@ def _candidates(
         yield from new_tensors(program, run, event)
         yield from read_copies(program, event)
         yield from returned_copy(program, event)
+        yield from handed_on_copies(program, event)
     given = made_by_stepped(run, by)
     if given:
         yield from judged_again(program, run, by, given)
