@@ -44,11 +44,12 @@ def kept_by(program: Program, run: Run, event: HistoryCopied) -> Kept | None:
         return None
     for setting in reversed(run.machine.attributes_set):
         if setting.owner is event.owner and setting.name == event.name:
-            return _written(program, setting)
+            return as_written(program, setting)
     return None
 
 
-def _written(program: Program, setting: AttributeSet) -> Kept | None:
+def as_written(program: Program, setting: AttributeSet) -> Kept | None:
+    """The assignment that gives an attribute its value; None where something else does."""
     target = setting.site.node
     statement = program.statement(target)
     value = next((value for place, value in assigned(statement) if place is target), None)
@@ -62,7 +63,7 @@ def detached_where_kept(program: Program, run: Run, event: HistoryCopied, kept: 
         yield from _cut_before(program, event)
         return
     places = [kept, *_alike(program, run, event, kept)]
-    codemods = [codemod for place in places for codemod in _detached(place)]
+    codemods = [codemod for place in places for codemod in detached(place)]
     if codemods:
         doubt = _doubt(program, event, kept)
         message = f"keep the value without its graph: `.detach()` on {listed(place.value for place in places)}"
@@ -116,13 +117,14 @@ def _alike(program: Program, run: Run, event: HistoryCopied, kept: Kept) -> Iter
     seen = {kept.value}
     for setting in run.machine.attributes_set if event.owner is not None and event.container is None else ():
         is_one = setting.name == event.name and event.owner is not None and setting.owner.cls is event.owner.cls
-        other = _written(program, setting) if is_one else None
+        other = as_written(program, setting) if is_one else None
         if other is not None and other.value not in seen:
             seen.add(other.value)
             yield other
 
 
-def _detached(kept: Kept) -> Iterator[Codemod]:
+def detached(kept: Kept) -> Iterator[Codemod]:
+    """What detaches all that a value has in it where it is kept."""
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 

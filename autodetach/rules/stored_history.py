@@ -54,6 +54,7 @@ from autodetach.candidates.detaching import element_candidates, has_graph, leave
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.registries import of_registry
+from autodetach.candidates.set_in_records import set_without_graph
 from autodetach.candidates.states_in_records import detached_parts
 from autodetach.candidates.stored_too import stored_too
 from autodetach.candidates.without_graph import computed_without_graph
@@ -228,6 +229,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     if keeper is not None and keeper is not stored and isinstance(keeper.element, (ast.Name, ast.Attribute)):
         # What is put together here is used elsewhere, with its graph: only the copy that is kept goes without.
         yield from _whole(program, keeper.element, keeper.value)
+    yield from set_without_graph(program, growth)
     yield from computed_without_graph(program, growth)
     yield from current_entry(program, program.statement(stored.site.node))
 
