@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import External, Frame, Instance
 from autodetach.view.program import Program, line, targets_of
 
 DISPLAYS = (ast.Tuple, ast.List, ast.Dict)
+DISTRIBUTIONS = "torch.distributions."
+CONSTANTS = frozenset(f"torch.{name}" for name in "arange eye full linspace ones zeros".split())
 READING = frozenset("items keys values get index count".split())
 """Methods of a list or dict that leave it as it is."""
 
@@ -37,11 +40,36 @@ def _holds(program: Program, statement: ast.stmt, frame: Frame) -> bool:
         return False
     if isinstance(statement.value, ast.Call):
         is_made = all(_is_distribution(frame.names.get(name)) for name in names)
-        given = (*statement.value.args, *(keyword.value for keyword in statement.value.keywords))
-        return is_made and all(map(_is_as_it_was, given))
+        return is_made and all(_is_put_in(part, frame) for part in _given(statement.value))
     if not isinstance(statement.value, DISPLAYS) or not _is_as_it_was(statement.value):
         return False
     return not any(_is_changed(program, n, names) for n in ast.walk(program.scope(statement)))
+
+
+def _given(call: ast.Call) -> list[ast.expr]:
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def _is_put_in(value: ast.expr, frame: Frame) -> bool:
+    """Whether what a distribution is given is as it was: names, in other distributions too, beside constant tensors."""
+    if isinstance(value, ast.Call):
+        path = _path(value.func, frame)
+        is_inner = path.startswith(DISTRIBUTIONS) and path.rpartition(".")[2][:1].isupper()
+        is_constant = path in CONSTANTS and not any(keyword.arg == "requires_grad" for keyword in value.keywords)
+        return (is_inner or is_constant) and all(_is_put_in(part, frame) for part in _given(value))
+    if isinstance(value, (ast.Tuple, ast.List)):
+        return all(_is_put_in(part, frame) for part in value.elts)
+    return _is_as_it_was(value)
+
+
+def _path(callee: ast.expr, frame: Frame) -> str:
+    """The dotted path of what is called, if that was imported."""
+    first, dot, rest = spelled(callee).partition(".")
+    at: Frame | None = frame
+    while at is not None and first not in at.names:
+        at = at.outer
+    found = None if at is None else at.names[first]
+    return f"{found.path}{dot}{rest}" if isinstance(found, External) else ""
 
 
 def _is_as_it_was(value: ast.expr) -> bool:
@@ -63,8 +91,4 @@ def _is_changed(program: Program, node: ast.AST, names: set[str]) -> bool:
 
 def _is_distribution(value: object) -> bool:
     """What is made of parameters, and keeps nothing else. What a tensor is made of them may be meant as a constant."""
-    return (
-        isinstance(value, Instance)
-        and isinstance(value.cls, External)
-        and value.cls.path.startswith("torch.distributions.")
-    )
+    return isinstance(value, Instance) and isinstance(value.cls, External) and value.cls.path.startswith(DISTRIBUTIONS)

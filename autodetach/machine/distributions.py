@@ -9,7 +9,7 @@ from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.torch_semantics import Op, Saved
-from autodetach.machine.values import External, Instance, Mapping, Native, Tensor, Value
+from autodetach.machine.values import External, Instance, Mapping, Native, Sequence, Tensor, Value
 
 DRAWS = frozenset("sample sample_n".split())
 READ = frozenset("mean stddev variance logits probs loc scale".split())
@@ -125,8 +125,10 @@ def distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> Va
     return Native(name, compute, this)
 
 
-def _used(value: Value, name: str) -> list[Value]:
+def _used(value: Value, name: str, depth: int = 4) -> list[Value]:
     """What the method or attribute `name` of a distribution is computed from; what is none stands for itself."""
+    if isinstance(value, Sequence) and depth:  # of transforms
+        return [v for one in value.items for v in _used(one, name, depth - 1)]
     inputs = value.attrs.get("#inputs") if isinstance(value, Instance) else None
     if not isinstance(inputs, Mapping):
         return [value]
