@@ -194,8 +194,8 @@ def is_batch(item: Value) -> bool:
     return len(parts) > 1 and all(isinstance(part, Tensor) and part.node is None for part in parts)
 
 
-def limit_of_length(node: ast.While) -> ast.expr | None:
-    """The capacity in `while len(memory) > capacity: memory.popleft()`."""
+def limit_of_length(node: ast.While | ast.If) -> ast.expr | None:
+    """The capacity in `while len(memory) > capacity: memory.popleft()`, or with `if`."""
     test = node.test
     if not (isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.GtE))):
         return None
@@ -212,6 +212,22 @@ def limit_of_length(node: ast.While) -> ast.expr | None:
         for statement in node.body
     )
     return limit if of_length and drops and isinstance(limit, (ast.Name, ast.Attribute, ast.Constant)) else None
+
+
+def overfull(node: ast.If) -> ast.expr | None:
+    """The memory in `if len(memory) > capacity: memory.pop(0)`: one is dropped, as many as the capacity are left."""
+    limit, drop = limit_of_length(node), node.body[0]
+    if limit is None or node.orelse or len(node.body) > 1 or not isinstance(node.test, ast.Compare):
+        return None
+    if isinstance(limit, ast.Constant) and not (isinstance(limit.value, int) and limit.value > 1):
+        return None
+    dropped = None
+    if isinstance(drop, ast.Expr) and isinstance(drop.value, ast.Call) and isinstance(drop.value.func, ast.Attribute):
+        dropped = drop.value.func.value
+    elif isinstance(drop, ast.Delete) and isinstance(drop.targets[0], ast.Subscript):
+        dropped = None if isinstance(drop.targets[0].slice, ast.Slice) else drop.targets[0].value
+    memory = node.test.left.args[0] if isinstance(node.test.left, ast.Call) and node.test.left.args else None
+    return memory if memory is not None and dropped is not None and spelled(memory) == spelled(dropped) else None
 
 
 def _is_much(limit: Value) -> bool:

@@ -18,11 +18,11 @@ from autodetach.machine.exceptions import (
 )
 from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Differentiation, Site
-from autodetach.machine.loops import RETURN, Looping
+from autodetach.machine.loops import RETURN, Looping, overfull
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Function, Instance, Sym, Value
+from autodetach.machine.values import Frame, Function, Instance, Sequence, Sym, Value
 
 LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
 
@@ -80,7 +80,14 @@ class Statements(Looping):
 
     def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.If)
-        return self.block(node.body if self._test(node, frame) else node.orelse, frame)
+        if not self._test(node, frame):
+            return self.block(node.orelse, frame)
+        memory = overfull(node)
+        kept = None if memory is None else self.eval(memory, frame)
+        if isinstance(kept, Sequence) and not kept.exact and len(kept.items) == 1:
+            self.executed.update(node.body)  # the one that stands for all is left
+            return None
+        return self.block(node.body, frame)
 
     def _exec_Match(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.Match)

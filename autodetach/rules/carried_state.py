@@ -64,6 +64,7 @@ from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.growing_state import growing_state
+from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.learned_start import ANEW
 from autodetach.candidates.left_behind import cut_behind
 from autodetach.candidates.local_sums import local_sum_begun_anew
@@ -351,6 +352,8 @@ def _candidates(
     for message, codemods in cut_behind(program, run, d, now.activation, crossed):
         yield Candidate(message, codemods, doubt or SEGMENTS, last_resort=True)
     yield from acted
+    if doubt is None:
+        yield from computed_by_reader(program, run, [maker for _, _, maker in crossed])
     for message, codemods in at_store(element for e, element in stored if e.how == "append" and not is_drawn):
         yield Candidate(message, codemods, doubt or READ_AT_ONCE, cuts=True, last_resort=True)
 
