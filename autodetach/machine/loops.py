@@ -214,8 +214,8 @@ def limit_of_length(node: ast.While | ast.If) -> ast.expr | None:
     return limit if of_length and drops and isinstance(limit, (ast.Name, ast.Attribute, ast.Constant)) else None
 
 
-def overfull(node: ast.If) -> ast.expr | None:
-    """The memory in `if len(memory) > capacity: memory.pop(0)`: one is dropped, as many as the capacity are left."""
+def overfull(node: ast.If) -> tuple[ast.expr, ast.expr] | None:
+    """The memory in `if len(memory) > capacity: memory.pop(0)`: one is dropped; and the capacity."""
     limit, drop = limit_of_length(node), node.body[0]
     if limit is None or node.orelse or len(node.body) > 1 or not isinstance(node.test, ast.Compare):
         return None
@@ -227,9 +227,16 @@ def overfull(node: ast.If) -> ast.expr | None:
     elif isinstance(drop, ast.Delete) and isinstance(drop.targets[0], ast.Subscript):
         dropped = None if isinstance(drop.targets[0].slice, ast.Slice) else drop.targets[0].value
     memory = node.test.left.args[0] if isinstance(node.test.left, ast.Call) and node.test.left.args else None
-    return memory if memory is not None and dropped is not None and spelled(memory) == spelled(dropped) else None
+    if not isinstance(memory, (ast.Name, ast.Attribute)) or dropped is None or spelled(memory) != spelled(dropped):
+        return None
+    return memory, limit
 
 
 def _is_much(limit: Value) -> bool:
     """Whether the few passes that are executed are far from filling something, as they are for `deque(maxlen=...)`."""
     return isinstance(limit, int) and limit > UNROLLED
+
+
+def is_little(limit: Value) -> bool:
+    """Whether so many are dropped again before they cost much."""
+    return isinstance(limit, int) and limit <= UNROLLED

@@ -18,7 +18,7 @@ from autodetach.machine.exceptions import (
 )
 from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Differentiation, Site
-from autodetach.machine.loops import RETURN, Looping, overfull
+from autodetach.machine.loops import RETURN, Looping, is_little, overfull
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
 from autodetach.machine.spelling import spelled
@@ -80,14 +80,16 @@ class Statements(Looping):
 
     def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.If)
-        if not self._test(node, frame):
-            return self.block(node.orelse, frame)
-        memory = overfull(node)
+        is_so = self._test(node, frame)
+        memory, limit = overfull(node) or (None, None)
         kept = None if memory is None else self.eval(memory, frame)
-        if isinstance(kept, Sequence) and not kept.exact and len(kept.items) == 1:
-            self.executed.update(node.body)  # the one that stands for all is left
-            return None
-        return self.block(node.body, frame)
+        if isinstance(kept, Sequence) and not kept.exact:
+            if is_so and len(kept.items) == 1:
+                self.executed.update(node.body)  # the one that stands for all is left
+                return None
+            if not is_so and limit is not None and is_little(self.eval(limit, frame)):
+                kept.dropped = self.clock
+        return self.block(node.body if is_so else node.orelse, frame)
 
     def _exec_Match(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.Match)
