@@ -39,7 +39,8 @@ So is a roll-out in lists whose values the loop computes anew: unsafe. Moving is
 behind a loop that may make no pass. Where each pass trains parameters of its own, as of agents that take turns, each
 loss is differentiated for those alone (`inputs=...`): unsafe. Where another loss trains it, and the loop runs what has
 made it anew for that one, it is detached: unsafe. So is what a pass reads, and teaches none of its steps by, as the
-scores of its peers in mutual learning.
+scores of its peers in mutual learning. What a memory hands out again, as the log-probability of an action, is computed
+anew by the loop that reads it, of what the memory keeps instead: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
