@@ -6,11 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.copied import COPIED, buffer_of
+from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import lookup
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, line, listed
+from autodetach.view.assigned import assigned
+from autodetach.view.program import Program, calls_of, line, listed
 
 
 def handed_on_copies(program: Program, event: StaleSaved) -> Iterator[Candidate]:
@@ -24,7 +26,7 @@ def handed_on_copies(program: Program, event: StaleSaved) -> Iterator[Candidate]
     if written is None or program.scope(event.node.site.node) is program.scope(written):
         return
     function, buffers = program.scope(written), buffer_of(written)
-    if not isinstance(function, ast.FunctionDef) or buffers is None:
+    if not isinstance(function, ast.FunctionDef) or buffers is None or _writes_into_given(program, event, function):
         return
     depth = _levels(written.value)
     own = [n for n in ast.walk(function) if program.scope(n) is function]
@@ -35,6 +37,41 @@ def handed_on_copies(program: Program, event: StaleSaved) -> Iterator[Candidate]
     if views:
         edits = tuple(AppendMethod(e, "clone") for e in views)
         yield Candidate(f"hand on a copy of {listed(views)}", edits, COPIED)
+
+
+def _writes_into_given(program: Program, event: StaleSaved, function: ast.FunctionDef) -> bool:
+    """Whether a function on the way from one to the other changes what it is given: a copy would not show that."""
+    for place in (event.node.site.node, *(site.node for site in calls_of(event.node.chain))):
+        scope = program.scope(place)
+        if scope is function:
+            return False
+        own = (n for n in ast.walk(scope) if program.scope(n) is scope)
+        if any(not _is_own(scope, name) for n in own if (name := _changed_name(n))):
+            return True
+    return False
+
+
+def _changed_name(node: ast.AST) -> str:
+    """`x` of `x += 1`, `x[k] = y` and `x[k].mul_(2)`."""
+    changed: ast.expr | None = None
+    if isinstance(node, ast.AugAssign):
+        changed = node.target
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        changed = node
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        is_in_place = node.func.attr.endswith("_") and not node.func.attr.startswith("_")
+        changed = node.func.value if is_in_place else None
+    base = None if changed is None else buffer_of(changed)
+    return base.id if isinstance(base, ast.Name) else ""
+
+
+def _is_own(scope: ast.AST, name: str) -> bool:
+    """Whether all that has a name in a function was computed there."""
+    given = all_parameter_names(scope.args) if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) else set()
+    values = [v for n in ast.walk(scope) for t, v in assigned(n) if isinstance(t, ast.Name) and t.id == name]
+    return (
+        name not in given and bool(values) and all(isinstance(v, (ast.Call, ast.BinOp, ast.Constant)) for v in values)
+    )
 
 
 def _written_part(node: ast.AST) -> ast.Subscript | None:
