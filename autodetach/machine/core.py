@@ -141,6 +141,7 @@ class Core:
         self.stored: list[Stored] = []
         self.filled: list[Stored] = []
         self.attributes_set: list[AttributeSet] = []
+        self.held: list[Sequence | Mapping] = []  # containers in containers, each of which knows its holder
         self.drawn: list[Drawn] = []
         self.asked: list[tuple[ast.AST, Value]] = []  # where `item()` or `detach()` is called on what may be no tensor
         self.old_tests: list[tuple[ast.AST, Frame]] = []  # where a tensor is asked whether its type is `Variable`
@@ -492,7 +493,7 @@ class Core:
     def store(
         self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str
     ) -> None:
-        note_holder(container, value)
+        note_holder(container, value, self.held)
         for t in graph_kept(value):
             if t.node is not None and not t.node.leaf:
                 version = t.storage.version if isinstance(t, Tensor) else 0

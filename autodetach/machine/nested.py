@@ -13,14 +13,18 @@ ALWAYS = 1 << 62
 """Of what may be read at any time."""
 
 
-def note_holder(container: Sequence | Mapping, value: Value, levels: int = MAX_LEVELS) -> None:
-    """Note that a container holds a value, and that one what is in it, as far as these are containers."""
+def note_holder(
+    container: Sequence | Mapping, value: Value, held: list[Sequence | Mapping], levels: int = MAX_LEVELS
+) -> None:
+    """Note that a container holds a value, and that one what is in it, as far as these are containers: in `held`."""
     inner = held_by(value)
     if not isinstance(inner, (Sequence, Mapping)) or inner is container or levels == 0:
         return
+    if inner.holder is None:
+        held.append(inner)
     inner.holder = (container, value)
     for item in contents(inner)[:MAX_LOOKED_AT]:
-        note_holder(inner, item, levels - 1)
+        note_holder(inner, item, held, levels - 1)
 
 
 def give_away(value: Value, levels: int = 3) -> None:

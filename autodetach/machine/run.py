@@ -165,6 +165,8 @@ def dissolve(analysis: Analysis) -> None:
             activation.frame = None
         for tensor in machine.leaf_tensors:
             tensor.storage.changed = None
+        for container in machine.held:
+            container.holder = None
         vars(machine).clear()
 
 
