@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
@@ -16,8 +16,7 @@ READ = frozenset("mean stddev variance logits probs loc scale".split())
 OPAQUE = Op(Saved.OPAQUE)
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """What a distribution computes of the argument `name` (which may stand at `at`), and keeps.
 
     The methods and attributes of `used_by` compute from that whenever they are asked; with None there, all do.

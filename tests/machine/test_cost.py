@@ -266,7 +266,8 @@ def test_imported_files_have_a_budget_for_all_paths() -> None:
             return self.read(path).raw
 
     tests = "".join(f"    if a.f{n}:\n        h = h * {n}\n" for n in range(40))
-    text = f"import torch\nfrom other import y\n\ndef f(a, h):\n{tests}    for k in range(3):\n        h.backward()\n"
+    text = f"import torch\nfrom other import y\n\ndef f(a, h):\n    h = h * y\n{tests}    for k in range(3):\n"
+    text += "        h.backward()\n"
     tree = ast.parse(text)
     files = Files("/x.py", Source.from_bytes(text.encode(), "/x.py"), tree, Finder())
     runs = analyse(tree, files).runs
