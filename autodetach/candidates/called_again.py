@@ -11,12 +11,19 @@ from autodetach.view.program import Program, line, listed, statement_in, targets
 
 
 def called_again(
-    program: Program, d: Differentiation, shared: Collection[Node], own: Collection[Node], given: Collection[ast.expr]
+    program: Program,
+    d: Differentiation,
+    shared: Collection[Node],
+    own: Collection[Node],
+    given: Collection[ast.expr],
+    *,
+    is_all: bool = True,
 ) -> Iterator[Candidate]:
     """`scores = D(fake.detach())` before the loss of the discriminator, where that of the generator needs `D(fake)`.
 
     Of the graph that `d` walks and a step consumes, `shared` is what others walk too, and `own` is not. By the
-    expressions `given`, it goes on into graph that no step consumes.
+    expressions `given`, it goes on into graph that no step consumes. Where the shared part is not all that others walk
+    too, no graph is let go.
     """
     from autodetach.codemods.copy_statements import CopyStatements
 
@@ -42,6 +49,6 @@ def called_again(
     shown = listed(given)
     yield Candidate(
         f"compute {names} again for `{text(d.call)}`, from a detached {shown}",
-        (CopyStatements(tuple(statements), goal, tuple(given)), *without_retain(shared)),
+        (CopyStatements(tuple(statements), goal, tuple(given)), *(without_retain(shared) if is_all else ())),
         "what both losses share is computed twice",
     )

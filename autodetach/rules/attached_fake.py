@@ -37,7 +37,7 @@ When the fake is detached, made under `no_grad`, or judged anew for the generato
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from autodetach.candidates.called_again import called_again
 from autodetach.candidates.handed_through import handed_through
@@ -245,8 +245,22 @@ def _called_again(program: Program, run: Run, d: Differentiation) -> Iterator[Ca
     useful = [n for n in useful_nodes(run, d) if not n.leaf]
     both = [n for n in useful if _shared(n, d)]
     own = [n for n in useful if n not in both]
-    if edges and both:
-        yield from called_again(program, d, both, own, list(dict.fromkeys(e for _, _, e in edges)))
+    if not edges or not both:
+        return
+    given = list(dict.fromkeys(e for _, _, e in edges))
+    leading = _made_of({node for node, _, _ in edges}, both)
+    if len(leading) < len(both):  # by the rest, both losses may reach what is trained: its graph stays retained
+        yield from called_again(program, d, leading, own, given, is_all=False)
+    yield from called_again(program, d, both, own, given)
+
+
+def _made_of(first: set[Node], among: Collection[Node]) -> list[Node]:
+    """Of some nodes, the first ones and what is made of these, one of the other."""
+    found = set(first)
+    for node in sorted(among, key=lambda n: n.number):
+        if any(parent in found for parent in node.parents):
+            found.add(node)
+    return [n for n in among if n in found]
 
 
 def _alike(program: Program, expression: ast.expr) -> Iterator[ast.expr]:
