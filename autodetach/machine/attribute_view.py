@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autodetach.machine.values import Instance, Value
+from autodetach.machine.values import Instance, Mapping, Sequence, Value
 
 
 class AttributeView(dict):  # type: ignore[type-arg]
@@ -32,3 +32,22 @@ class AttributeView(dict):  # type: ignore[type-arg]
     def clear(self) -> None:
         for key in list(self):
             del self[key]
+
+    def take_hidden(self, other: AttributeView) -> None:
+        """What another object keeps under no name of the program: the items of a list, which of its names are what."""
+        self._this.open = other._this.open
+        for name, value in other._this.attrs.items():
+            if name.startswith("#"):
+                twin = Sequence(value.kind, list(value.items), value.born) if isinstance(value, Sequence) else value
+                self._this.attrs.setdefault(name, twin)
+
+
+def replace_attributes(this: Instance, given: Mapping) -> None:
+    """`twin.__dict__ = this.__dict__.copy()`: have an object keep what a dict holds, and nothing else."""
+    view = AttributeView(this)
+    view.clear()
+    source = given if given.copied is None else given.copied
+    if isinstance(source.items, AttributeView):
+        view.take_hidden(source.items)
+    for key, pair in given.items.items():
+        view[key] = pair

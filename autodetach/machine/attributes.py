@@ -13,11 +13,13 @@ from autodetach.machine import (
     records,
     tensors,
 )
-from autodetach.machine.attribute_view import AttributeView
+from autodetach.machine.attribute_view import AttributeView, replace_attributes
+from autodetach.machine.bare_objects import bare_object
 from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import HELD, MISSING, Core
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
+from autodetach.machine.module_dicts import is_kept_by_name, replace_held
 from autodetach.machine.module_tree import is_module, named_child, set_child
 from autodetach.machine.parametrizations import computed, is_parametrized
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
@@ -194,6 +196,8 @@ class Attributes(Core):
             found = library_objects.instance_attribute(self, this, path, name, site)
             if found is not MISSING:
                 return found
+        if name == "__new__":
+            return Native(name, lambda args, kwargs, s: bare_object(self, args, s))
         getter = self.class_attribute(this.cls, "__getattr__")
         if getter is not MISSING and not name.startswith("__"):
             return self.call(getter, [this, name], {}, site)
@@ -237,6 +241,8 @@ class Attributes(Core):
             found = library_objects.class_attribute(self, path, name)
             if found is not MISSING:
                 return found
+        if name == "__new__":
+            return Native(name, lambda args, kwargs, s: bare_object(self, args, s))
         return self.opaque(name)
 
     def _opaque_attribute(self, value: Opaque, name: str, site: Site) -> Value:
@@ -290,6 +296,10 @@ class Attributes(Core):
                 self.call(setter, [value, name, new], {}, site)
             elif "#items" in value.attrs and is_module(value) and named_child(value, name) is not None:
                 set_child(value, name, new)
+            elif isinstance(new, Mapping) and name == "__dict__":
+                replace_attributes(value, new)
+            elif isinstance(new, Mapping) and is_kept_by_name(value, name):
+                replace_held(value, name, new)
             else:
                 value.attrs[name] = new
                 if isinstance(new, KEPT) and any(t.node is not None and not t.node.leaf for t in graph_kept(new)):

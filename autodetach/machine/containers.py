@@ -183,6 +183,8 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
     if name == "update":
         for source in args:
             if isinstance(source, Mapping):
+                if isinstance(this.items, AttributeView) and isinstance(source.items, AttributeView):
+                    this.items.take_hidden(source.items)
                 for k, v in source.items.values():
                     set_item(m, this, k, v, written_at(site, 0), site)
                 this.exact = this.exact and source.exact

@@ -9,7 +9,8 @@ from autodetach.machine.core import MISSING, Core
 from autodetach.machine.distributions import distribution_attribute
 from autodetach.machine.frameworks import toggle
 from autodetach.machine.graph import Site
-from autodetach.machine.module_tree import held_by_name, is_module, named_child
+from autodetach.machine.module_dicts import held_by_name, is_kept_by_name
+from autodetach.machine.module_tree import is_module, named_child
 from autodetach.machine.modules import (
     MODULE_METHODS,
     build_module,
@@ -107,8 +108,8 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             return Native(name, lambda args, kwargs, s: this.cls.name, this)
         if name in MODULE_METHODS:
             return Native(name, lambda args, kwargs, s: module_method(m, this, name, args, kwargs, s), this)
-        if name == "_modules" and is_module(this):
-            return held_by_name(this)
+        if is_kept_by_name(this, name):
+            return held_by_name(this, name)
         child = named_child(this, name)
         if child is not None and is_module(this):
             return child

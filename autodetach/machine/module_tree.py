@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from autodetach.machine.core import WEIGHTS, Core
 from autodetach.machine.values import Class, External, Instance, Mapping, Opaque, Sequence, Tensor, Value, key_of
 
+BUFFERS, PARAMETERS = "#buffers", "#parameters"
+"""The names under which a module holds tensors that count as such, though nothing else says that they are."""
+
 
 def is_module(value: Value) -> bool:
     """An instance of a class that derives from `nn.Module`, as far as that is known."""
@@ -70,29 +73,6 @@ def named_child(this: Instance, name: str) -> Value:
     return None
 
 
-class _ModulesView(dict):  # type: ignore[type-arg]
-    """`module._modules`: reads and writes the children of a module under the hashable form of their names."""
-
-    def __init__(self, this: Instance) -> None:
-        super().__init__({key_of(name): (name, child) for name, child in children_of(this)})
-        self._this = this
-
-    def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
-        super().__setitem__(key, pair)
-        name, value = pair
-        if isinstance(name, str):
-            set_child(self._this, name, value)
-
-
-def held_by_name(this: Instance) -> Mapping:
-    """`module._modules`."""
-    view = Mapping(this.born)
-    view.items = _ModulesView(this)
-    items = this.attrs.get("#items")
-    view.exact = not this.open and (not isinstance(items, (Sequence, Mapping)) or items.exact)
-    return view
-
-
 def modules_of(this: Instance, seen: set[int] | None = None) -> Iterator[Instance]:
     """A module and all below it, each once."""
     seen = set() if seen is None else seen
@@ -114,20 +94,11 @@ def parameters_of(this: Instance) -> list[Tensor]:
         elif isinstance(value, (Instance, Opaque)):
             break
     else:
-        if "#items" not in this.attrs:
+        if this.attrs.keys().isdisjoint(("#items", PARAMETERS)):
             return list(found.values())
     found.clear()
     for module in modules_of(this):
-        items = module.attrs.get("#items")
-        own = list(module.attrs.values())
-        if isinstance(items, Sequence):
-            own += items.items
-        elif isinstance(items, Mapping):
-            own += [v for _, v in items.items.values()]
-        for value in own:
-            tensor = _of_unknown(value)
-            if isinstance(tensor, Tensor) and tensor.parameter:
-                found[id(tensor)] = tensor
+        found.update((id(tensor), tensor) for _, tensor in own_tensors(module, PARAMETERS))
     return list(found.values())
 
 
@@ -139,9 +110,22 @@ def _of_unknown(value: Value) -> Value:
 def set_buffer(m: Core, this: Instance, name: str, value: Value) -> None:
     """Register a buffer: a tensor of the state that is no parameter."""
     this.attrs[name] = value
-    names = this.attrs.setdefault("#buffers", Sequence("list", [], m.clock))
+    note_name(this, BUFFERS, name)
+
+
+def note_name(this: Instance, kind: str, name: str) -> None:
+    """Have what a module holds under a name count as one of its buffers, or its parameters, whatever it is."""
+    names = this.attrs.setdefault(kind, Sequence("list", [], this.born))
     if name not in names.items:
         names.items.append(name)
+
+
+def forget_name(this: Instance, name: str) -> None:
+    """Have a module hold nothing under a name any more."""
+    this.attrs.pop(name, None)
+    for kind in (BUFFERS, PARAMETERS):
+        if kind in this.attrs and name in this.attrs[kind].items:
+            this.attrs[kind].items.remove(name)
 
 
 def named_modules(this: Instance, prefix: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Instance]]:
@@ -155,25 +139,29 @@ def named_modules(this: Instance, prefix: str = "", seen: set[int] | None = None
         yield from named_modules(child, f"{prefix}.{name}" if prefix else name, seen)
 
 
-def named_tensors(this: Instance) -> Iterator[tuple[str, Tensor]]:
-    """Parameters and buffers by name, each once."""
+def named_tensors(this: Instance, kind: str = "") -> Iterator[tuple[str, Tensor]]:
+    """Parameters and buffers by name, each once; of one `kind`, if that is given."""
     seen: set[int] = set()
     for prefix, module in named_modules(this):
-        for name, value in _own_tensors(module):
+        for name, value in own_tensors(module, kind):
             if id(value) not in seen:
                 seen.add(id(value))
                 yield f"{prefix}.{name}" if prefix else name, value
 
 
-def _own_tensors(module: Instance) -> Iterator[tuple[str, Tensor]]:
+def own_tensors(module: Instance, kind: str = "") -> Iterator[tuple[str, Tensor]]:
+    """What a module holds itself of that."""
     held: list[tuple[str, Value]] = list(module.attrs.items())
     items = module.attrs.get("#items")
     if isinstance(items, Sequence):
         held += [(str(i), v) for i, v in enumerate(items.items)]
     elif isinstance(items, Mapping):
         held += [(str(k), v) for k, v in items.items.values()]
-    buffers = module.attrs["#buffers"].items if "#buffers" in module.attrs else []
+    buffers, parameters = (module.attrs[k].items if k in module.attrs else () for k in (BUFFERS, PARAMETERS))
     for name, held_value in held:
         value = _of_unknown(held_value)
-        if isinstance(value, Tensor) and (value.parameter or name in buffers):
+        if not isinstance(value, Tensor):
+            continue
+        is_parameter = value.parameter or name in parameters
+        if (is_parameter and kind != BUFFERS) or (not is_parameter and name in buffers and kind != PARAMETERS):
             yield name, value

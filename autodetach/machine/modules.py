@@ -14,6 +14,8 @@ from autodetach.machine.folding import is_copied
 from autodetach.machine.graph import Site
 from autodetach.machine.in_place import in_place
 from autodetach.machine.module_tree import (
+    BUFFERS,
+    PARAMETERS,
     children_of,
     modules_of,
     named_modules,
@@ -215,7 +217,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         inputs = args
     else:
         inputs = [v for v in flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
-    weights = weights_of(m, this, parameters_of(this), site)
+    weights = weights_of(m, this, _weights(this, name), site)
     shape = _result_shape(this, spec, name, args)
     result = run_module(m, name, spec, inputs, weights, site, shape)
     result.is_float = True
@@ -223,6 +225,15 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     if args and is_packed(args[0]) and isinstance(value, Sequence):
         value.items[0] = packed_sequence(m, result)
     return value
+
+
+def _weights(this: Instance, name: str) -> list[Tensor]:
+    """The parameters with which a module computes, or what has taken their places: `layer.weight = 0.5 * raw`."""
+    weights = parameters_of(this)
+    own = [v for names in _parameter_names(name) for n in names if isinstance(v := this.attrs.get(n), Tensor)]
+    if all(v.parameter or v in weights for v in own):
+        return weights
+    return own + [p for _, child in children_of(this) for p in parameters_of(child)]
 
 
 def packed_sequence(m: Core, data: Tensor) -> Sequence:
@@ -473,9 +484,8 @@ LISTINGS = frozenset(
 def _listing(m: Core, this: Instance, name: str) -> Iterable:
     def make(exact: bool) -> Iterator[Value]:
         if name.endswith(("parameters", "buffers")):
-            for key, tensor in named_tensors(this):
-                if tensor.parameter is name.endswith("parameters"):
-                    yield Sequence("tuple", [key, tensor], m.clock) if name.startswith("named") else tensor
+            for key, tensor in named_tensors(this, PARAMETERS if name.endswith("parameters") else BUFFERS):
+                yield Sequence("tuple", [key, tensor], m.clock) if name.startswith("named") else tensor
         elif name == "children":
             yield from (child for _, child in children_of(this))
         elif name == "named_children":

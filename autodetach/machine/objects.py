@@ -20,6 +20,7 @@ from autodetach.machine import (
     unknown,
 )
 from autodetach.machine.attributes import Attributes
+from autodetach.machine.bare_objects import bare_object, can_be_bare, is_open
 from autodetach.machine.classes import cannot_be_called, decorate
 from autodetach.machine.core import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
 from autodetach.machine.exceptions import is_ready_for
@@ -55,27 +56,6 @@ from autodetach.machine.values import (
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
 CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {"builtins.dict": Mapping, "builtins.list": Sequence}
 OF_ITEMS = frozenset({"__getitem__", "__setitem__", "__contains__"})
-OF_PYTHON = frozenset(
-    f"builtins.{name}" for name in "dict list tuple set frozenset str bytes int float complex".split()
-)
-"""Classes with methods of their own."""
-
-
-def is_open(cls: Class | External) -> bool:
-    """Whether the class has a base that nobody knows here, so that it may have any attribute."""
-    if isinstance(cls, External):
-        return not library_objects.knows_class(cls.path)
-    return any(
-        isinstance(b, Opaque)
-        or (isinstance(b, External) and _may_have_more(b.path))
-        or (isinstance(b, Class) and is_open(b))
-        for b in cls.bases
-    )
-
-
-def _may_have_more(path: str) -> bool:
-    """Whether a class that is not in view may give its subclasses attributes that nobody knows here."""
-    return path in OF_PYTHON or not (library_objects.knows_class(path) or path.startswith("builtins."))
 
 
 class Objects(Attributes):
@@ -136,6 +116,8 @@ class Objects(Attributes):
         return self.call(self.attribute(this, name, site), args, kwargs, site)
 
     def call_external(self, function: External, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        if function.path.endswith(".__new__") and can_be_bare(args):
+            return bare_object(self, args, site)
         if function.path.startswith("builtins."):
             if _is_of_container(function, args):
                 return self.call_method(args[0], function.name, args[1:], kwargs, site)

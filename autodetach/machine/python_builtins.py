@@ -320,6 +320,11 @@ def _evaluated(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
     return m.fresh()
 
 
+def _id(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """The same number for the same object, whichever it is."""
+    return m.sym(("id", m.key(args[0])), "number") if args else m.fresh("number")
+
+
 def _property(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     return Property(args[0] if args else None, args[1] if len(args) > 1 else None)
 
@@ -333,5 +338,5 @@ BUILTINS: dict[str, Handler] = {
     "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"), "dict": make_dict,
     "fromkeys": dict_of_keys, "iter": iterator_of, "next": next_item, "type": type_, "abs": _abs, "round": _round,
     "print": _print, "eval": _evaluated, "exec": _evaluated, "input": _input, "vars": variables,
-    "property": _property, "callable": callable_,
+    "property": _property, "callable": callable_, "id": _id,
 }  # fmt: skip

@@ -17,11 +17,12 @@ import torch
 from library_programs import LIBRARY
 from programs import PROGRAMS
 from record_programs import RECORDS
+from weight_programs import WEIGHTS
 
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Analysis, Run, analyse
 
-SOURCES = dict([*PROGRAMS, *LIBRARY, *RECORDS])
+SOURCES = dict([*PROGRAMS, *LIBRARY, *RECORDS, *WEIGHTS])
 MESSAGES = {
     "second": "backward through the graph a second time",
     "version": "modified by an inplace operation",
@@ -102,7 +103,7 @@ def verdict_of_machine(run: Run) -> Verdict:
 
 
 def test_names_are_unique() -> None:
-    assert len(SOURCES) == len(PROGRAMS) + len(LIBRARY) + len(RECORDS)
+    assert len(SOURCES) == len(PROGRAMS) + len(LIBRARY) + len(RECORDS) + len(WEIGHTS)
 
 
 def test_about_half_of_the_programs_raise() -> None:
