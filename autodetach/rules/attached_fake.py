@@ -205,25 +205,27 @@ def _candidates(
     tried: list[Sequence[ast.expr]] = []
     stepped = isinstance(event, StaleSaved) or stepped_between(run, event.node.walked_by[0], _second(event))
     doubt = "a step stands in between: the second loss may be meant to be computed again behind it" if stepped else None
-    for group, shared, inner in ((g, s, i) for i in (False, True) for g in cuts for s in (True, False)):
-        edges = [edge for d in group for edge in unconsumed_edges(run, d, shared, inner=inner)]
-        expressions = list({e: None for _, _, e in edges})
-        if not expressions or expressions in tried:
-            continue
-        tried.append(expressions)
-        alike = [e for one in expressions for e in _alike(program, one)]
-        if handed_through(program, edges):
-            every, walked = _given(run, [*expressions, *alike], shared, inner)
-            handed_in = handed_through(program, every)
-            if handed_in and handed_in not in tried:
-                tried.append(handed_in)
-                yield from _detached(handed_in, [*group, *walked], doubt)
-        yield from _detached(expressions, group, doubt, last_resort=inner)
-        if alike:
-            _, walked = _given(run, alike, shared, inner)
-            yield from _detached([*expressions, *alike], [*group, *walked], doubt, last_resort=True)
-    yield from _called_again(program, run, _second(event))
-    yield from restricted(program, run, _second(event))
+    for inner in (False, True):
+        for group, shared in ((g, s) for g in cuts for s in (True, False)):
+            edges = [edge for d in group for edge in unconsumed_edges(run, d, shared, inner=inner)]
+            expressions = list({e: None for _, _, e in edges})
+            if not expressions or expressions in tried:
+                continue
+            tried.append(expressions)
+            alike = [e for one in expressions for e in _alike(program, one)]
+            if handed_through(program, edges):
+                every, walked = _given(run, [*expressions, *alike], shared, inner)
+                handed_in = handed_through(program, every)
+                if handed_in and handed_in not in tried:
+                    tried.append(handed_in)
+                    yield from _detached(handed_in, [*group, *walked], doubt)
+            yield from _detached(expressions, group, doubt, last_resort=inner)
+            if alike:
+                _, walked = _given(run, alike, shared, inner)
+                yield from _detached([*expressions, *alike], [*group, *walked], doubt, last_resort=True)
+        if not inner:
+            yield from _called_again(program, run, _second(event))
+            yield from restricted(program, run, _second(event))
 
 
 def _detached(
