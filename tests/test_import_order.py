@@ -77,7 +77,7 @@ ORDER = (
     "machine.attributes",
     "machine.objects",
     "machine.operators",
-    "machine.last_pass",
+    "machine.last_pass machine.searches",
     "machine.decisions",
     "machine.expressions",
     "machine.comprehensions",

@@ -49,7 +49,11 @@ class Imports(Comprehensions):
             space = self.namespace(found)
             self.begin(space)
             for name in public(space):
-                self.store_name(name, space.frame.names[name], frame)
+                value = space.frame.names[name]
+                if not (isinstance(value, Deferred) and value.sought and name in frame.names):
+                    self.store_name(name, value, frame)
+            if not space.done:
+                space.waiting.append(frame)
 
     def _member(self, dotted: str, name: str, frame: Frame) -> Value:
         found = self._load(dotted, frame)
@@ -118,6 +122,11 @@ class Imports(Comprehensions):
             self.loops, self.grad_enabled, self.trail, self.chain, self.expecting = state
             if outermost:
                 self.importing, self.import_fuel, self.fuel = False, max(self.fuel, 0), fuel
+            space.done = True
+            # Python runs a package before what is in it; here, a circle may be begun in its middle.
+            for waiting in space.waiting:
+                for name in public(space):
+                    waiting.names.setdefault(name, frame.names[name])
 
     def _is_at_hand(self, name: str, frame: Frame) -> bool:
         importer = frame.top.module

@@ -21,6 +21,7 @@ from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.loops import RETURN, Looping, is_little, overfull
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
+from autodetach.machine.searches import must_find
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame, Function, Instance, Sequence, Sym, Value
 
@@ -76,6 +77,8 @@ class Statements(Looping):
         if known is not None:
             return known
         leaves = bool(node.body) and isinstance(node.body[-1], LEAVING) and not node.orelse
+        if leaves and isinstance(node.body[-1], ast.Return) and self.loops:
+            leaves = not must_find(self.loops[-1].activation.node, frame)
         return self.decided(value, site, not leaves, matters(node))
 
     def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:

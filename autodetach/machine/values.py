@@ -326,14 +326,19 @@ class External:
 
 
 class Namespace:
-    """A file of the project that was imported; `begun` once its body is run, or was."""
+    """A file of the project that was imported; `begun` once its body is run, or was, and `done` when it was.
 
-    __slots__ = ("begun", "frame", "module")
+    `waiting` are the files that have taken all its names by a star before that.
+    """
+
+    __slots__ = ("begun", "done", "frame", "module", "waiting")
 
     def __init__(self, module: Module, frame: Frame) -> None:
         self.module = module
         self.frame = frame
         self.begun = False
+        self.done = False
+        self.waiting: list[Frame] = []
 
     def __repr__(self) -> str:
         return f"<module {self.module.name}>"

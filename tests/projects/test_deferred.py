@@ -57,16 +57,18 @@ def begun(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 @pytest.mark.parametrize("module", ["nets", "nets.layers", "nets.layers.scored"])
+@pytest.mark.parametrize("is_in_package", [False, True])
 @pytest.mark.parametrize(("ends", "codes"), [("item()", []), ("abs()", ["AD101"])])
 def test_a_class_is_found_from_anywhere_in_a_circle(
-    tmp_path: Path, begun: set[str], module: str, ends: str, codes: list[str]
+    tmp_path: Path, begun: set[str], module: str, is_in_package: bool, ends: str, codes: list[str]
 ) -> None:
-    for name, text in FILES.items():
+    package, scored = "nets/layers/__init__.py", "nets/layers/scored.py"
+    files = {**FILES, package: FILES[scored], scored: "from nets.layers import Scored\n"} if is_in_package else FILES
+    for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text.replace("{ends}", ends))
     path, text = str(tmp_path / "train.py"), PROGRAM.format(module=module)
     result = check(Source.from_text(text, path), CheckOptions(), path=path, finder=Imports(path, str(tmp_path)))
     assert [finding.code for finding in result.findings] == codes
     assert not any(finding.assumptions for finding in result.findings)
-    assert "scored.py" in begun
     assert "aside.py" not in begun
