@@ -26,9 +26,10 @@ UNREACHED = "an optimizer steps what it is computed with, though no gradient com
 def growing_state(program: Program, growth: Growth) -> Suspect:
     """The suspect of a chain of nodes that gets a further link in every pass."""
     node = growth.node
-    operand = next(
-        (o for o in node.operands if (n := getattr(o, "node", None)) is not None and n.loops is not node.loops), None
-    )
+    now = pass_of(node.loops, growth.activation)
+    crossed = [operand for _, operand, _ in crossed_operands(node, now)] if now is not None else []
+    outside = (o for o in node.operands if (n := getattr(o, "node", None)) is not None and n.loops is not node.loops)
+    operand = crossed[0] if crossed else next(outside, None)
     expression = expression_of(node, operand) if operand is not None else None
     state = text(expression) if expression is not None else "a state"
     story = (
