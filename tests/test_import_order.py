@@ -122,7 +122,7 @@ ORDER = (
     "candidates.copied_views candidates.views_handed_on candidates.changed_leaf candidates.kept_for_copy",
     "candidates.set_in_records candidates.kept_ingredients",
     "candidates.built_once candidates.sums_anew candidates.kept_parameter",
-    "candidates.local_sums candidates.one_backward_behind candidates.registries",
+    "candidates.local_sums candidates.one_backward_behind candidates.registries candidates.kept_at_first",
     # One file a rule.
     "rules.*",
     "rules",

@@ -39,6 +39,18 @@ def guards(program: Program, places: Iterable[ast.AST]) -> Iterator[ast.If]:
                     yield before
 
 
+def is_flag(test: ast.expr) -> bool:
+    """Whether a guard asks for an attribute that is true or false: `not self.begun`, `self.begun is False`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return is_flag(test.operand)
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(is_flag(t) for t in test.values)
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        right = test.comparators[0]
+        return isinstance(right, ast.Constant) and isinstance(right.value, bool) and is_flag(test.left)
+    return isinstance(test, ast.Attribute)
+
+
 def without_guard(guard: ast.If) -> Codemod:
     """Make the value whenever it is asked for; what else is asked (`if self.training and x is None`) stays."""
     from autodetach.codemods.drop_guard import DropGuard
@@ -89,6 +101,8 @@ def _asks(test: ast.expr, body: Block, *, presence: bool = False) -> bool:
         is_looked_up = isinstance(left, ast.Call) and last_word(left.func) in ("get", "getattr")
         is_asked = isinstance(op, (ast.IsNot, ast.NotEq) if presence else (ast.Is, ast.Eq))
         return is_asked and (is_looked_up or _is_set(left, body))
+    if isinstance(right, ast.Constant) and isinstance(right.value, bool) and isinstance(op, (ast.Is, ast.Eq)):
+        return _asks(left, body, presence=presence is right.value)
     if isinstance(left, ast.Call) and last_word(left.func) == "len" and left.args:
         is_empty = isinstance(op, ast.Eq) and isinstance(right, ast.Constant) and right.value == 0
         return is_empty and not presence and _is_set(left.args[0], body)

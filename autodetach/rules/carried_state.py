@@ -34,8 +34,9 @@ up, and differentiated once behind it. A state that every epoch takes through th
 so does a sum that nothing ever sets back to its zero, and what another loop calls in each of its passes, as
 `reset(net)`, is called in this one too: unsafe. So is emptying a list that nothing else reads when it has been used,
 and, where something does, calling the method of its object that does so when a pass begins. A state that retains its
-gradient is made a leaf again. What is to be frozen by `requires_grad = False` where it is no leaf, which raises, is
-detached there.
+gradient is made a leaf again. What the first pass measures and keeps for all others (`if not self.begun:`) is measured
+without its graph. What is to be frozen by `requires_grad = False` where it is no leaf, which raises, is detached
+there.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
@@ -64,6 +65,7 @@ from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.growing_state import growing_state
+from autodetach.candidates.kept_at_first import kept_at_first
 from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.learned_start import ANEW
 from autodetach.candidates.left_behind import cut_behind
@@ -310,6 +312,7 @@ def _candidates(
         yield from begun_with_sequence(program, moment(same), same_now.activation, held)
         yield from sums_begun_anew(program, again, moment(same), now.activation, held.values())
         yield from local_sum_begun_anew(program, again, moment(same), now.activation, held.values())
+        yield from kept_at_first(program, crossed, flagged=True)
         if _keeps_trained(run, crossed, now):
             yield from made_anew(program, again, moment(same), now.activation, crossed, there)
     if doubt is None and all(averages_parameter(maker) for _, _, maker in crossed):
@@ -333,6 +336,7 @@ def _candidates(
     for message, codemods in detached if is_drawn else ():
         yield Candidate(message, codemods, doubt or DRAWN, cuts=True)
     if doubt is None:
+        yield from kept_at_first(program, crossed)
         if not any(_is_made_again(run, maker, now) for _, _, maker in crossed):
             yield from computed_where_read(program, run, crossed)
         yield from made_anew(program, again, moment(same), now.activation, crossed, there)
