@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.called_inside import calling_statements, of_the_same_object
 from autodetach.candidates.cut_for_first import cut_for_first
 from autodetach.candidates.part_behind import part_behind_step
-from autodetach.machine.graph import Differentiation, Node, with_leaves
+from autodetach.machine.graph import Differentiation, Node, diverge, with_leaves
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 BEHIND = "the second loss is then computed with the parameters after the step; a detach may be what was meant"
 
 
-def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Iterator[Candidate]:
-    """Run the forward again for the second differentiation, with the parameters as they are by then."""
+def computed_behind_step(
+    program: Program, run: Run, by: Differentiation, *, in_a_row: bool = False
+) -> Iterator[Candidate]:
+    """Run the forward again for the second differentiation, with the parameters as they are by then.
+
+    `in_a_row`: further ones may follow, each behind a step of its own, so that each is repaired by itself.
+    """
     from autodetach.codemods.copy_statements import CopyStatements
     from autodetach.codemods.move_statements import MoveStatements
 
@@ -49,11 +54,8 @@ def computed_behind_step(program: Program, run: Run, by: Differentiation) -> Ite
         yield from _outdated_alone(program, run, by, old)
     yield from cut_for_first(program, run, by, frame, statements, goal)
     doubt = f"{BEHIND}, and random numbers are drawn again" if draws_random_numbers(run, statements) else BEHIND
-    yield Candidate(
-        f"compute {shown} again before `{text(by.call)}`",
-        (CopyStatements(tuple(statements), goal), *flags),
-        doubt,
-    )
+    message, copy = f"compute {shown} again before `{text(by.call)}`", CopyStatements(tuple(statements), goal)
+    yield Candidate(message, (copy, *(_flags_in_between(old, by) if in_a_row else flags)), doubt)
 
 
 def _outdated_alone(program: Program, run: Run, by: Differentiation, old: list[Node]) -> Iterator[Candidate]:
@@ -152,6 +154,26 @@ def _flags(old: list[Node], by: Differentiation) -> tuple[Codemod, ...]:
     """No graph is retained any more, except for what may have history: the later walk comes to that again."""
     is_open = any(n.weak and len(n.walked_by) > 1 for n in by.walked)
     return without_retain(old, of=by.call if is_open else None)
+
+
+def _flags_in_between(old: list[Node], by: Differentiation) -> tuple[Codemod, ...]:
+    """Of several losses in a row, the others walk as before: what walked the old graph last need not retain it.
+
+    The differentiation itself does where others come behind it, which will walk what it is given anew.
+    """
+    needed: set[ast.Call] = set()
+    last: set[ast.Call] = set()
+    follows = False
+    for node in old:
+        walks = [d for d in node.walked_by if diverge(d.loops, by.loops) is None]
+        *others, before = [d.call for d in walks if d.number < by.number] or [by.call]
+        needed.update(others)
+        last.add(before)
+        follows = follows or any(d.number > by.number for d in walks)
+    if not follows and not needed:
+        return _flags(old, by)
+    last = last - needed if follows else (last | {by.call}) - needed
+    return tuple(flag for call in sorted(last, key=line) for flag in without_retain(old, of=call))
 
 
 def _flags_of(outdated: list[Node], by: Differentiation) -> tuple[Codemod, ...]:

@@ -147,7 +147,7 @@ def _candidates(
     given = made_by_stepped(run, by)
     if given:
         yield from judged_again(program, run, by, given)
-    behind = [] if given else list(computed_behind_step(program, run, by))
+    behind = [] if given else list(computed_behind_step(program, run, by, in_a_row=not moved))
     yield from behind[:-1]
     if isinstance(event, StaleSaved):
         yield from differentiated_before(program, run, by)
