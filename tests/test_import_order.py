@@ -102,7 +102,8 @@ ORDER = (
     "codemods.tree",
     "codemods.*",
     "codemods.copy_statements codemods.drop_guard codemods.inline_element codemods.under_no_grad",
-    "codemods.enter_inside codemods.inline_name codemods.keep_part codemods.make_property codemods.update_in_place",
+    "codemods.enter_inside codemods.inline_name codemods.keep_part codemods.make_property codemods.sum_when_read",
+    "codemods.update_in_place",
     # What the machine's events mean.
     "suspect",
     "view",
@@ -123,6 +124,7 @@ ORDER = (
     "candidates.set_in_records candidates.kept_ingredients",
     "candidates.built_once candidates.sums_anew candidates.kept_parameter",
     "candidates.local_sums candidates.one_backward_behind candidates.registries candidates.kept_at_first",
+    "candidates.sums_when_read",
     # One file a rule.
     "rules.*",
     "rules",

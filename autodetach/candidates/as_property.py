@@ -44,7 +44,7 @@ def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: s
     names = [target.attr for *_, last in groups if isinstance(target := targets_of(last)[0], ast.Attribute)]
     if not groups or not all(_may_be_property(program, cls, name) for name in names):
         return
-    if not all(_is_free(program, cls, name) for name in built.lacking):
+    if not all(is_free(program, cls, name) for name in built.lacking):
         return
     if draws_random_numbers(run, [*built.copied, *built.moved]) or keeps_state(program, run, [*built.moved]):
         return
@@ -99,18 +99,18 @@ def _sets_attribute(statement: ast.stmt, this: str) -> bool:
 def _may_be_property(program: Program, cls: ast.ClassDef, name: str) -> bool:
     """Whether an attribute is only read but for the one place that sets it, and its value is not changed in place."""
     found = list(mentions(program, cls, name))
-    if sum(not isinstance(n.ctx, ast.Load) for n in found) != 1 or _is_named_otherwise(program, cls, name):
+    if sum(not isinstance(n.ctx, ast.Load) for n in found) != 1 or is_named_otherwise(program, cls, name):
         return False
     return not any(is_changed(program, n) for n in found)
 
 
-def _is_free(program: Program, cls: ast.ClassDef, name: str) -> bool:
+def is_free(program: Program, cls: ast.ClassDef, name: str) -> bool:
     """Whether nothing says that objects of the class have an attribute of this name already."""
     known = {c.name for tree in program.analysis.trees for c in ast.walk(tree) if isinstance(c, ast.ClassDef)}
     bases = {last_word(base) for base in cls.bases}
     if name in OWN_OF_MODULES or not bases <= {*known, "Module", "object"}:
         return False
-    return not any(mentions(program, cls, name)) and not _is_named_otherwise(program, cls, name)
+    return not any(mentions(program, cls, name)) and not is_named_otherwise(program, cls, name)
 
 
 def mentions(program: Program, cls: ast.ClassDef, name: str) -> Iterator[ast.Attribute]:
@@ -121,7 +121,7 @@ def mentions(program: Program, cls: ast.ClassDef, name: str) -> Iterator[ast.Att
         yield from (n for n in named if tree is not own or not is_of_another_class(program, n, cls.body[0]))
 
 
-def _is_named_otherwise(program: Program, cls: ast.ClassDef, name: str) -> bool:
+def is_named_otherwise(program: Program, cls: ast.ClassDef, name: str) -> bool:
     """Whether a class has a method or variable of this name, or something is set by it as a string."""
     for tree in program.analysis.trees:
         for node in ast.walk(tree):

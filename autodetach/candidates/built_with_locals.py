@@ -132,6 +132,11 @@ def _kept(program: Program, home: ast.FunctionDef, given: Callable[[ast.expr], a
     return {name: attribute for name, attribute in kept.items() if stored.count(attribute) == 1}
 
 
+def kept_by(program: Program, home: ast.FunctionDef) -> dict[str, str]:
+    """The parameters of a constructor that attributes of the object have as they are, each with one such."""
+    return _kept(program, home, _itself)
+
+
 def _itself(value: ast.expr) -> ast.expr:
     return value
 

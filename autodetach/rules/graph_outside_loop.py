@@ -34,7 +34,7 @@ loop too is built once more inside of it: unsafe. Into the closure of an optimiz
 the loss is read behind the step, it is what `step` returns, and other values are computed once more, under `no_grad`.
 `with parametrize.cached():` around a loop is entered in each of its passes.
 What a constructor keeps of trained parameters, and no one method reads alone, becomes a property: unsafe where several
-functions read it.
+functions read it. A sum to which constructors add by a method does too, and the method keeps what it is given: unsafe.
 So is a roll-out in lists whose values the loop computes anew: unsafe. Moving is unsafe, too, where the value is read
 behind a loop that may make no pass. Where each pass trains parameters of its own, as of agents that take turns, each
 loss is differentiated for those alone (`inputs=...`): unsafe. Where another loss trains it, and the loop runs what has
@@ -68,6 +68,7 @@ from autodetach.candidates.own_inputs import restricted_in_turn
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
 from autodetach.candidates.stores import at_store, copied_in, stored_last
+from autodetach.candidates.sums_when_read import summed_when_read
 from autodetach.candidates.untrained_here import detached_for_others
 from autodetach.candidates.without_graph import built_without_graph
 from autodetach.finding import Severity, StoryStep
@@ -286,6 +287,7 @@ def _candidates(
             yield replace(candidate, last_resort=bool(moved))
         yield from computed_as_property(program, run, outer, doubt)
         yield from computed_by_reader(program, run, outer)
+        yield from summed_when_read(program, run, outer)
         if _trains_by_turns(run, here, activation):
             yield from restricted_in_turn(program, run, here[0])
     elif any(n.leaf and n in stepped for n in ancestors(outer)):

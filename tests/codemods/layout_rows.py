@@ -28,6 +28,7 @@ from autodetach.codemods.replace_parameters import ReplaceParameters
 from autodetach.codemods.replace_statement import ReplaceStatement
 from autodetach.codemods.replace_tail import ReplaceTail
 from autodetach.codemods.set_keyword import SetKeyword
+from autodetach.codemods.sum_when_read import SumWhenRead
 from autodetach.codemods.under_no_grad import UnderNoGrad
 from autodetach.codemods.update_in_place import UpdateInPlace
 
@@ -89,6 +90,19 @@ def property_of(*texts: str, copied: tuple[str, ...] = (), given: tuple[str, ...
         names = [n for one in found for n in ast.walk(one) if isinstance(n, ast.Name) and n.id in given]
         changes = tuple(ReplaceExpression(n, f"self.{n.id}") for n in names)
         return MakeProperty(home, found, tuple(statement(tree, t) for t in copied), changes, given)
+
+    return make
+
+
+def summed(begin: str, *texts: str, given: tuple[tuple[str, str], ...] = (("ws", "list(ws)"),)) -> Make:
+    """The sum begins with `begin`, and the last statement of the method adds to it."""
+
+    def make(tree: ast.Module) -> Codemod:
+        found = tuple(statement(tree, t) for t in texts)
+        method = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and found[-1] in n.body)
+        first = statement(tree, begin)
+        assert isinstance(first, ast.Assign)
+        return SumWhenRead(first, method, found, given, "x_terms", "total")
 
     return make
 

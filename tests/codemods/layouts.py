@@ -6,7 +6,7 @@ from layout_rows import Row
 from layouts_of_blocks import ENTERED, REWRITTEN, TAKING, UNDECORATED, UNENTERED, UNGUARDED
 from layouts_of_expressions import APPENDED, ASKED, INLINED, KEPT, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED
-from layouts_of_properties import PROPERTIES
+from layouts_of_properties import PROPERTIES, SUMS
 from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED, UNDER_NO_GRAD
 
 TABLE: dict[str, dict[str, Row]] = {
@@ -17,6 +17,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "insert_statement": INSERTED,
     "move_statements": MOVED,
     "make_property": PROPERTIES,
+    "sum_when_read": SUMS,
     "copy_statements": COPIED,
     "assign_result": BOUND,
     "drop_context": UNENTERED,

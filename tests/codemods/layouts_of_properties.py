@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, Row, property_of
+from layout_rows import BOM, Row, property_of, summed
 
 HEAD = "class C:\n    def __init__(self, e):\n        super().__init__()\n"
 PROPERTY = "\n    @property\n    def x(self):\n"
+
+SUM = "class C:\n    def __init__(self):\n        self.x = 0\n\n    def add(self, ws, c=1):\n"
+SUMMED = "class C:\n    def __init__(self):\n        self.x_terms = []\n\n    def add(self, ws, c=1):\n"
+ONE = "        self.x_terms.append(list(ws))\n\n    @property\n    def x(self):\n        total = 0\n"
+TWO = ONE.replace("list(ws)", "(list(ws), c)")
+PAIR = (("ws", "list(ws)"), ("c", "c"))
 
 PROPERTIES: dict[str, Row] = {
     "the last statement": (
@@ -75,4 +81,51 @@ PROPERTIES: dict[str, Row] = {
         "class C:\n    def __init__(self):\n        self.x = exp(w)\n",
         None,
     ),
+}
+
+SUMS: dict[str, Row] = {
+    "one statement": (
+        summed("self.x = 0", "self.x +="),
+        SUM + "        self.x += sum(w.norm() for w in ws)\n",
+        SUMMED
+        + ONE
+        + "        for ws in self.x_terms:\n            total += sum(w.norm() for w in ws)\n        return total\n",
+    ),
+    "a loop, and comments": (
+        summed("self.x = 0", "t =", "for w", "self.x = self.x +", given=PAIR),
+        SUM
+        + '        """Adds."""\n        # of ws\n        t = 0\n        for w in ws:\n'
+        + "            t += w.norm()  # why\n        self.x = self.x + c * t\n\n    def f(self): pass\n",
+        SUMMED
+        + '        """Adds."""\n'
+        + TWO
+        + "        for ws, c in self.x_terms:\n            # of ws\n            t = 0\n            for w in ws:\n"
+        + "                t += w.norm()  # why\n            total = total + c * t\n        return total\n"
+        + "\n    def f(self): pass\n",
+    ),
+    "the sum is behind": (
+        summed("self.x = 0", "self.x = c", given=PAIR),
+        SUM + "        self.x = c * norm(ws, '''a\nb''') + self.x",
+        SUMMED
+        + TWO
+        + "        for ws, c in self.x_terms:\n"
+        + "            total = c * norm(ws, '''a\nb''') + total\n        return total",
+    ),
+    "tabs": (
+        summed("self.x = 0", "self.x +="),
+        "class C:\n\tdef __init__(self):\n\t\tself.x=0\n\tdef add(self, ws):\n\t\tself.x += f(ws)\n",
+        "class C:\n\tdef __init__(self):\n\t\tself.x_terms = []\n"
+        "\tdef add(self, ws):\n\t\tself.x_terms.append(list(ws))\n\n"
+        "\t@property\n\tdef x(self):\n\t\ttotal = 0\n"
+        "\t\tfor ws in self.x_terms:\n\t\t\ttotal += f(ws)\n\t\treturn total\n",
+    ),
+    "BOM": (
+        summed("self.x = 0", "self.x +="),
+        BOM + (SUM + "        self.x += f(ws)\n").replace("\n", "\r\n").encode(),
+        BOM
+        + (SUMMED + ONE + "        for ws in self.x_terms:\n            total += f(ws)\n        return total\n")
+        .replace("\n", "\r\n")
+        .encode(),
+    ),
+    "semicolon": (summed("self.x = 0", "self.x +="), SUM + "        t = 1; self.x += t\n", None),
 }
