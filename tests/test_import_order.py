@@ -73,7 +73,7 @@ ORDER = (
     "machine.frameworks machine.transforms machine.distributions",
     "machine.library_objects",
     "machine.torch_library machine.own_functions",
-    "machine.parameter_classes machine.bare_objects",
+    "machine.parameter_classes machine.bare_objects machine.resets",
     "machine.attributes",
     "machine.objects",
     "machine.operators",

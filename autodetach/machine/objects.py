@@ -29,6 +29,7 @@ from autodetach.machine.keywords import OUT_OF_VIEW, left_to_default
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import SCRIPTED, wanted
 from autodetach.machine.optimizers import give_parameters
+from autodetach.machine.resets import reset_by
 from autodetach.machine.values import (
     GIVEN,
     RECORD,
@@ -159,6 +160,7 @@ class Objects(Attributes):
         """A callable that is not in view. Functions of the file that it is given may be called by it."""
         values = [*args, *kwargs.values()]
         self.escape(values, site, name or "call")
+        reset_by(self, name, values)
         result = self.unknown_result(name, unknown.handed_on(name, values), site)
         give_parameters(self, result, values, site)
         return result

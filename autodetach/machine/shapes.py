@@ -9,7 +9,9 @@ from autodetach.machine.values import Opaque, Sequence, Shape, Slice, Sym, Tenso
 
 
 def shape_of_arguments(args: list[Value]) -> Shape:
-    """`zeros(2, 3)`, `zeros((2, 3))`, `zeros(size)`."""
+    """`zeros(2, 3)`, `zeros((2, 3))`, `zeros(size)`; not known where the size is given by a name."""
+    if not args:
+        return None
     if len(args) == 1 and isinstance(args[0], Sequence):
         args = args[0].items if args[0].exact else [None]
         if args == [None]:

@@ -14,7 +14,14 @@ from autodetach.machine.differentiation import differentiate_call, may_have_reac
 from autodetach.machine.events import DataRead, NonLeafGrad
 from autodetach.machine.graph import Site, Storage
 from autodetach.machine.in_place import asks_in_place, in_place
-from autodetach.machine.shapes import broadcast, shape_after, shape_of_arguments, shape_of_part, shape_of_product
+from autodetach.machine.shapes import (
+    broadcast,
+    shape_after,
+    shape_of_arguments,
+    shape_of_data,
+    shape_of_part,
+    shape_of_product,
+)
 from autodetach.machine.torch_semantics import (
     EFFECTS,
     INPLACE_EXCEPTIONS,
@@ -211,7 +218,9 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         return m.call_unknown_method(t, name, args, kwargs, site)
     if name.endswith("_") and not name.endswith("__"):
         return in_place(m, t, name, [*args, *kwargs.values()], site)
-    if name in ("new_tensor", "new_zeros", "new_ones", "new_full", "new_empty", "new"):
+    if name in ("new_tensor", "new_full"):
+        return plain(shape_of_data(args[0]) if args and name == "new_tensor" else shape_of_arguments(args[:1]))
+    if name in ("new_zeros", "new_ones", "new_empty", "new"):
         return plain(shape_of_arguments(args))
     return operation(m, name, [t, *args], kwargs, site)
 

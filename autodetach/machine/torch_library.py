@@ -238,8 +238,8 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
         is_float = True if isinstance(number, float) else False if isinstance(number, int) else None
     elif name.endswith("_like") and isinstance(first, Tensor):
         shape, is_float = first.shape, True if name.startswith("randn") else first.is_float
-    elif name in ("full",):
-        shape = shape_of_arguments(args[:1])
+    elif name == "full":
+        shape = shape_of_arguments([kwargs["size"]] if "size" in kwargs else args[:1])
     elif name in ("randint",):
         size = kwargs.get("size", args[-1] if args else None)
         shape, is_float = shape_of_arguments([size]) if size is not None else None, False

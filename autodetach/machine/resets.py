@@ -1,0 +1,34 @@
+"""Functions out of view that are given a network to begin its states anew, as spikingjelly's `functional.reset_net`.
+
+https://spikingjelly.readthedocs.io/zh-cn/latest/activation_based_en/basic_concept.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autodetach.machine.core import Core
+from autodetach.machine.module_tree import is_module, modules_of
+from autodetach.machine.values import Instance, Opaque, Tensor, Value, graph_kept
+
+WORDS = ("reset", "detach", "clear", "forget")
+"""By which such a function says what it does."""
+
+
+def reset_by(m: Core, name: str, given: Iterable[Value]) -> None:
+    """Whatever the modules that a function is given keep with its graph may be something else behind such a call."""
+    if not any(word in name.lower() for word in WORDS):
+        return
+    for value in given:
+        for module in modules_of(value) if isinstance(value, Instance) and is_module(value) else ():
+            for attribute, held in module.attrs.items():
+                if not attribute.startswith("#") and _keeps_history(held):
+                    module.attrs[attribute] = m.opaque(attribute)
+
+
+def _keeps_history(value: Value) -> bool:
+    """Whether a state has a graph behind it; parameters and parts of the network have none."""
+    if isinstance(value, Tensor) and value.parameter:
+        return False
+    is_part = isinstance(value, Opaque) and value.node is None
+    return not is_part and any(t.node is not None and not t.node.leaf for t in graph_kept(value))
