@@ -36,7 +36,7 @@ def emptying(lists: Iterable[Holder], attributes: set[str]) -> str | None:
 
 def _only_empties(method: ast.FunctionDef) -> bool:
     """Whether a method without arguments only empties containers, or makes them anew."""
-    spec, body = method.args, method.body[1:] if ast.get_docstring(method) is not None else method.body
+    spec, body = method.args, behind_docstring(method)
     is_plain = len(spec.args) == 1 and not (spec.posonlyargs or spec.kwonlyargs or spec.vararg or spec.kwarg)
     return is_plain and not method.decorator_list and all(empties(statement) for statement in body)
 
@@ -53,6 +53,11 @@ def empties(statement: ast.stmt) -> bool:
         )
     call = call_of(statement)
     return call is not None and isinstance(call.func, ast.Attribute) and call.func.attr == "clear" and not call.args
+
+
+def behind_docstring(function: ast.FunctionDef) -> list[ast.stmt]:
+    """What a function does."""
+    return function.body[1:] if ast.get_docstring(function) is not None else function.body
 
 
 def is_empty(value: ast.expr | None) -> bool:

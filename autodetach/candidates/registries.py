@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autodetach.candidates.emptying import empties, is_empty
+from autodetach.candidates.emptying import behind_docstring, empties, is_empty
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.events import Stored
 from autodetach.machine.growth import Growth
@@ -87,8 +87,7 @@ def _only_empties(node: ast.AST, name: str) -> bool:
     """Whether a function without arguments only empties a list of the file, or puts an empty one in its place."""
     if not isinstance(node, ast.FunctionDef) or all_parameter_names(node.args) or node.decorator_list:
         return False
-    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-    body = [statement for statement in body if not isinstance(statement, ast.Global)]
+    body = [statement for statement in behind_docstring(node) if not isinstance(statement, ast.Global)]
     is_said = any(isinstance(n, ast.Name) and n.id == name for statement in body for n in ast.walk(statement))
     return is_said and all(empties(statement) or _is_begun_anew(statement) for statement in body)
 

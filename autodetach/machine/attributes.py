@@ -46,9 +46,9 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
-    graph_kept,
     is_number,
     is_truth,
+    keeps_history,
 )
 
 KEPT = (Tensor, Opaque, Sequence, Mapping)
@@ -302,7 +302,7 @@ class Attributes(Core):
                 replace_held(value, name, new)
             else:
                 value.attrs[name] = new
-                if isinstance(new, KEPT) and any(t.node is not None and not t.node.leaf for t in graph_kept(new)):
+                if isinstance(new, KEPT) and keeps_history(new):
                     self.attributes_set.append(AttributeSet(value, name, new, site))
         elif isinstance(value, Class):
             value.names[name] = new

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from autodetach.machine.core import Core
 from autodetach.machine.module_tree import is_module, modules_of
-from autodetach.machine.values import Instance, Opaque, Tensor, Value, graph_kept
+from autodetach.machine.values import Instance, Opaque, Tensor, Value, keeps_history
 
 WORDS = ("reset", "detach", "clear", "forget")
 """By which such a function says what it does."""
@@ -22,13 +22,13 @@ def reset_by(m: Core, name: str, given: Iterable[Value]) -> None:
     for value in given:
         for module in modules_of(value) if isinstance(value, Instance) and is_module(value) else ():
             for attribute, held in module.attrs.items():
-                if not attribute.startswith("#") and _keeps_history(held):
+                if not attribute.startswith("#") and _is_state(held):
                     module.attrs[attribute] = m.opaque(attribute)
 
 
-def _keeps_history(value: Value) -> bool:
-    """Whether a state has a graph behind it; parameters and parts of the network have none."""
+def _is_state(value: Value) -> bool:
+    """Whether it has a graph behind it, and is no parameter or part of the network."""
     if isinstance(value, Tensor) and value.parameter:
         return False
     is_part = isinstance(value, Opaque) and value.node is None
-    return not is_part and any(t.node is not None and not t.node.leaf for t in graph_kept(value))
+    return not is_part and keeps_history(value)

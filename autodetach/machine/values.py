@@ -602,6 +602,11 @@ def graph_kept(value: Value, depth: int = DEEP) -> Iterator[Tensor | Opaque]:
         yield from graph_in(value, depth - DEEP + OBJECTS)
 
 
+def keeps_history(value: Value) -> bool:
+    """Whether a value, or anything that it keeps, was computed of what requires grad."""
+    return any(t.node is not None and not t.node.leaf for t in graph_kept(value))
+
+
 def contents(container: Sequence | Mapping) -> list[Value]:
     """The values that a container holds."""
     return container.items if isinstance(container, Sequence) else [value for _, value in container.items.values()]
