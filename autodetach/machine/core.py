@@ -7,7 +7,6 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
-from autodetach.machine.delays import MAX_DELAY
 from autodetach.machine.events import (
     AttributeSet,
     Crossing,
@@ -33,6 +32,7 @@ from autodetach.machine.graph import (
 )
 from autodetach.machine.nested import give_away, holders_of, note_holder
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
+from autodetach.machine.passes import MAX_PASSES, Ways
 from autodetach.machine.project import Project
 from autodetach.machine.torch_semantics import VIEWS, Op, unpacked
 from autodetach.machine.values import (
@@ -59,11 +59,6 @@ from autodetach.machine.values import Iterable as Iterable_
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence, Place
 
-MAX_PASSES = 3
-MAX_SKIPPED = 2
-"""So many passes that end early, by `continue`, are not counted."""
-MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY
-"""What a loop runs through must last for so many passes."""
 MAX_EXACT = 4
 MAX_LISTED = 1024
 """So many parameters of a network are looked at: one that is left out would be taken for one that nobody trains."""
@@ -186,6 +181,7 @@ class Core:
         self.kept_by: dict[Hashable, Sequence] = {}
         self.contradictions: list[tuple[Site, str]] = []
         self.scopes: list[Frame] = []
+        self.ways: Ways = []
         self._pins: list[object] = []
         self._syms: dict[Hashable, Sym] = {}
         self._serial = 0
@@ -647,6 +643,8 @@ class Core:
         activation = Activation(self._loops_begun, node, frame, self.tick(), exact)
         self._loops_begun += 1
         activation.in_forward = self.in_forward > 0
+        activation.without_grad = not self.grad_enabled
+        activation.trains_again = bool(self.loops) and node in self.loops[-1].activation.training
         activation.inner = self.in_module and isinstance(node, ast.While)
         self.activations.append(activation)
         return activation
@@ -654,6 +652,7 @@ class Core:
     def enter_pass(self, activation: Activation, outer: Loops) -> Pass:
         current = Pass(activation, activation.passes, self.tick())
         activation.passes += 1
+        activation.begun.append(len(self.ways))
         self.loops = (*outer, current)
         self.on_pass(current)
         return current

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.core import MAX_PASSES, MAX_RECURSION, MISSING
+from autodetach.machine.core import MAX_RECURSION, MISSING
 from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.graph import Site
 from autodetach.machine.last_pass import goes_on_after, may_be_last, without_one
 from autodetach.machine.objects import Objects
+from autodetach.machine.passes import passes_of
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import CONSTANT_TYPES, Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
@@ -68,11 +69,12 @@ class Decisions(Objects):
         if once is not None:
             if once in self._met:
                 return False
-            default = self.loops[-1].index >= MAX_PASSES - 1  # rarely the first: those behind it count, too
+            current = self.loops[-1]  # rarely the first: those behind it count, too
+            default = current.index >= passes_of(current.activation, self.nodes) - 1
             if not default and _asks_for_last(site.node):
                 return False
         followed = goes_on_after(site.node, self.loops)
-        if followed is not None and not may_be_last(followed, MAX_PASSES):
+        if followed is not None and not may_be_last(followed, passes_of(followed.activation, self.nodes)):
             return True
         ends = self._end_of_recursion(test)
         if ends is not None and self.oracle.settled(key) is None:

@@ -156,6 +156,7 @@ class Expressions(Decisions):
 
     def _eval_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
         chosen = self.truth(self.eval(node.test, frame), self.site(node.test, frame))
+        self.ways.append((node, chosen))
         return self.eval(node.body if chosen else node.orelse, frame)
 
     def _eval_Compare(self, node: ast.Compare, frame: Frame) -> Value:

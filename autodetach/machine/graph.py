@@ -15,9 +15,13 @@ class Activation:
     `length`: how many passes it has in all, if that is known.
     `inner`: it counts the steps of a method that a module out of view calls, as of one that decodes.
     `over_modules`: it goes through networks, or the layers of one.
+    `begun`: how many tests had gone one way or the other when each of its passes began.
+    `without_grad`: no gradient was recorded when it began itself.
+    `training`: loops inside whose further passes do what the last ones did; `trains_again`: an outer one knows that.
     """
 
     __slots__ = (
+        "begun",
         "bounded",
         "exact",
         "frame",
@@ -31,6 +35,9 @@ class Activation:
         "short",
         "skipped",
         "started",
+        "training",
+        "trains_again",
+        "without_grad",
     )
 
     def __init__(self, number: int, node: ast.AST | None, frame: object, started: int, exact: bool) -> None:
@@ -47,6 +54,10 @@ class Activation:
         self.over_modules = False
         self.length: int | None = None
         self.short = False
+        self.begun: list[int] = []
+        self.without_grad = False
+        self.training: frozenset[ast.AST | None] = frozenset()
+        self.trains_again = False
 
 
 class Pass:

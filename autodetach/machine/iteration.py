@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine.core import MOST_PASSES, Core
+from autodetach.machine.core import Core
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.values import (
     FIELD_OF_RECORD,
     External,

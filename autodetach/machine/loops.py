@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.core import MAX_EXACT, MAX_LISTED, MAX_PASSES, MAX_SKIPPED, WEIGHTS
+from autodetach.machine.core import MAX_EXACT, MAX_LISTED, WEIGHTS
 from autodetach.machine.definitions import Definitions
-from autodetach.machine.delays import MAX_DELAY, delay_of
 from autodetach.machine.events import Stored
 from autodetach.machine.generators import ends
 from autodetach.machine.graph import Activation, Loops, Site
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame, Iterable, Mapping, Opaque, Sequence, Tensor, Value, contents, is_number
@@ -45,7 +45,7 @@ class Looping(Definitions):
         outer = self.loops
         try:
             for item in items.start(exact):
-                if not exact and is_enough(activation, items, is_each=is_each):
+                if not exact and self._is_enough(activation, items, is_each=is_each):
                     self.run_out(items)
                     break
                 self.enter_pass_with(item, activation, outer)
@@ -54,6 +54,12 @@ class Looping(Definitions):
         finally:
             self.loops = outer
             self.finish(activation)
+
+    def _is_enough(self, activation: Activation, items: Iterable, *, is_each: bool) -> bool:
+        """Whether no more items are looked at, of which not all are known, or too many; see `replaces_each`."""
+        if is_each:
+            return activation.passes >= MOST
+        return activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation, self.nodes)
 
     def run_out(self, items: Iterable) -> None:
         """Go on with a generator of the file, of whose items no more are looked at, to its end, as the program does."""
@@ -87,6 +93,8 @@ class Looping(Definitions):
 
     def finish(self, activation: Activation) -> None:
         """A loop has ended: note what was stored during it in what is older than it, and is still there."""
+        if self.loops and self.differentiations:
+            note_training(activation, self.loops[-1].activation, self.differentiations[-1], self.ways)
         there: dict[int, frozenset[int]] = {}
         for events in (self.stored, self.filled):
             for event in reversed(events):
@@ -116,7 +124,7 @@ class Looping(Definitions):
         limit = limit_of_length(node)
         is_far = limit is not None and _is_much(self.eval(limit, frame))
         try:
-            while not is_cut_short(activation):
+            while not is_cut_short(activation, self.nodes):
                 self.enter_pass(activation, outer)
                 value = self.eval(node.test, frame)
                 if is_far or not self.truth(value, self.site(node.test, frame), relevant=False):
@@ -160,22 +168,6 @@ def _is_there(event: Stored, there: dict[int, frozenset[int]]) -> bool:
             return False
         at = at.inner
     return True
-
-
-def is_enough(activation: Activation, items: Iterable, *, is_each: bool) -> bool:
-    """Whether no more items are looked at, of which not all are known, or too many; see `replaces_each`."""
-    if is_each:
-        return activation.passes >= MOST
-    return activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation)
-
-
-def is_cut_short(activation: Activation) -> bool:
-    """Whether a loop has had its passes: with more, where what two of them have made takes long to come to its end."""
-    passes = activation.passes - min(activation.skipped, MAX_SKIPPED)
-    if passes < MAX_PASSES:
-        return False
-    delay = delay_of(activation.node) if isinstance(activation.node, (ast.For, ast.AsyncFor, ast.While)) else 1
-    return passes >= MAX_PASSES + min(delay - 1, MAX_DELAY)
 
 
 def has_module(item: Value) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import iteration, tensors
 from autodetach.machine.container_builtins import dict_of_keys, iterator_of, make_dict, maker_of, next_item
-from autodetach.machine.core import MISSING, MOST_PASSES, Core, Handler
+from autodetach.machine.core import MISSING, Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, show, special
 from autodetach.machine.number_readers import all_names
@@ -23,6 +23,7 @@ from autodetach.machine.object_builtins import (
     type_,
     variables,
 )
+from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
     External,

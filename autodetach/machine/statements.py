@@ -71,6 +71,11 @@ class Statements(Looping):
         return None
 
     def _test(self, node: ast.If, frame: Frame) -> bool:
+        is_so = self._outcome(node, frame)
+        self.ways.append((node, is_so))
+        return is_so
+
+    def _outcome(self, node: ast.If, frame: Frame) -> bool:
         value = self.eval(node.test, frame)
         site = self.site(node.test, frame)
         known = self.known_truth(value, site)

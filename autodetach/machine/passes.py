@@ -1,0 +1,51 @@
+"""How many passes of a loop are executed; they stand for all."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine.delays import MAX_DELAY, delay_of
+from autodetach.machine.graph import Activation, Differentiation, Node, pass_of
+
+Ways = list[tuple[ast.AST, bool]]
+"""Which ways tests went, one after the other."""
+
+MAX_PASSES = 3
+PASSES_AGAIN = 2
+"""So many show all that there is where nothing has a history, and where a loop trains as it did in an outer pass."""
+MAX_SKIPPED = 2
+"""So many passes that end early, by `continue`, are not counted."""
+MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY
+"""What a loop runs through must last for so many passes."""
+
+
+def passes_of(activation: Activation, nodes: list[Node]) -> int:
+    """How many passes a loop is given that skips none of them, and makes nothing of what an earlier one has made."""
+    if activation.trains_again or (activation.without_grad and not (nodes and _is_in(nodes[-1], activation))):
+        return PASSES_AGAIN
+    return MAX_PASSES
+
+
+def is_cut_short(activation: Activation, nodes: list[Node]) -> bool:
+    """Whether a loop has had its passes: with more, where what two of them have made takes long to come to its end."""
+    passes, usual = activation.passes - min(activation.skipped, MAX_SKIPPED), passes_of(activation, nodes)
+    if passes < usual:
+        return False
+    delay = delay_of(activation.node) if isinstance(activation.node, (ast.For, ast.AsyncFor, ast.While)) else 1
+    return passes >= usual + min(delay - 1, MAX_DELAY)
+
+
+def note_training(activation: Activation, outer: Activation, last: Differentiation, ways: Ways) -> None:
+    """A loop in a pass of an outer one has ended: remember it if it has trained, and ends with passes that are alike.
+
+    `average = loss if average is None else 0.9 * average + 0.1 * loss` behind the first pass needs all of them. What
+    is compared are the ways that tests went: a repair must not change how many passes are executed.
+    """
+    if activation.passes >= MAX_PASSES and _is_in(last, activation):
+        earlier, latest = activation.begun[-2:]
+        if set(ways[latest:]) <= set(ways[earlier:latest]):  # items are drawn in the pass before theirs
+            outer.training |= {activation.node}
+
+
+def _is_in(event: Node | Differentiation, activation: Activation) -> bool:
+    return pass_of(event.loops, activation) is not None
