@@ -15,7 +15,7 @@ class Families:
 
     def __init__(self, trees: Iterable[ast.Module]) -> None:
         self._above: dict[str, str] = {}
-        classes = [cls for tree in trees for cls in _classes_in(tree)]
+        classes = [cls for tree in trees for statement in tree.body for cls in _classes_in(statement)]
         names = {cls.name for cls in classes}
         for cls in classes:
             for base in cls.bases:
@@ -31,13 +31,12 @@ class Families:
 
 
 @kept
-def _classes_in(tree: ast.Module) -> list[ast.ClassDef]:
-    """All classes of a file."""
-    found, pending = list[ast.ClassDef](), list[ast.AST]([tree])
+def _classes_in(statement: ast.stmt) -> list[ast.ClassDef]:
+    """All classes in a statement of a file, itself included: an edited program has most statements in common."""
+    found, pending = list[ast.ClassDef](), list[ast.AST]([statement])
     while pending:
-        for node in children_of(pending.pop()):
-            if isinstance(node, ast.ClassDef):
-                found.append(node)
-            if not isinstance(node, ast.expr):
-                pending.append(node)
+        node = pending.pop()
+        if isinstance(node, ast.ClassDef):
+            found.append(node)
+        pending += (child for child in children_of(node) if not isinstance(child, ast.expr))
     return found

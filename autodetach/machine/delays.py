@@ -43,7 +43,7 @@ def _within(block: Iterable[ast.stmt], held: Sources) -> Sources:
         else:
             branches = [branch for name in BLOCKS for branch in [getattr(statement, name, None)] if branch]
             ends = [_within(_statements(branch), dict(held)) for branch in branches]
-            for name in {name for end in ends for name in end}:
+            for name in {name for end in ends for name, sources in end.items() if sources is not held.get(name)}:
                 held[name] = held.get(name, frozenset({name})).union(*(end.get(name, ()) for end in ends))
     return held
 

@@ -97,13 +97,16 @@ def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
 
     So it is with windows over a sequence.
     """
+    told: set[tuple[ast.AST, ast.AST | None]] = set()
     for crossing in run.machine.crossings:
         parent, activation = crossing.parent, crossing.activation
+        found = crossing.child.site.node, activation.node
         made = pass_of(parent.loops, activation)
-        if made is None or all(made in d.loops for d in parent.walked_by):
+        if found in told or made is None or all(made in d.loops for d in parent.walked_by):
             continue
         if cycle_of(parent, made, crossing.child.site.node):
-            yield crossing.child.site.node, activation.node
+            told.add(found)
+            yield found
 
 
 def linked_nodes(run: Run) -> Iterator[Node]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import gc
 import operator
-from collections import deque
-from functools import partial
+from collections import defaultdict, deque
+from collections.abc import Iterable
+from functools import cache, partial
 from itertools import chain
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -29,6 +30,11 @@ READ = {kind: operator.attrgetter(*names) for kind, names in FIELDS.items()}
 OURS = "autodetach.machine."
 
 
+@cache
+def _is_looked_at(kind: type) -> bool:
+    return not issubclass(kind, ATOMS)
+
+
 class Unclear(Exception):
     """Something can be reached whose state cannot be seen, such as a running iterator, or too much."""
 
@@ -44,38 +50,43 @@ class Heap:
         self._things: list[Any] = []
         self._sized: list[Any] = []
         self._dicts: list[dict[Any, Any]] = []
-        seen: dict[int, object] = {}
-        pending = [getattr(machine, name) for name in self._names]
-        while pending:
-            value = pending.pop()
-            if id(value) in seen or isinstance(value, ATOMS):
-                continue
-            seen[id(value)] = value
-            if len(seen) > MAX_OBJECTS:
+        self._kept: dict[int, object] = {}
+        found = [getattr(machine, name) for name in self._names]
+        while found:
+            fresh = {id(value): value for value in found if _is_looked_at(value.__class__)}
+            for known in fresh.keys() & self._kept.keys():
+                del fresh[known]
+            self._kept.update(fresh)
+            if len(self._kept) > MAX_OBJECTS:
                 raise Unclear
-            pending += self._add(value)
-        self._kept = seen
+            found = self._note(fresh.values())
         self._before = self._read()
         self.size = len(self._before[2])
 
-    def _add(self, value: Any) -> list[Any]:
-        """Note a value by its kind; what it refers to."""
-        if isinstance(value, (Function, Class)):
-            (self.functions if isinstance(value, Function) else self._others).append(value)  # type: ignore[arg-type]
-            return [getattr(value, name) for name in FIELDS[type(value)]]
-        if isinstance(value, FunctionType):
-            return [*(value.__closure__ or ()), *(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
-        if isinstance(value, (tuple, frozenset)):
-            return list(value)
-        if isinstance(value, dict):
-            self._dicts.append(value)
-            return [*value, *value.values()]
-        if not isinstance(value, PLAIN) and not type(value).__module__.startswith(OURS):
-            raise Unclear
-        if isinstance(value, (list, set, deque)):
-            self._sized.append(value)
-        self._things.append(value)
-        return gc.get_referents(value)
+    def _note(self, values: Iterable[Any]) -> list[Any]:
+        """Note values by their kinds; what these refer to."""
+        kinds: defaultdict[type, list[Any]] = defaultdict(list)
+        for value in values:
+            kinds[type(value)].append(value)
+        found: list[Any] = []
+        for kind, group in kinds.items():
+            if kind is Function or kind is Class:
+                (self.functions if kind is Function else self._others).extend(group)
+                found += chain.from_iterable(map(READ[kind], group))
+            elif kind is FunctionType:
+                for one in group:
+                    found += (*(one.__closure__ or ()), *(one.__defaults__ or ()), *(one.__kwdefaults__ or {}).values())
+            else:
+                if issubclass(kind, dict):
+                    self._dicts += group
+                elif not issubclass(kind, (tuple, frozenset)):
+                    if not issubclass(kind, PLAIN) and not kind.__module__.startswith(OURS):
+                        raise Unclear
+                    if issubclass(kind, (list, set, deque)):
+                        self._sized += group
+                    self._things += group
+                found += gc.get_referents(*group)
+        return found
 
     def _read(self) -> tuple[list[int], list[Any], list[Any]]:
         values: list[Any] = [getattr(self._machine, name) for name in self._names]

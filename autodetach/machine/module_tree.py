@@ -159,7 +159,7 @@ def own_tensors(module: Instance, kind: str = "") -> Iterator[tuple[str, Tensor]
         held += [(str(k), v) for k, v in items.items.values()]
     buffers, parameters = (module.attrs[k].items if k in module.attrs else () for k in (BUFFERS, PARAMETERS))
     for name, held_value in held:
-        value = _of_unknown(held_value)
+        value = held_value if isinstance(held_value, Tensor) else _of_unknown(held_value)
         if not isinstance(value, Tensor):
             continue
         is_parameter = value.parameter or name in parameters

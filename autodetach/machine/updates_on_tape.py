@@ -19,6 +19,8 @@ def updates_on_tape(runs: Iterable[Run]) -> list[Node]:
     for run in runs:
         for crossing in run.machine.crossings:
             child, parent, activation = crossing.child, crossing.parent, crossing.activation
+            if child.site.node in others:
+                continue
             before = pass_of(parent.loops, activation)
             cycle = cycle_of(parent, before, child.site.node) if before is not None and not parent.leaf else []
             if not cycle:
