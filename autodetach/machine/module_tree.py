@@ -151,15 +151,17 @@ def named_tensors(this: Instance, kind: str = "") -> Iterator[tuple[str, Tensor]
 
 def own_tensors(module: Instance, kind: str = "") -> Iterator[tuple[str, Tensor]]:
     """What a module holds itself of that."""
-    held: list[tuple[str, Value]] = list(module.attrs.items())
+    held = [(name, value) for name, value in module.attrs.items() if isinstance(value, (Tensor, Opaque))]
     items = module.attrs.get("#items")
     if isinstance(items, Sequence):
         held += [(str(i), v) for i, v in enumerate(items.items)]
     elif isinstance(items, Mapping):
         held += [(str(k), v) for k, v in items.items.values()]
+    if not held:
+        return
     buffers, parameters = (module.attrs[k].items if k in module.attrs else () for k in (BUFFERS, PARAMETERS))
     for name, held_value in held:
-        value = held_value if isinstance(held_value, Tensor) else _of_unknown(held_value)
+        value = _of_unknown(held_value)
         if not isinstance(value, Tensor):
             continue
         is_parameter = value.parameter or name in parameters

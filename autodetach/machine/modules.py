@@ -217,7 +217,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         inputs = args
     else:
         inputs = [v for v in flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
-    weights = weights_of(m, this, _weights(this, name), site)
+    weights = weights_of(m, this, _weights(this, name), site) if m.grad_enabled or m.parametrizes else []
     shape = _result_shape(this, spec, name, args)
     result = run_module(m, name, spec, inputs, weights, site, shape)
     result.is_float = True
