@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.as_property import is_changed, is_free, is_named_otherwise, mentions
 from autodetach.candidates.built_with_locals import ASSIGNMENTS, kept_by
+from autodetach.candidates.emptying import behind_docstring
 from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Node
@@ -35,7 +36,7 @@ def summed_when_read(program: Program, run: Run, outer: list[Node]) -> Iterator[
     cls = program.parents.get(method) if method is not None else None
     if method is None or not isinstance(cls, ast.ClassDef) or program.is_imported(method):
         return
-    statements = _behind_docstring(method)
+    statements = behind_docstring(method)
     begin = _begin(program, cls, method, statements)
     given = _given(program, method, statements)
     if begin is None or not given or not _is_called_by_constructors(program, method.name):
@@ -73,12 +74,6 @@ def _method(program: Program, outer: list[Node]) -> ast.FunctionDef | None:
         found.append([s for s in scopes if isinstance(s, ast.FunctionDef) and adds(s.body[-1]) and s.args.args])
     first, *others = found or [[]]
     return next((method for method in first if all(method in other for other in others)), None)
-
-
-def _behind_docstring(method: ast.FunctionDef) -> Block:
-    first = method.body[0]
-    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
-    return method.body[1:] if is_docstring else method.body
 
 
 def _begin(program: Program, cls: ast.ClassDef, method: ast.FunctionDef, statements: Block) -> ast.Assign | None:

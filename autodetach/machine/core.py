@@ -706,5 +706,9 @@ def tags_in(value: Value, depth: int = 4) -> set[object]:
     return tags
 
 
-Handler = Callable[[Core, list[Value], dict[str, Value], Site], Value]
-"""What is done for a function out of view: it is given the positional arguments, the others by name, and the place."""
+Args = list[Value]
+"""Positional arguments."""
+Named = dict[str, Value]
+"""Arguments by name."""
+Handler = Callable[[Core, Args, Named, Site], Value]
+"""What is done for a function out of view, and where."""

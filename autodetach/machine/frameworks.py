@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from autodetach.machine import tensors, threads
-from autodetach.machine.core import Core, Handler
+from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.optimizers import fill_optimizer, is_optimizer, optimizer_leaves
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.unknown import wrapped_backward
 from autodetach.machine.values import External, Instance, Native, Opaque, Sequence, Tensor, Value
-
-Args = list[Value]
-Named = dict[str, Value]
 
 
 def _engine(m: Core, args: Args, kwargs: Named, site: Site) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from autodetach.machine.core import MISSING, Core, Handler
+from autodetach.machine.core import MISSING, Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
@@ -19,10 +19,6 @@ from autodetach.machine.values import (
     Value,
     is_constant,
 )
-
-Args = list[Value]
-Named = dict[str, Value]
-
 
 LEAST = {
     "functools.partial": 1, "itertools.accumulate": 1, "itertools.batched": 1, "itertools.combinations": 1,

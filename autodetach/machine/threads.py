@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from autodetach.machine.core import Core, Raised
+from autodetach.machine.core import Args, Core, Named, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.values import External, Function, Instance, Mapping, Method, Native, Opaque, Sequence, Value
 
-Args = list[Value]
-Named = dict[str, Value]
 BOUND = ("start", "run", "join", "is_alive")
 CALLING = frozenset("map submit imap apply starmap apply_async run_in_executor".split())
 """Methods of pools that call what they are given."""

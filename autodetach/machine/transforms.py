@@ -5,7 +5,7 @@ from __future__ import annotations
 from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.copies import deepcopy
-from autodetach.machine.core import Core, Handler
+from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import named_tensors
 from autodetach.machine.modules import packed_sequence
@@ -23,8 +23,6 @@ from autodetach.machine.values import (
     Value,
 )
 
-Args = list[Value]
-Named = dict[str, Value]
 CHECKPOINT_OPTIONS = frozenset("use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split())
 OPAQUE = Op(Saved.OPAQUE)
 
