@@ -259,6 +259,8 @@ def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
     kinds = _type_of(left), _type_of(right)
     if None not in kinds:
         return (kinds[0] == kinds[1]) is (op == "Eq")
+    if any(kind is not None and is_constant(other) for kind, other in zip(kinds, (right, left), strict=True)):
+        return op == "NotEq"  # a type is no text: `type == "dot"` where no argument has that name
     a, b = key_in_test(m, left), key_in_test(m, right)
     if a == b:
         return op == "Eq"
