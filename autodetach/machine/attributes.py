@@ -5,6 +5,7 @@ from __future__ import annotations
 from autodetach.machine import (
     containers,
     cut_parts,
+    enumerations,
     library_constants,
     library_objects,
     options,
@@ -106,6 +107,9 @@ class Attributes(Core):
             return self.module_attribute(value, name)
         if isinstance(value, (Function, Native, Method)):
             return self._function_attribute(value, name)
+        constant = enumerations.attribute_of_constant(self, value, name, site) if self.named_constants else MISSING
+        if constant is not MISSING:
+            return constant
         if isinstance(value, (Sequence, Mapping, str, bytes)):
             return containers.attribute(self, value, name)
         if isinstance(value, Iterable):
@@ -233,6 +237,8 @@ class Attributes(Core):
             return self.bind(raw, cls, site) if isinstance(raw, (StaticMethod, ClassMethod)) else raw
         if name in ("__name__", "__qualname__"):
             return cls.name
+        if name == "__members__":
+            return enumerations.by_names(self, cls)
         if name in records.OF_NAMED_TUPLES and records.is_named_tuple(cls):
             return records.named_tuple_attribute(self, cls, None, name)
         for path in library_bases(cls):

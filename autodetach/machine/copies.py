@@ -6,7 +6,7 @@ from autodetach.machine.core import MISSING, Core, Handler
 from autodetach.machine.events import HistoryCopied
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.implicit_calls import own_method, special
-from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value, is_member
 
 MAX_DEEP = 8
 REDUCING = ("__getstate__", "__reduce__", "__reduce_ex__")
@@ -24,7 +24,7 @@ def _copy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
         copy = Mapping(m.clock, value.exact)
         copy.items.update(value.items)
         return copy
-    if isinstance(value, Instance):
+    if isinstance(value, Instance) and not is_member(value):
         return _twin(m, value, dict(value.attrs))
     return value
 
@@ -92,7 +92,7 @@ class _DeepCopy:
         if found is not MISSING:
             self._seen[id(value)] = found
             return found
-        if isinstance(value, Instance):
+        if isinstance(value, Instance) and not is_member(value):
             other = self._seen[id(value)] = _twin(m, value, {})
             told, self._is_told = self._is_told, self._is_told and own_method(value, *REDUCING) is None
             other.attrs.update({k: self.of(v, value, k) for k, v in value.attrs.items()})

@@ -36,6 +36,7 @@ from autodetach.machine.passes import MAX_PASSES, Ways
 from autodetach.machine.project import Project
 from autodetach.machine.torch_semantics import VIEWS, Op, unpacked
 from autodetach.machine.values import (
+    Class,
     Frame,
     Instance,
     Mapping,
@@ -143,6 +144,7 @@ class Core:
         self.steps: list[Step] = []
         self.scaled: list[int] = []  # when all gradients were clipped, or unscaled
         self.hooks: list[Instance] = []  # handles of what is called at each differentiation
+        self.named_constants: dict[Hashable, tuple[Class, str]] = {}  # texts and numbers that an enumeration has
         self.counts: dict[Hashable, Hashable] = {}  # by the key of what counts passes: which of all numbers it is
         self.step_hooks: list[Instance] = []  # and at each step of an optimizer
         self.escapes: list[Escape] = []

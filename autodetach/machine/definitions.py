@@ -9,6 +9,7 @@ from autodetach.machine import contexts, functional
 from autodetach.machine.assignments import Assignments
 from autodetach.machine.classes import decorate
 from autodetach.machine.core import MISSING
+from autodetach.machine.enumerations import make_members
 from autodetach.machine.graph import Site
 from autodetach.machine.records import is_named_tuple, make_record, makes_record
 from autodetach.machine.torch_library import grad_mode_of
@@ -107,6 +108,7 @@ class Definitions(Assignments):
         for member in inner.names.values():
             for function in functions_in(member):
                 function.owner = cls
+        make_members(self, cls)
         self._name_descriptors(cls, frame)
         value: Value = cls
         for decorator_node in reversed(node.decorator_list):

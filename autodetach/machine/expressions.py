@@ -9,6 +9,7 @@ from autodetach.machine import elements, joining, operators, python_builtins, te
 from autodetach.machine.attributes import has_names
 from autodetach.machine.core import MISSING, OutOfFuel
 from autodetach.machine.decisions import Decisions
+from autodetach.machine.enumerations import by_name
 from autodetach.machine.events import DataRead
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
@@ -331,7 +332,8 @@ class Expressions(Decisions):
                 this.attrs[key] = self.part(this, "item", site, named=isinstance(index, str))
             return this.attrs[key]
         if isinstance(this, (Class, External)):
-            return this  # `list[int]`, `Optional[Tensor]`: a type
+            member = by_name(this, index)
+            return this if member is MISSING else member  # `list[int]`, `Optional[Tensor]`: a type
         if isinstance(this, Sym):
             return self.sym(("[]", this.key, self.key(index)))
         if this is None or is_number(this):

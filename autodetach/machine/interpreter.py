@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from autodetach.machine import iteration, library_objects, object_arrays, tensors
 from autodetach.machine.contexts import Leave
 from autodetach.machine.core import MISSING, OutOfFuel, Raised
+from autodetach.machine.enumerations import members_of
 from autodetach.machine.generators import yields
 from autodetach.machine.graph import Activation, Pass, Site
 from autodetach.machine.loops import CONTINUE, MAX_EXACT_ITEMS, RETURN
@@ -269,6 +270,9 @@ class Machine(Statements):
             return self._instance_items(value, site)
         if isinstance(value, Opaque):
             return self._opaque_items(value, site)
+        members = members_of(self, value)
+        if members is not None:
+            return iteration.items(self, members)
         if value is None or isinstance(value, (bool, int, float)):
             self.refuse(site, "iterates over what is not iterable", "TypeError")
         return Iterable(lambda exact: iter([self.opaque("item") for _ in range(MOST_PASSES)]))

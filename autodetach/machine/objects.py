@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from autodetach.machine import (
     backward_hooks,
     containers,
+    enumerations,
     forward_hooks,
     functional,
     library_objects,
@@ -100,6 +101,10 @@ class Objects(Attributes):
         if name in backward_hooks.NAMES and args and backward_hooks.takes_hook(this, name):
             return backward_hooks.register(self, this, name, args[0])
         kind = type(this)
+        if self.named_constants:
+            method = enumerations.attribute_of_constant(self, this, name, site)
+            if method is not MISSING:
+                return self.call(method, args, kwargs, site)
         if kind is Tensor:
             self.spend()
             return tensors.method(self, this, name, args, kwargs, site)
@@ -251,6 +256,9 @@ class Objects(Attributes):
         if parameter_classes.makes_parameter(cls):
             new = self.class_attribute(cls, "__new__")
             return parameter_classes.parameter_of(self, cls, new, raw, args, kwargs, site)
+        member = enumerations.by_value(self, cls, args)
+        if member is not MISSING:
+            return member
         this = Instance(cls, self.serial(), self.clock)
         this.open = is_open(cls)
         if raw is not MISSING:

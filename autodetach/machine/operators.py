@@ -28,6 +28,7 @@ from autodetach.machine.values import (
     Tensor,
     Value,
     is_constant,
+    is_member,
     is_number,
 )
 
@@ -261,10 +262,12 @@ def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
         return (kinds[0] == kinds[1]) is (op == "Eq")
     if any(kind is not None and is_constant(other) for kind, other in zip(kinds, (right, left), strict=True)):
         return op == "NotEq"  # a type is no text: `type == "dot"` where no argument has that name
+    if all(is_member(value) or is_constant(value) for value in (left, right)):
+        return (left is right) is (op == "Eq")
     a, b = key_in_test(m, left), key_in_test(m, right)
     if a == b:
         return op == "Eq"
-    if is_constant(left):
+    if is_constant(left) or is_member(left):
         a, b = b, a
     key = ("==", a, b)
     kind = _kind_of_truth(left, right)

@@ -23,6 +23,7 @@ from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
 from autodetach.machine.searches import must_find
 from autodetach.machine.spelling import spelled
+from autodetach.machine.stop_flags import ends_loop
 from autodetach.machine.values import Frame, Function, Instance, Sequence, Sym, Value
 
 LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
@@ -84,6 +85,8 @@ class Statements(Looping):
         leaves = bool(node.body) and isinstance(node.body[-1], LEAVING) and not node.orelse
         if leaves and isinstance(node.body[-1], ast.Return) and self.loops:
             leaves = not must_find(self.loops[-1].activation.node, frame)
+        if self.loops and self.loops[-1].activation.frame is frame:
+            leaves = leaves or ends_loop(node.body, self.loops[-1].activation.node)
         return self.decided(value, site, not leaves, matters(node))
 
     def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:

@@ -529,6 +529,15 @@ TRUTH = "truth"
 """The kind of a symbol that is True or False for certain: what a comparison of numbers gives."""
 
 
+MEMBER = "#member"
+"""Marks a member of an enumeration, by the names of its class and its own: it is equal to no other."""
+
+
+def is_member(value: Value) -> bool:
+    """Whether a value is a member of an enumeration of the file that is neither a text nor a number."""
+    return type(value) is Instance and MEMBER in value.attrs
+
+
 def is_truth(value: Value) -> bool:
     """What a comparison of numbers gives: True or False, nobody knows which."""
     return type(value) is Sym and value.kind == TRUTH
@@ -561,6 +570,8 @@ def key_of(value: Value) -> Hashable:
         return ("t", tuple(key_of(v) for v in value.items))
     if isinstance(value, External):
         return ("x", value.path)
+    if kind is Instance and MEMBER in value.attrs:
+        return ("c", "member", value.attrs[MEMBER])
     return ("i", id(value))
 
 
