@@ -122,7 +122,7 @@ ORDER = (
     "candidates.left_behind candidates.moved_behind_look candidates.emptied candidates.out_of_view",
     "candidates.copied_views candidates.views_handed_on candidates.changed_leaf candidates.kept_for_copy",
     "candidates.set_in_records candidates.kept_ingredients",
-    "candidates.built_once candidates.sums_anew candidates.kept_parameter",
+    "candidates.built_once candidates.sums_anew candidates.kept_parameter candidates.kept_in_record",
     "candidates.local_sums candidates.one_backward_behind candidates.registries candidates.kept_at_first",
     "candidates.sums_when_read",
     # One file a rule.

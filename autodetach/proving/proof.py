@@ -174,7 +174,7 @@ class _Comparison:
                 return Verdict(False, False, "a step consumes the gradient of another loss")
             again = between([r for d in new[name] for r in d.roots], leaves[name])
             total = _count(set().union(*(nodes for _, nodes in reached)))
-            has = _count(again)
+            has = self._as_it_was(_count(again))
             if must - has and not self._meant.cuts:
                 return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
             each: Reached = Counter()
@@ -202,6 +202,16 @@ class _Comparison:
             if any(_calls([d]) != _calls([o]) and _calls([d, o]) <= self._losses for d, o in pairs):
                 return False
         return True
+
+    def _as_it_was(self, reached: Reached) -> Reached:
+        """What is reached, in the words of the first program."""
+        if not self._meant.respelled:
+            return reached
+        words = {_call_of(text): _call_of(old) for text, old in self._meant.respelled}
+        found: Reached = Counter()
+        for (op, called), number in reached.items():
+            found[op, words.get(called, called)] += number
+        return found
 
     @cached_property
     def _stepped(self) -> set[Node]:
@@ -304,5 +314,9 @@ def _plain(op: str) -> str:
 @kept
 def _called(place: ast.AST) -> str:
     """What a call calls, in place or not."""
-    text = place_text(place.func).replace(".clone()", "") if isinstance(place, ast.Call) else ""
+    return _call_of(place_text(place.func)) if isinstance(place, ast.Call) else ""
+
+
+def _call_of(text: str) -> str:
+    text = text.replace(".clone()", "")
     return f"{text}(".replace("_(", "(") if text else ""

@@ -59,6 +59,7 @@ from functools import partial
 from autodetach.candidates.acted import acted_without_graph
 from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.detaching import has_graph
+from autodetach.candidates.kept_in_record import kept_in_record
 from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
 from autodetach.candidates.made_as_asked import made_as_asked
@@ -286,6 +287,7 @@ def _candidates(
         for candidate in repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run)):
             yield replace(candidate, last_resort=bool(moved))
         yield from computed_as_property(program, run, outer, doubt)
+        yield from kept_in_record(program, run, outer, doubt)
         yield from computed_by_reader(program, run, outer)
         yield from summed_when_read(program, run, outer)
         if _trains_by_turns(run, here, activation):
