@@ -57,7 +57,7 @@ def without_guard(guard: ast.If) -> Codemod:
     from autodetach.codemods.replace_expression import ReplaceExpression
     from autodetach.codemods.replace_statement import ReplaceStatement
 
-    if _is_return(guard.body):
+    if _is_return(guard.body, bare=True):
         return ReplaceStatement(guard, "")
     if isinstance(guard.test, ast.BoolOp) and isinstance(guard.test.op, ast.And):
         rest = [test for test in guard.test.values if not _asks(test, guard.body)]
@@ -72,13 +72,15 @@ def _keeps(body: Block) -> bool:
     return any(isinstance(t, (ast.Attribute, ast.Subscript)) for s in body for t in targets_of(s))
 
 
-def _is_return(body: Block) -> bool:
-    return len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None
+def _is_return(body: Block, *, bare: bool = False) -> bool:
+    return len(body) == 1 and isinstance(body[0], ast.Return) and (bare or body[0].value is not None)
 
 
 def _is_early_return(statement: ast.If, behind: Block) -> bool:
-    """`if x is not None: return x`, with what sets `x` behind it."""
-    return not statement.orelse and _is_return(statement.body) and _asks(statement.test, behind, presence=True)
+    """`if x is not None: return x`, with what sets `x` behind it, or only `return`, if what is kept is set there."""
+    if statement.orelse or not _is_return(statement.body, bare=_keeps(behind)):
+        return False
+    return _asks(statement.test, behind, presence=True)
 
 
 def _asks(test: ast.expr, body: Block, *, presence: bool = False) -> bool:

@@ -363,11 +363,15 @@ def _candidates(
 
 
 def _keeps_trained(run: Run, crossed: list[Crossed], now: Pass) -> bool:
-    """Whether what crosses is kept as it is, and made of what is trained: a detach takes it away from later passes."""
+    """Whether what crosses is kept as it is, and made of what is trained: a detach takes it away from later passes.
+
+    So is what a derivative is asked for (`torch.autograd.grad(energy, cell)`): later passes would get a part of it.
+    """
     makers = [maker for _, _, maker in crossed]
     if any(_is_made_again(run, maker, now) for maker in makers):
         return False
-    stepped = {leaf for step in run.machine.steps if step.what != "grad" for leaf, _ in step.consumed}
+    consumed = [(step, leaf, ds) for step in run.machine.steps for leaf, ds in step.consumed]
+    stepped = {leaf for step, leaf, ds in consumed if step.what != "grad" or any(d.kind == "grad" for d in ds)}
     return not stepped.isdisjoint(ancestors(makers))
 
 
