@@ -78,6 +78,7 @@ from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read, where_overwritten
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
+from autodetach.candidates.start_as_property import start_as_property
 from autodetach.candidates.start_copied import begun_with_copy
 from autodetach.candidates.stores import at_key, at_one_store, at_store, copied_in, stored_operands
 from autodetach.candidates.sums_anew import sums_begun_anew
@@ -340,6 +341,7 @@ def _candidates(
         if not any(_is_made_again(run, maker, now) for _, _, maker in crossed):
             yield from computed_where_read(program, run, crossed)
         yield from made_anew(program, again, moment(same), now.activation, crossed, there)
+        yield from start_as_property(program, run, now, [maker for _, _, maker in crossed])
         is_near = all(h.frame is same_now.activation.frame for h in held.values())
         states = {h.text: h.value for h in held.values()} if is_near else {}
         yield from differentiated_behind(program, run, d, now, crossed, states)
