@@ -23,6 +23,7 @@ loss_d = bce(D(real), ones) + bce(D(fake.detach()), zeros)
 ## Fix safety
 Safe where no parameter step stands between the two backward calls: the program could only raise before, and no gradient
 that any step consumes changes. Unsafe otherwise: the second loss may be meant to be computed again behind the step.
+Where a loop differentiates one loss after the other, it is detached for all of them.
 A fake that goes through a pool which gives it back is detached before it, so that the pool keeps no graph either.
 Where both losses are made of one `D(fake)`, it is computed once more, from the detached fake, for the second loss.
 That is unsafe: it costs another forward, and layers that draw or count notice it.
@@ -44,7 +45,7 @@ from autodetach.candidates.handed_through import handed_through
 from autodetach.candidates.own_inputs import restricted
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
-from autodetach.machine.graph import Differentiation, Node, ancestors
+from autodetach.machine.graph import Differentiation, Node, ancestors, diverge, pass_of
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -122,7 +123,7 @@ def _raising(event: SecondWalk | StaleSaved, second: Differentiation) -> tuple[S
 
 
 def cut_sets(run: Run, event: SecondWalk | StaleSaved) -> list[tuple[Differentiation, ...]]:
-    """Which differentiations walk in vain: each alone, then all together.
+    """Which differentiations walk in vain: each alone, those of a loop over losses as one, then all together.
 
     What was changed since it was saved, on the way to what is trained, is a matter of the step that has changed it.
     """
@@ -133,8 +134,8 @@ def cut_sets(run: Run, event: SecondWalk | StaleSaved) -> list[tuple[Differentia
     unique = list({d.call: d for d in vain}.values())
     if not unique:
         return []
-    sets: list[tuple[Differentiation, ...]] = [(d,) for d in unique]
-    if len(vain) > 1:
+    sets = [tuple(o for o in vain if o is d or (o.call is d.call and _take_turns(o, d))) for d in unique]
+    if len(vain) > 1 and tuple(vain) not in sets:
         sets.append(tuple(vain))
     return sets
 
@@ -181,7 +182,16 @@ def useful_nodes(run: Run, d: Differentiation) -> set[Node]:
 
 
 def _shared(node: Node, d: Differentiation) -> bool:
-    return any((o is not d and o.loops == d.loops) or o.call is not d.call for o in node.walked_by)
+    others = (o for o in node.walked_by if o is not d)
+    return any(o.call is not d.call or o.loops == d.loops or _take_turns(o, d) for o in others)
+
+
+def _take_turns(one: Differentiation, other: Differentiation) -> bool:
+    """Whether a loop over losses that were made before it differentiates one in one pass, and the other in another."""
+    apart = diverge(one.loops, other.loops)
+    if apart is None or one.roots == other.roots:
+        return False
+    return all(pass_of(root.loops, apart[0].activation) is None for root in (*one.roots, *other.roots))
 
 
 def _has_leaf(node: Node) -> bool:
