@@ -63,13 +63,14 @@ class Comprehensions(Expressions):
     def _inner(self, frame: Frame) -> Frame:
         return Frame(frame, frame.qualname, None)
 
-    def _exact(self, generators: list[ast.comprehension], started: int) -> bool:
-        return all(a.exact for a in self.activations[started:])
+    def _exact(self, node: ast.expr, started: int) -> bool:
+        """Whether all elements are known: of its own loops, not of those that an element needs."""
+        return all(a.exact for a in self.activations[started:] if a.node is node)
 
     def _eval_ListComp(self, node: ast.ListComp, frame: Frame) -> Value:
         started, born, guesses = len(self.activations), self.clock, self._guesses
         values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
-        made = Sequence("list", values, born, self._exact(node.generators, started))
+        made = Sequence("list", values, born, self._exact(node, started))
         if self._guesses > guesses:
             made.filled = self.fresh("bool")
         made.room = isinstance(node.elt, ast.Constant) and not made.exact
@@ -87,12 +88,12 @@ class Comprehensions(Expressions):
         for f in self.comprehension(node, node.generators, self._inner(frame)):
             key = self.eval(node.key, f)
             mapping.items[self.key(key)] = (key, self.eval(node.value, f))
-        mapping.exact = self._exact(node.generators, started)
+        mapping.exact = self._exact(node, started)
         return mapping
 
     def _eval_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
         started, born = len(self.activations), self.clock
         values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
-        exact = self._exact(node.generators, started)
+        exact = self._exact(node, started)
         result = Sequence("list", values, born, exact)
         return Iterable(lambda _: iter(result.items), len(values) if exact else None, "generator", once=True)
