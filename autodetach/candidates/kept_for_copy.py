@@ -174,7 +174,11 @@ def _cut_before(program: Program, event: HistoryCopied) -> Iterator[Candidate]:
     if is_simple and not any(isinstance(at, COMPREHENSIONS) for at in program.enclosing(call)):
         kept, scope = ".".join((text(given), *event.way)), program.scope(call)
         is_handed = isinstance(scope, FUNCTIONS) and text(given) in all_parameter_names(scope.args)
-        cut = InsertStatement(statement, f"{kept} = {kept}.detach()", "before")
+        held = event.owner.attrs.get(event.name) if event.owner is not None and event.container is not None else None
+        new = structural(kept, event.tensor if held is None else held)
+        if new is None:
+            return
+        cut = InsertStatement(statement, f"{kept} = {new}", "before")
         yield Candidate(
             f"let go of the graph of `{kept}` before it is copied",
             (cut,),

@@ -71,7 +71,7 @@ class _DeepCopy:
         self, tensor: Tensor, node: Node, owner: Instance | None, name: str, inside: Sequence | Mapping | None
     ) -> HistoryCopied:
         names = [step for step in self._way[1:] if step is not None]
-        way = tuple(names) if len(names) == len(self._way) - 1 else None
+        way = tuple(names) if self._way[1 : len(names) + 1] == names else None
         chain = self._machine.chain
         return HistoryCopied(self._site, node, tensor, self._whole, way, owner, name, inside, chain)
 

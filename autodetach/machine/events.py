@@ -96,7 +96,7 @@ class HistoryCopied:
 
     `whole` is what it was asked to copy. `owner` is the innermost object that has the tensor, under `name`, and
     `container` the innermost list or dict behind that; `owner` is None where no object is on the way. `way` are the
-    names of attributes that lead from `whole` to the tensor, None where others do.
+    names of attributes that lead from `whole` to the tensor, or to the container that has it; None where others do.
     """
 
     site: Site
