@@ -15,7 +15,9 @@ class Families:
 
     def __init__(self, trees: Iterable[ast.Module]) -> None:
         self._above: dict[str, str] = {}
-        classes = [cls for tree in trees for statement in tree.body for cls in _classes_in(statement)]
+        statements = [statement for tree in trees for statement in tree.body]
+        classes = [cls for cls in statements if isinstance(cls, ast.ClassDef)]
+        classes += (cls for statement in statements for cls in _classes_in(statement))
         names = {cls.name for cls in classes}
         for cls in classes:
             for base in cls.bases:
@@ -32,11 +34,10 @@ class Families:
 
 @kept
 def _classes_in(statement: ast.stmt) -> list[ast.ClassDef]:
-    """All classes in a statement of a file, itself included: an edited program has most statements in common."""
+    """All classes inside a statement of a file: an edited program has most statements in common."""
     found, pending = list[ast.ClassDef](), list[ast.AST]([statement])
     while pending:
-        node = pending.pop()
-        if isinstance(node, ast.ClassDef):
-            found.append(node)
-        pending += (child for child in children_of(node) if not isinstance(child, ast.expr))
+        inside = [child for child in children_of(pending.pop()) if not isinstance(child, ast.expr)]
+        found += (child for child in inside if isinstance(child, ast.ClassDef))
+        pending += inside
     return found

@@ -482,11 +482,17 @@ LISTINGS = frozenset(
 
 
 def _listing(m: Core, this: Instance, name: str) -> Iterable:
-    def make(exact: bool) -> Iterator[Value]:
-        if name.endswith(("parameters", "buffers")):
-            for key, tensor in named_tensors(this, PARAMETERS if name.endswith("parameters") else BUFFERS):
+    if name.endswith(("parameters", "buffers")):
+        found = [*named_tensors(this, PARAMETERS if name.endswith("parameters") else BUFFERS)]
+
+        def tell(exact: bool) -> Iterator[Value]:
+            for key, tensor in found:
                 yield Sequence("tuple", [key, tensor], m.clock) if name.startswith("named") else tensor
-        elif name == "children":
+
+        return Iterable(tell, len(found), name, listed=True)
+
+    def make(exact: bool) -> Iterator[Value]:
+        if name == "children":
             yield from (child for _, child in children_of(this))
         elif name == "named_children":
             for key, child in children_of(this):
