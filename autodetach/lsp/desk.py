@@ -23,7 +23,7 @@ from autodetach.runner import Outcome, Task, internal_error
 from autodetach.settings.config import ConfigError, Configuration, Overrides, posix
 from autodetach.source import Source
 
-WAIT = 0.002
+WAIT = 0.001
 """Seconds for which the text has to stay as it is."""
 WAIT_OF_OTHERS = 0.2
 """Seconds before what imports an edited text is looked at again."""
