@@ -20,6 +20,5 @@ def start_as_property(program: Program, run: Run, now: Pass, makers: list[Node])
     """
     before = (n for n in ancestors(makers) if not n.leaf and pass_of(n.loops, now.activation) is None)
     start = sorted(before, key=lambda n: n.number)
-    stepped = {leaf for step in run.machine.steps if step.what != "grad" for leaf, _ in step.consumed}
-    if not stepped.isdisjoint(ancestors(start)):
+    if not run.trained.isdisjoint(ancestors(start)):
         yield from computed_as_property(program, run, start, ANEW_WHEN_READ)

@@ -32,7 +32,7 @@ def through_gradient(run: Run, event: SecondWalk) -> Candidate | None:
     if _moves(run, first, asked, event.second):
         return replace(kept, doubt=AS_FIRST_ORDER)
     in_loss = any(isinstance(root, Tensor) and first in root.from_grad for root in event.second.operands)
-    trained = {leaf for s in machine.steps if s.what != "grad" for leaf, _ in s.consumed}
+    trained = run.trained
     trained |= {t.leaf_node for t in machine.leaf_tensors if t.parameter and t.leaf_node is not None}
     return kept if in_loss and asked.isdisjoint(trained) else None
 

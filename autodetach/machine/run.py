@@ -12,7 +12,7 @@ from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.beginnings import Leads
 from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.entries import Calls, Entry, entries, functions_of, not_reached, number_of_entries
-from autodetach.machine.graph import Pass, Site
+from autodetach.machine.graph import Node, Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.objects import may_be_no_tensor
 from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usual
@@ -89,6 +89,11 @@ class Run:
         ) or any(
             d.retain or any(len(n.walked_by) > 1 and not n.leaf for n in d.walked) for d in machine.differentiations
         )
+
+    @property
+    def trained(self) -> set[Node]:
+        """The leaves whose gradient an optimizer's step or an update of the program has taken."""
+        return {leaf for step in self.machine.steps if step.what != "grad" for leaf, _ in step.consumed}
 
     @property
     def is_usual(self) -> bool:

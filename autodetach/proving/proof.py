@@ -237,7 +237,7 @@ class _Comparison:
     @cached_property
     def _stepped(self) -> set[Node]:
         """The leaves of the first program that are changed by their gradient."""
-        return {leaf for step in self._before.machine.steps if step.what != "grad" for leaf, _ in step.consumed}
+        return self._before.trained
 
     def _made_anew(self, leaf: Node, step: Step, new: Collection[LeafName]) -> LeafName:
         """The name of what stands for a leaf that is only differentiated for, if its place makes one in each pass now.
