@@ -10,6 +10,7 @@ _NO_NODES = frozenset(
     """.split()
 )
 """Fields that have texts or numbers, and contexts and operators, which are nodes without anything in them."""
+_BLOCKS = ("body", "orelse", "finalbody")
 _WITH_NONE = frozenset({"keys", "kw_defaults"})
 """Fields that are lists some of whose elements may be missing."""
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = dict.fromkeys(
@@ -27,6 +28,16 @@ def children_of(node: ast.AST) -> list[ast.AST]:
             found += value if name not in _WITH_NONE else (child for child in value if child is not None)
         elif value is not None:
             found.append(value)
+    return found
+
+
+def statements_in(node: ast.AST) -> list[ast.stmt]:
+    """The statements of the blocks of a node, without those that stand in them again."""
+    found: list[ast.stmt] = []
+    for name in _BLOCKS:
+        found += getattr(node, name, ())
+    for holder in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
+        found += holder.body
     return found
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from autodetach.kept import kept
-from autodetach.machine.children import children_of
+from autodetach.machine.children import statements_in
 from autodetach.machine.spelling import last_word
 
 
@@ -35,9 +35,9 @@ class Families:
 @kept
 def _classes_in(statement: ast.stmt) -> list[ast.ClassDef]:
     """All classes inside a statement of a file: an edited program has most statements in common."""
-    found, pending = list[ast.ClassDef](), list[ast.AST]([statement])
+    found, pending = list[ast.ClassDef](), [statement]
     while pending:
-        inside = [child for child in children_of(pending.pop()) if not isinstance(child, ast.expr)]
+        inside = statements_in(pending.pop())
         found += (child for child in inside if isinstance(child, ast.ClassDef))
         pending += inside
     return found

@@ -227,6 +227,8 @@ def cycle_of(parent: Node, within_pass: Pass, place: ast.AST) -> list[Node]:
         order.append(node)
         stack.extend(node.parents)
     ends = {n for n in order if n.site.node is place}
+    if not ends:
+        return []
     on_path: set[Node] = set()
     for node in sorted(order, key=lambda n: n.number):
         if node in ends or any(p in on_path for p in node.parents):

@@ -13,18 +13,24 @@ from types import BuiltinFunctionType, CellType, FunctionType, MethodType, Modul
 from typing import Any
 
 from autodetach.machine.core import Core
+from autodetach.machine.graph import Differentiation, Node, Pass, Site
 from autodetach.machine.oracle import Oracle, TestIndex
 from autodetach.machine.project import Module
 from autodetach.machine.values import CONSTANTS, Class, Function
 
 MAX_OBJECTS = 20_000
-ATOMS = (*CONSTANTS, range, ast.AST, type, ModuleType, BuiltinFunctionType, Core, Oracle, TestIndex, Module)
-"""What never changes, or is not the program's."""
+ATOMS = (
+    *CONSTANTS, range, ast.AST, type, ModuleType, BuiltinFunctionType, Core, Oracle, TestIndex, Module,
+    Site, Pass, Differentiation,
+)  # fmt: skip
+"""What never changes, is not the program's, or says what has been."""
 PLAIN = (list, set, deque, CellType, MethodType, partial)
 FIELDS = {
     # `called` is told apart, `order` follows from the bases and is only kept, `frame` is not set.
     Function: [name for name in Function.__slots__ if name != "called"],
     Class: [name for name in Class.__slots__ if name not in ("order", "frame")],
+    # The rest says how it was made, or when; what is still in use of that, the program reaches without it.
+    Node: ["parents", "walked_by", "grads", "freed_by", "called", "let_go_at", "frozen", "moved", "thawed", "observed"],
 }
 READ = {kind: operator.attrgetter(*names) for kind, names in FIELDS.items()}
 OURS = "autodetach.machine."
@@ -45,8 +51,7 @@ class Heap:
     def __init__(self, machine: Core, besides: frozenset[str]) -> None:
         self._machine = machine
         self._names = sorted(vars(machine).keys() - besides)
-        self.functions: list[Function] = []
-        self._others: list[Class] = []
+        self._read_by_name: defaultdict[type, list[Any]] = defaultdict(list)
         self._things: list[Any] = []
         self._sized: list[Any] = []
         self._dicts: list[dict[Any, Any]] = []
@@ -70,8 +75,8 @@ class Heap:
             kinds[type(value)].append(value)
         found: list[Any] = []
         for kind, group in kinds.items():
-            if kind is Function or kind is Class:
-                (self.functions if kind is Function else self._others).extend(group)
+            if kind in READ:
+                self._read_by_name[kind] += group
                 found += chain.from_iterable(map(READ[kind], group))
             elif kind is FunctionType:
                 for one in group:
@@ -92,8 +97,8 @@ class Heap:
         values: list[Any] = [getattr(self._machine, name) for name in self._names]
         values += gc.get_referents(*self._things)
         values += chain.from_iterable(map(dict.values, self._dicts))
-        values += chain.from_iterable(map(READ[Function], self.functions))
-        values += chain.from_iterable(map(READ[Class], self._others))
+        for kind, group in self._read_by_name.items():
+            values += chain.from_iterable(map(READ[kind], group))
         counts = [*map(len, self._sized), *map(len, self._dicts)]
         return counts, list(chain.from_iterable(self._dicts)), values
 
@@ -107,6 +112,10 @@ class Heap:
             and all(map(operator.is_, keys, old_keys))
             and all(map(operator.is_, values, old_values))
         )
+
+    @property
+    def functions(self) -> list[Function]:
+        return self._read_by_name[Function]
 
     def called(self) -> list[bool]:
         """Which of the functions have been called."""

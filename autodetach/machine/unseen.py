@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from autodetach.machine.children import children_of
+from autodetach.machine.children import children_of, statements_in
 from autodetach.machine.class_families import Families
 from autodetach.machine.quiet import is_report
 from autodetach.machine.run import Run
@@ -33,7 +33,6 @@ class Unseen:
     def __init__(self, trees: Sequence[ast.Module], runs: Sequence[Run]) -> None:
         self._trees = trees
         self._executed = [run.machine.executed for run in runs]
-        self._homes: dict[int, ast.AST] = {}
         self._names: dict[tuple[ast.AST, str], list[ast.stmt]] = {}
         self._attributes: dict[str, set[str]] = {}
         self._classes: dict[ast.AST, str] = {}
@@ -49,7 +48,8 @@ class Unseen:
             families = Families(self._trees)
             for tree in self._trees:
                 self._walk(tree, families)
-        kept, home = _kept_by(site), self._homes.get(id(site))
+        kept = _kept_by(site)
+        home = self._home_of(kept) if kept is not None else None
         if isinstance(kept, ast.Attribute):
             own, users = self._class_of(kept, home), self._attributes.get(kept.attr, set())
             return bool(users) if own == ANY else not users.isdisjoint({own, ANY})
@@ -63,12 +63,24 @@ class Unseen:
         is_own = isinstance(attribute.value, ast.Name) and attribute.value.id == "self"
         return self._classes.get(home, ANY) if is_own and home is not None else ANY
 
+    def _home_of(self, node: ast.expr) -> ast.AST | None:
+        """The function or file in which an expression stands, told by its lines: those of several files differ."""
+        for tree in self._trees:
+            home: ast.AST = tree
+            at = _around(node, tree.body)
+            if at is None:
+                continue
+            while at is not None:
+                home = at if isinstance(at, FUNCTIONS) else home
+                at = _around(node, statements_in(at))
+            return home
+        return None
+
     def _walk(self, tree: ast.Module, families: Families) -> None:
-        pending: list[tuple[ast.AST, ast.AST]] = [(child, tree) for child in tree.body]
+        pending: list[tuple[ast.stmt, ast.AST]] = [(statement, tree) for statement in tree.body]
         while pending:
             node, home = pending.pop()
-            self._homes[id(node)] = home
-            if isinstance(node, ast.stmt) and not self._is_executed(node):
+            if not self._is_executed(node):
                 for given in _handed_on(node):
                     if isinstance(given, ast.Attribute):
                         self._attributes.setdefault(given.attr, set()).add(self._class_of(given, home))
@@ -76,15 +88,20 @@ class Unseen:
                         self._names.setdefault((home, given.id), []).append(node)
             elif isinstance(node, FUNCTIONS):
                 if self._is_executed(node.body[0]) or tree is not self._trees[0]:
-                    pending += ((child, node) for child in children_of(node))
+                    pending += ((child, node) for child in node.body)
             else:
-                pending += ((child, home) for child in children_of(node))
+                pending += ((child, home) for child in statements_in(node))
                 if isinstance(node, ast.ClassDef):
                     methods = (method for method in node.body if isinstance(method, FUNCTIONS))
                     self._classes.update((method, families.of(node.name)) for method in methods)
 
     def _is_executed(self, statement: ast.stmt) -> bool:
         return any(statement in executed for executed in self._executed)
+
+
+def _around(node: ast.expr, block: Sequence[ast.stmt]) -> ast.stmt | None:
+    """The first statement of a block on whose lines an expression stands."""
+    return next((s for s in block if s.lineno <= node.lineno <= (s.end_lineno or s.lineno)), None)
 
 
 def _kept_by(site: ast.AST) -> ast.expr | None:

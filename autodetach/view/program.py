@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.kept import kept
+from autodetach.machine.children import statements_in
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge, pass_of, trail_of
 from autodetach.machine.growing import growths
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 Block = list[ast.stmt]
 BLOCKS = ("body", "orelse", "finalbody")
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -70,9 +72,13 @@ class Program:
         found: dict[ast.AST, tuple[str, int]] = {}
         counts: Counter[str] = Counter()
         for tree in self.analysis.trees:
-            for name, node in (("", tree), *_definitions(tree, "")):
-                found[node] = name, counts[name]
-                counts[name] += 1
+            found[tree] = "", counts[""]
+            counts[""] += 1
+            for statement in tree.body:
+                own = [(statement.name, statement)] if isinstance(statement, DEFINITIONS) else []
+                for name, node in (*own, *_definitions_in(statement)):
+                    found[node] = name, counts[name]
+                    counts[name] += 1
         return found
 
     def spot(self, node: ast.AST) -> tuple[str, int, str, int]:
@@ -169,15 +175,19 @@ class Program:
         )
 
 
-def _definitions(around: ast.AST, prefix: str) -> Iterator[tuple[str, ast.AST]]:
-    """The functions and classes in a block, by their qualified names, in order."""
-    for name in (*BLOCKS, "handlers", "cases"):
-        for inner in getattr(around, name, ()):
-            if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-                yield prefix + inner.name, inner
-                yield from _definitions(inner, f"{prefix}{inner.name}.")
-            else:
-                yield from _definitions(inner, prefix)
+@kept
+def _definitions_in(statement: ast.stmt) -> list[tuple[str, ast.stmt]]:
+    """The functions and classes inside a statement of a file, by their qualified names, in order."""
+    found: list[tuple[str, ast.stmt]] = []
+    pending = [("", statement)]
+    while pending:
+        prefix, at = pending.pop()
+        if isinstance(at, DEFINITIONS):
+            if at is not statement:
+                found.append((prefix + at.name, at))
+            prefix += f"{at.name}."
+        pending += ((prefix, inner) for inner in reversed(statements_in(at)))
+    return found
 
 
 def _names(node: ast.AST) -> Iterator[ast.Name]:
