@@ -364,6 +364,8 @@ class Expressions(Decisions):
             elif isinstance(value := held_by(value), Mapping):
                 for name, item in value.items.values():
                     if isinstance(name, str):
+                        if name in kwargs and value.exact:
+                            self.refuse(self.site(node, frame), f"`{name}` is given twice", "TypeError")
                         kwargs[name] = item
                 if not value.exact:
                     kwargs["**"] = value

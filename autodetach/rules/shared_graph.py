@@ -53,6 +53,7 @@ from dataclasses import replace
 from autodetach.candidates.begun_sum import begun_behind
 from autodetach.candidates.layer_alone import layer_alone
 from autodetach.candidates.reset_between import GOES_ON, is_state, reset_between
+from autodetach.candidates.retaining import retained
 from autodetach.candidates.shared_calls import (
     doubt_of,
     freeing_others,
@@ -150,7 +151,7 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     if through is not None:
         doubt = doubt or through.doubt
         yield through
-    kept = _retained([*freeing_others(event), *calls], doubt)
+    kept = retained([*freeing_others(event), *calls], doubt)
     if cut is not None:
         yield cut
         yield replace(cut, message=f"{cut.message}, and {kept.message}", codemods=(*cut.codemods, *kept.codemods))
@@ -158,16 +159,6 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     if "sum" in program.prefer:
         repairs.reverse()
     yield from repairs
-
-
-def _retained(calls: list[Differentiation], doubt: str | None) -> Candidate:
-    from autodetach.codemods.set_keyword import SetKeyword
-
-    edits = [SetKeyword(d.call, "retain_graph", "True") for d in calls[:-1] if not d.retain]
-    last = calls[-1]
-    if isinstance(last.retain_written, ast.keyword) and last.kind != "grad":
-        edits.append(SetKeyword(last.call, "retain_graph", None))
-    return Candidate("keep the graph until the last backward over it", tuple(edits), doubt, "retain")
 
 
 def _summed(program: Program, run: Run, calls: list[Differentiation], doubt: str | None) -> Iterator[Candidate]:
