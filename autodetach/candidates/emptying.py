@@ -27,14 +27,14 @@ def emptying(lists: Iterable[Holder], attributes: set[str]) -> str | None:
     for cls in linear_order(owner.cls):
         for name, method in cls.names.items() if isinstance(cls, Class) else ():
             node = method.node if isinstance(method, Function) else None
-            if isinstance(node, ast.FunctionDef) and not name.startswith("__") and _only_empties(node):
+            if isinstance(node, ast.FunctionDef) and not name.startswith("__") and only_empties(node):
                 said = {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
                 if attributes <= said:
                     return f"{prefix}.{name}()"
     return None
 
 
-def _only_empties(method: ast.FunctionDef) -> bool:
+def only_empties(method: ast.FunctionDef) -> bool:
     """Whether a method without arguments only empties containers, or makes them anew."""
     spec, body = method.args, behind_docstring(method)
     is_plain = len(spec.args) == 1 and not (spec.posonlyargs or spec.kwonlyargs or spec.vararg or spec.kwarg)

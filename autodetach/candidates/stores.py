@@ -12,7 +12,7 @@ from autodetach.candidates.reads import Repair
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.view.crossings import Crossed
 from autodetach.view.program import Program, handed, listed, text
 
@@ -97,10 +97,35 @@ def stored_last(run: Run, nodes: Iterable[Node]) -> list[ast.expr]:
 
 
 def copied_in(program: Program, nodes: Iterable[Node]) -> Iterator[ast.expr]:
-    """What `rows[i].copy_(value)` and `rows[i] = value` write into tensors that have been there before."""
+    """What `rows[i].copy_(value)` and `rows[i] = value` write into tensors that have been there before.
+
+    Other branches may write the same to other places: as a queue is filled where it wraps around.
+    """
     for node in nodes:
         place = node.site.node
         if node.op == "copy_slices" and isinstance(place, ast.Call) and last_word(place.func) == "copy_":
             yield from place.args[:1]
         elif node.op == "__setitem__" and isinstance(statement := program.parents.get(place), ast.Assign):
             yield statement.value
+            yield from _written_alike(program, statement)
+
+
+def _written_alike(program: Program, statement: ast.Assign) -> Iterator[ast.expr]:
+    """The values of other statements of a function that write the same into the same."""
+    written = _bases(statement), spelled(statement.value)
+    others = (n for n in ast.walk(program.scope(statement)) if isinstance(n, ast.Assign) and n is not statement)
+    yield from (other.value for other in others if (_bases(other), spelled(other.value)) == written)
+
+
+def _bases(statement: ast.Assign) -> list[str]:
+    """What is written into, as a text: `queue` of `queue[at]`."""
+    return [spelled(target.value) if isinstance(target, ast.Subscript) else "" for target in statement.targets]
+
+
+def fills_a_place(program: Program, node: Node) -> bool:
+    """Whether a write goes to a place that moves, `queue[at : at + n] = rows`, as into a memory of many passes."""
+    statement = program.parents.get(node.site.node)
+    if node.op != "__setitem__" or not isinstance(statement, ast.Assign):
+        return False
+    indices = [target.slice for target in statement.targets if isinstance(target, ast.Subscript)]
+    return any(isinstance(n, (ast.Name, ast.Attribute)) for index in indices for n in ast.walk(index))

@@ -80,7 +80,7 @@ from autodetach.candidates.reads import at_read, where_overwritten
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
 from autodetach.candidates.start_as_property import start_as_property
 from autodetach.candidates.start_copied import begun_with_copy
-from autodetach.candidates.stores import at_key, at_one_store, at_store, copied_in, stored_operands
+from autodetach.candidates.stores import at_key, at_one_store, at_store, copied_in, fills_a_place, stored_operands
 from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.candidates.whole_tables import whole_tables
@@ -332,6 +332,8 @@ def _candidates(
         if removals:
             yield Candidate(message + ", and no graph is retained", (*codemods, *removals), why)
         yield Candidate(message, codemods, why)
+        if (message, codemods) in written and all(fills_a_place(program, maker) for _, _, maker in crossed):
+            yield Candidate(message, codemods, doubt or READ_AT_ONCE, cuts=True)
     for message, codemods in at_one_store(program, elements):
         yield Candidate(message, codemods, doubt or EARLIER, last_resort=True)
     for message, codemods in detached if is_drawn else ():

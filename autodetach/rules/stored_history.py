@@ -49,6 +49,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.cleared_behind import cleared_behind
 from autodetach.candidates.current_entry import current_entry, is_cached
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
 from autodetach.candidates.frozen_results import frozen_results
@@ -231,7 +232,9 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from _whole(program, keeper.element, keeper.value)
     yield from set_without_graph(program, growth)
     yield from computed_without_graph(program, growth)
-    yield from current_entry(program, program.statement(stored.site.node))
+    statement = program.statement(stored.site.node)
+    yield from cleared_behind(program, growth, _holder(statement))
+    yield from current_entry(program, statement)
 
 
 def _is_changed_since(stored: Stored) -> bool:
