@@ -144,6 +144,13 @@ def _errors(program: Program, run: Run) -> Iterator[Suspect]:
                 yield _raising(program, run, stale.by, stale.path, stale.node, None, apart, crossed)
 
 
+def _changed(place: ast.AST) -> ast.expr | None:
+    """What a statement changes: `queue` of `queue[at] = rows` and of `queue.mul_(0.9)`."""
+    if isinstance(place, ast.Call) and isinstance(place.func, ast.Attribute) and place.func.attr.endswith("_"):
+        return place.func.value
+    return place.value if isinstance(place, ast.Subscript) else None
+
+
 def _raising(
     program: Program,
     run: Run,
@@ -155,22 +162,23 @@ def _raising(
     crossed: list[Crossed],
 ) -> Suspect:
     reader, operand, maker = crossed[-1]
-    named = expression_of(reader, operand)
-    state = text(named) if named is not None else run.machine.state_names.get(operand) or "a state"
+    named = expression_of(reader, operand) or _changed(reader.site.node)
+    name = text(named) if named is not None else run.machine.state_names.get(operand)
+    state, that = (f"`{name}`", f"that `{name}`") if name else (f"what `{text(reader.site.node)}` reads", "it")
     before, now = apart
-    story = [StoryStep(line(maker.site), f"pass {before.index + 1}: builds the graph of `{state}`")]
+    story = [StoryStep(line(maker.site), f"pass {before.index + 1}: builds the graph of {state}")]
     if first is not None:
         story.append(StoryStep(line(first.call), f"pass {before.index + 1}: backward frees it"))
         end = "needs the freed part again: PyTorch raises"
     else:
         end = "needs tensors that a parameter step has changed in place since: PyTorch raises"
-    story.append(StoryStep(line(reader.site), f"pass {now.index + 1}: reads that `{state}` with its old graph"))
+    story.append(StoryStep(line(reader.site), f"pass {now.index + 1}: reads {that} with its old graph"))
     last = pass_of(d.loops, now.activation) or now
     story.append(StoryStep(line(d.call), f"pass {last.index + 1}: {end}"))
     return Suspect(
         ("AD302", d.scope, program.spot(d.call)),
         d.call if not isinstance(reader.site.node, ast.expr) else reader.site.node,
-        f"`{state}` carries its graph from one pass into the next, and `{text(d.call)}` walks into it",
+        f"{state} carries its graph from one pass into the next, and `{text(d.call)}` walks into it",
         Severity.ERROR,
         tuple(story),
         not is_assumed(path),
@@ -228,7 +236,7 @@ def _retained(
     story = (
         StoryStep(line(maker.site), f"pass {before.index + 1}: builds the graph of `{state}`"),
         StoryStep(line(d.call), f"pass {before.index + 1}: `retain_graph=True` keeps it"),
-        StoryStep(line(reader.site), f"pass {now.index + 1}: reads that `{state}` with its old graph"),
+        StoryStep(line(reader.site), f"pass {now.index + 1}: reads {that} with its old graph"),
         StoryStep(
             line(d.call), f"pass {now.index + 1}: walks both: every pass walks the graphs of all passes before it"
         ),
