@@ -56,9 +56,21 @@ def _begin(program: Program, loop: ast.stmt, name: str) -> str | None:
             if value is None:
                 return None
             begins.append(zero(value, name))
-        elif _binds(node, name) and loop in program.enclosing(node) and not adds(node):
+        elif _binds(node, name) and loop in program.enclosing(node) and not (adds(node) or _scales(node, name)):
             return None
     return begins[0] if len(begins) == 1 else None
+
+
+def _scales(node: ast.AST, name: str) -> bool:
+    """`total = total / steps`, `total /= steps`: as the mean of what was added up."""
+    if isinstance(node, ast.AugAssign):
+        factor, is_scaled = node.value, isinstance(node.op, (ast.Div, ast.Mult))
+    elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
+        factor, is_scaled = node.value.right, isinstance(node.value.op, (ast.Div, ast.Mult))
+        is_scaled = is_scaled and isinstance(node.value.left, ast.Name) and node.value.left.id == name
+    else:
+        return False
+    return is_scaled and not any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(factor))
 
 
 def _binds(node: ast.AST, name: str) -> bool:

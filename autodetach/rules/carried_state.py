@@ -65,6 +65,7 @@ from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.growing_state import growing_state
+from autodetach.candidates.joined_terms import joined_terms
 from autodetach.candidates.kept_at_first import kept_at_first
 from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.learned_start import ANEW
@@ -236,7 +237,7 @@ def _retained(
     story = (
         StoryStep(line(maker.site), f"pass {before.index + 1}: builds the graph of `{state}`"),
         StoryStep(line(d.call), f"pass {before.index + 1}: `retain_graph=True` keeps it"),
-        StoryStep(line(reader.site), f"pass {now.index + 1}: reads {that} with its old graph"),
+        StoryStep(line(reader.site), f"pass {now.index + 1}: reads that `{state}` with its old graph"),
         StoryStep(
             line(d.call), f"pass {now.index + 1}: walks both: every pass walks the graphs of all passes before it"
         ),
@@ -357,6 +358,7 @@ def _candidates(
         yield from differentiated_behind(program, run, d, now, crossed, states)
         yield from trained_behind(program, d, now, crossed)
     yield from own_terms(program, d, crossed)
+    yield from joined_terms(program, d)
     if doubt is None and all(_is_made_again(run, maker, now) for _, _, maker in crossed):
         for message, codemods in shortened:
             yield Candidate(message, codemods, BEGINNING, starts=True, last_resort=True)

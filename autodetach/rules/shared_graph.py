@@ -51,6 +51,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.candidates.begun_sum import begun_behind
+from autodetach.candidates.joined_terms import joined_terms
 from autodetach.candidates.layer_alone import layer_alone
 from autodetach.candidates.reset_between import GOES_ON, is_state, reset_between
 from autodetach.candidates.retaining import retained
@@ -159,6 +160,7 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     if "sum" in program.prefer:
         repairs.reverse()
     yield from repairs
+    yield from joined_terms(program, event.second)
 
 
 def _summed(program: Program, run: Run, calls: list[Differentiation], doubt: str | None) -> Iterator[Candidate]:
