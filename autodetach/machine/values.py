@@ -551,7 +551,13 @@ def is_number(value: Value) -> bool:
 
 def nesting_of(key: Hashable) -> int:
     """How deep tuples stand in tuples."""
-    return 1 + max(map(nesting_of, key), default=0) if type(key) is tuple else 0
+    if type(key) is not tuple:
+        return 0
+    deepest = 0
+    for part in key:
+        if type(part) is tuple and (nesting := nesting_of(part)) > deepest:
+            deepest = nesting
+    return 1 + deepest
 
 
 def key_of(value: Value) -> Hashable:
