@@ -70,17 +70,32 @@ def _assign(target: ast.expr, value: ast.expr, held: Sources) -> None:
 def _read(expressions: list[ast.expr], held: Sources) -> frozenset[str]:
     """The names at the begin of the pass whose values are in what some expressions give."""
     found: set[str] = set()
-    pending: list[ast.AST] = [*expressions]
+    for expression in expressions:
+        for names in _dotted_in(expression):
+            known = next((name for name in names if name in held), None)
+            if known is not None:
+                found |= held[known]
+            found.update(names[: None if known is None else names.index(known)])
+    return frozenset(found)
+
+
+@kept
+def _dotted_in(expression: ast.expr) -> list[list[str]]:
+    """The names and attributes of names in an expression, each with what it is an attribute of behind it."""
+    found: list[list[str]] = []
+    pending: list[ast.AST] = [expression]
     while pending:
         node = pending.pop()
-        name = spelled(node) if is_dotted(node) else ""
-        if name in held:
-            found |= held[name]
-            continue
-        if name:
-            found.add(name)
-        pending += children_of(node)
-    return frozenset(found)
+        if isinstance(node, (ast.Name, ast.Attribute)) and is_dotted(node):
+            at: ast.expr = node
+            names = [spelled(at)]
+            while isinstance(at, ast.Attribute):
+                at = at.value
+                names.append(spelled(at))
+            found.append(names)
+        else:
+            pending += children_of(node)
+    return found
 
 
 def _longest(held: Sources) -> int:

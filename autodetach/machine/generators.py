@@ -28,13 +28,18 @@ def ends(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
 
 @kept
 def yields(statement: ast.AST) -> bool:
-    """Whether a `yield` stands in a statement."""
-    pending = [statement]
+    """Whether a `yield` stands in a statement; of a block, an edit leaves most statements as they were."""
+    if type(statement) in SCOPES:
+        return False
+    pending = children_of(statement)
     while pending:
         node = pending.pop()
         kind = type(node)
         if kind is ast.Yield or kind is ast.YieldFrom:
             return True
-        if kind not in SCOPES and kind is not ast.Name and kind is not ast.Constant:
+        if isinstance(node, ast.stmt):
+            if yields(node):
+                return True
+        elif kind not in SCOPES and kind is not ast.Name and kind is not ast.Constant:
             pending += children_of(node)
     return False
