@@ -47,6 +47,7 @@ def _record(m: Core, t: Tensor, name: str, base: str, others: list[Value], site:
         own = (t.storage, made.storage)
         node.saved = tuple((t.storage, version + 1) if s in own else (s, v) for s, v in node.saved)
     t.node = node
+    t.from_grad = made.from_grad
     t.is_float = True
     if t.view_of is not None:
         _write_through(m, t, node, others, site)
