@@ -34,20 +34,20 @@ def emptied_lists(
         return
     operands = [operand for _, operand, _ in crossed]
     lists = cover(program, again, d, activation, operands, lambda o: [_of_list(h) for h in again.of(o)])
-    if not lists or not all(_is_list(h.value) and _is_filled(again, h.value) for h in lists.values()):
+    if not lists or not all(is_list(h.value) and is_filled(again, h.value) for h in lists.values()):
         return
     frame = innermost(d, lists.values())
     statement = placed(program, d, frame, activation.node)
     if statement is None:
         return
-    texts = list(dict.fromkeys(t for h in lists.values() for t in (h.text, *_grown_alike(program, h))))
+    texts = list(dict.fromkeys(t for h in lists.values() for t in (h.text, *grown_alike(program, h))))
     anchor = last_mention(program, behind_step(program, again.machine, d, statement, frame), texts)
     begun = begun_at(program, d, activation.node)
     around = program.block(d.trail[begun][0]) if begun is not None else []
     behind = around[around.index(d.trail[begun][0]) + 1 :] if begun is not None else []
     names = {_name_of(t) for t in texts}
     is_read_later = _is_read_later(program, d, anchor, activation.node, names)
-    if is_read_later or not names.isdisjoint(_names_in(with_called(program, again.machine, behind))):
+    if is_read_later or not names.isdisjoint(names_in(with_called(program, again.machine, behind))):
         call = emptying(lists.values(), {_name_of(h.text) for h in lists.values()})
         if call is not None:
             first = _first_of_pass(program, statement, activation.node)
@@ -70,7 +70,7 @@ def _first_of_pass(program: Program, statement: ast.stmt, loop: ast.AST | None) 
     return body[1] if isinstance(scope, ast.FunctionDef) and ast.get_docstring(scope) and len(body) > 1 else body[0]
 
 
-def _is_filled(again: Replay, value: Sequence) -> bool:
+def is_filled(again: Replay, value: Sequence) -> bool:
     """Whether a list grows; one whose elements are replaced (`hidden[i] = h`) needs as many as it has."""
     return any(e.how == "append" and e.container is value for e in again.machine.stored)
 
@@ -84,7 +84,7 @@ def _is_read_later(program: Program, d: Moment, anchor: ast.stmt, loop: ast.AST 
         later = block[block.index(anchor) + 1 :] if own is block else own[own.index(statement) + 1 :]
         if own is not block and not hasattr(statement, "body"):
             later = [statement, *later]
-        if not names.isdisjoint(_names_in(later)):
+        if not names.isdisjoint(names_in(later)):
             return True
     return False
 
@@ -94,7 +94,7 @@ def _name_of(text: str) -> str:
     return re.sub(r"\[[^]]*\]", "", text).rpartition(".")[2]
 
 
-def _names_in(statements: list[ast.stmt]) -> Iterator[str]:
+def names_in(statements: list[ast.stmt]) -> Iterator[str]:
     for statement in statements:
         for node in ast.walk(statement):
             if isinstance(node, ast.Name):
@@ -103,15 +103,15 @@ def _names_in(statements: list[ast.stmt]) -> Iterator[str]:
                 yield node.attr
 
 
-def _is_list(value: Value) -> TypeGuard[Sequence]:
+def is_list(value: Value) -> TypeGuard[Sequence]:
     return isinstance(value, Sequence) and value.kind in ("list", "deque") and value.maxlen is None
 
 
-def _grown_alike(program: Program, holder: Holder) -> Iterator[str]:
+def grown_alike(program: Program, holder: Holder) -> Iterator[str]:
     """Lists next to a list, in its object or its frame, to which as much is appended: rewards next to log-probs."""
     base, dot, own = holder.text.rpartition(".")
     around = holder.owner.attrs if holder.owner is not None else holder.frame.names
-    if not _is_list(holder.value) or (holder.owner is not None) != bool(dot) or not own.isidentifier():
+    if not is_list(holder.value) or (holder.owner is not None) != bool(dot) or not own.isidentifier():
         return
     appended = {
         node.func.value.attr if isinstance(node.func.value, ast.Attribute) else node.func.value.id
@@ -122,7 +122,7 @@ def _grown_alike(program: Program, holder: Holder) -> Iterator[str]:
         and isinstance(node.func.value, (ast.Attribute, ast.Name))
     }
     for name, value in around.items():
-        if value is holder.value or not _is_list(value) or name not in appended:
+        if value is holder.value or not is_list(value) or name not in appended:
             continue
         if len(value.items) == len(holder.value.items):
             yield f"{base}{dot}{name}"

@@ -33,10 +33,10 @@ still feeds the loss of its own pass. Where what makes it would then learn nothi
 up, and differentiated once behind it. A state that every epoch takes through the same sequence begins anew with it,
 so does a sum that nothing ever sets back to its zero, and what another loop calls in each of its passes, as
 `reset(net)`, is called in this one too: unsafe. So is emptying a list that nothing else reads when it has been used,
-and, where something does, calling the method of its object that does so when a pass begins. A state that retains its
-gradient is made a leaf again. What the first pass measures and keeps for all others (`if not self.begun:`) is measured
-without its graph. What is to be frozen by `requires_grad = False` where it is no leaf, which raises, is detached
-there.
+and, where something does, calling the method of its object that does so when a pass begins, or emptying it in the one
+that then sets others of its attributes back. A state that retains its gradient is made a leaf again. What the first
+pass measures and keeps for all others (`if not self.begun:`) is measured without its graph. What is to be frozen by
+`requires_grad = False` where it is no leaf, which raises, is detached there.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
@@ -78,6 +78,7 @@ from autodetach.candidates.one_backward_behind import trained_behind
 from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read, where_overwritten
+from autodetach.candidates.set_back_too import set_back_too
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
 from autodetach.candidates.start_as_property import start_as_property
 from autodetach.candidates.start_copied import begun_with_copy
@@ -309,6 +310,8 @@ def _candidates(
         if removals:
             yield Candidate(message + ", and no graph is retained", (*codemods, *removals), doubt or why)
         yield Candidate(message, codemods, doubt or why)
+    if not is_drawn:
+        yield from set_back_too(program, again, moment(same), now.activation, there, removals)
     if is_spent_when_read(run, crossed):
         for message, codemods in at_read(program, there):
             yield Candidate(message, codemods, doubt or SEGMENTS, cuts=True)
