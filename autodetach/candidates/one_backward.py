@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 DOUBT = "parameters are stepped once for the whole loop, where the program means to step them in every pass"
+KEPT = "the graphs of all passes are kept until the loop ends, and later losses train what earlier passes have made"
 LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom)
 
 
 def differentiated_behind(
     program: Program, run: Run, d: Differentiation, now: Pass, crossed: Sequence[Crossed], states: dict[str, Value]
 ) -> Iterator[Candidate]:
-    """`total = total + loss` in place of `loss.backward()`, which goes behind the loop with the step.
+    """`total = total + loss` in place of `loss.backward()`, which goes behind the loop with the step, if that is in it.
 
     Only where what makes the state learns through later passes alone, so that no detach is a repair; and in a loop
     within another, whose passes are the examples. `states` are detached there if they outlive the example.
@@ -52,7 +53,9 @@ def differentiated_behind(
     calls = {s: call for s in block if (call := call_of(s)) is not None}
     zeroing = [s for s, call in calls.items() if s not in moved and last_word(call.func) == "zero_grad"]
     bound = {name for s in (loop, *loop.body) for name in program.names_bound(s)}
-    if not moved or any(s not in calls or program.names_read(s) & bound for s in (*zeroing, *moved)):
+    if not (moved or (not zeroing and _is_stepped_behind(run, now))):
+        return
+    if any(s not in calls or program.names_read(s) & bound for s in (*zeroing, *moved)):
         return
     taken = {n.id for n in ast.walk(program.file_of(loop)) if isinstance(n, ast.Name)}
     total = next((name for name in (f"total_{root}", f"{root}_sum") if name not in taken), None)
@@ -75,15 +78,16 @@ def differentiated_behind(
             begin,
             gather,
             InsertStatement(loop, differentiate),
-            MoveStatements(tuple(moved), loop, before=False),
+            *((MoveStatements(tuple(moved), loop, before=False),) if moved else ()),
         )
     message = f"add up `{root}` in the loop, and differentiate the sum behind it"
-    yield Candidate(message, codemods, DOUBT, gathers=True)
+    doubt = DOUBT if moved else KEPT
+    yield Candidate(message, codemods, doubt, gathers=bool(moved))
     cuts = {state: structural(state, value) for state, value in states.items()}
     if cuts and None not in cuts.values():
         cut = InsertStatement(loop, "\n".join(f"{state} = {new}" for state, new in cuts.items()))
         message += "; detach " + ", ".join(f"`{state}`" for state in cuts) + " there"
-        yield Candidate(message, (*codemods, cut), DOUBT, gathers=True, last_resort=True)
+        yield Candidate(message, (*codemods, cut), doubt, gathers=bool(moved), last_resort=True)
 
 
 def learns_later(d: Differentiation, now: Pass, crossed: Sequence[Crossed]) -> bool:
@@ -97,6 +101,12 @@ def learns_later(d: Differentiation, now: Pass, crossed: Sequence[Crossed]) -> b
             pending += (parent for parent in node.parents if parent.leaf or now in parent.loops)
     leaves = {n for n in ancestors([maker for _, _, maker in crossed]) if n.leaf and n.grads}
     return not leaves <= reached
+
+
+def _is_stepped_behind(run: Run, now: Pass) -> bool:
+    """Whether parameters are stepped, and no pass of the loop does so, nor looks at the gradient that gathers."""
+    loops = [p.activation.node for step in run.machine.steps for p in step.loops]
+    return now.activation.node not in loops and any(step.what == "step" for step in run.machine.steps)
 
 
 def _root(statement: ast.stmt, d: Differentiation) -> str | None:
