@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.emptying import only_empties
-from autodetach.machine.classes import linear_order
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, Frame, Function, Instance, Value
+from autodetach.machine.values import Frame, Instance
 from autodetach.suspect import Candidate
+from autodetach.view.meant import method_of, object_of
 from autodetach.view.program import Program, call_of
 
 EMPTIED = "all that is kept there is given up, as it is elsewhere"
@@ -32,7 +32,7 @@ def cleared_behind(program: Program, growth: Growth, holder: ast.expr | None) ->
         call = call_of(statement) if isinstance(statement, ast.stmt) else None
         if call is None or call.args or call.keywords or not isinstance(call.func, ast.Attribute):
             continue
-        owner = _value_of(call.func.value, frame) if isinstance(frame, Frame) else None
+        owner = object_of(call.func.value, frame) if isinstance(frame, Frame) else None
         if not isinstance(owner, Instance) or holder.attr not in owner.attrs or spelled(call) in told:
             continue
         if _empties(owner, call.func.attr, holder.attr):
@@ -43,24 +43,10 @@ def cleared_behind(program: Program, growth: Growth, holder: ast.expr | None) ->
             yield Candidate(message, (added,), EMPTIED, adds=True, last_resort=True)
 
 
-def _value_of(expression: ast.expr, frame: Frame) -> Value:
-    """What a name, or an attribute of one, means in a function; None where that is not known."""
-    if isinstance(expression, ast.Attribute):
-        this = _value_of(expression.value, frame)
-        return this.attrs.get(expression.attr) if isinstance(this, Instance) else None
-    at: Frame | None = frame
-    while at is not None and isinstance(expression, ast.Name):
-        if expression.id in at.names:
-            return at.names[expression.id]
-        at = at.outer
-    return None
-
-
 def _empties(owner: Instance, name: str, attribute: str) -> bool:
     """Whether a method of an object does nothing but empty containers, that of one of its attributes among them."""
-    for cls in linear_order(owner.cls) if isinstance(owner.cls, Class) else ():
-        method = cls.names.get(name) if isinstance(cls, Class) else None
-        if isinstance(method, Function) and isinstance(method.node, ast.FunctionDef):
-            said = {n.attr for n in ast.walk(method.node) if isinstance(n, ast.Attribute)}
-            return attribute in said and only_empties(method.node)
-    return False
+    method = method_of(owner, name)
+    if method is None or not isinstance(method.node, ast.FunctionDef):
+        return False
+    said = {n.attr for n in ast.walk(method.node) if isinstance(n, ast.Attribute)}
+    return attribute in said and only_empties(method.node)

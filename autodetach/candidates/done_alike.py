@@ -11,13 +11,13 @@ from itertools import islice
 
 from autodetach.candidates.learned_start import ANEW
 from autodetach.machine.arguments import all_parameter_names
-from autodetach.machine.classes import linear_order
 from autodetach.machine.graph import Activation
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, Frame, Function, Instance, Value
+from autodetach.machine.values import Frame, Function, Instance, Value
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Replay
+from autodetach.view.meant import method_of
 from autodetach.view.moments import Moment, behind_step, placed
 from autodetach.view.program import LOOPS, Program, call_of
 
@@ -74,7 +74,7 @@ def _as_for(call: ast.Call, frame: Frame, name: str) -> Iterator[str]:
         is_known = isinstance(frame.top.names.get(func.id), Function)
         yield from [f"{func.id}({name})"] if is_known else []
     elif not call.args and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
-        is_known = _method(frame.names.get(name), func.attr) is not None
+        is_known = method_of(frame.names.get(name), func.attr) is not None
         yield from [f"{name}.{func.attr}()"] if is_known else []
 
 
@@ -96,7 +96,7 @@ def _alike(program: Program, call: ast.Call, frame: Frame, name: str, attribute:
         return f"{func.id}({found[0]})" if found is not None and is_known else None
     if not call.args and isinstance(func, ast.Attribute):
         found = _sibling(program, func.value, frame, name, attribute)
-        if found is not None and _method(found[1], func.attr) is not None:
+        if found is not None and method_of(found[1], func.attr) is not None:
             return f"{found[0]}.{func.attr}()"
     return None
 
@@ -109,7 +109,7 @@ def _sibling(program: Program, other: ast.expr, frame: Frame, name: str, attribu
     if not isinstance(other, ast.Attribute) or other.attr == attribute or not attribute:
         return None
     if isinstance(this, Instance) and isinstance(scope, ast.FunctionDef) and scope.args.args:
-        own, method = scope.args.args[0].arg, _method(this, scope.name)
+        own, method = scope.args.args[0].arg, method_of(this, scope.name)
         if spelled(other.value) == own and method is not None and method.node is scope:
             return f"{own}.{attribute}", this.attrs.get(attribute)
     return None
@@ -122,11 +122,3 @@ def _is_in_scope(program: Program, scope: ast.AST, frame: Frame, name: str) -> b
     if isinstance(scope, ast.FunctionDef) and frame.function is None:
         return name not in all_parameter_names(scope.args) | program.names_bound(scope)
     return isinstance(scope, ast.Module)
-
-
-def _method(this: Value, name: str) -> Function | None:
-    for cls in linear_order(this.cls) if isinstance(this, Instance) and isinstance(this.cls, Class) else ():
-        found = cls.names.get(name) if isinstance(cls, Class) else None
-        if isinstance(found, Function):
-            return found
-    return None

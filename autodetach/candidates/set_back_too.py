@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from autodetach.candidates.cover import cover
 from autodetach.candidates.emptied import grown_alike, is_filled, is_list, names_in
 from autodetach.candidates.emptying import is_empty
-from autodetach.machine.classes import linear_order
 from autodetach.machine.graph import Activation, trail_of
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, Frame, Function, Instance, Value
+from autodetach.machine.values import Frame, Function, Instance
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
 from autodetach.view.called import with_called
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
+from autodetach.view.meant import classes_of, method_of, object_of
 from autodetach.view.moments import Moment, begun_at
 from autodetach.view.program import COMPREHENSIONS, DEFINITIONS, LOOPS, Program
 
@@ -94,7 +94,7 @@ def _forgetting(
     if owner is None or not attribute:
         return None
     for call in _calls_before(program, d, activation):
-        method = _method(owner, call.func.attr) if _meant(call.func.value, call.frame) is owner else None
+        method = _method(owner, call.func.attr) if object_of(call.func.value, call.frame) is owner else None
         found = None if method is None else _setting(owner, method)
         if method is None or found is None or _makes_graph(again, method):
             continue
@@ -111,7 +111,7 @@ def _forgetting(
 
 def _is_called_elsewhere(program: Program, again: Replay, owner: Instance, names: set[str], call: ast.Call) -> bool:
     """Whether a statement that was run calls methods of these names by another call, but for those of the class."""
-    own = {cls.node for cls in _classes(owner)}
+    own = {cls.node for cls in classes_of(owner)}
     return any(
         isinstance(n, ast.Call) and n is not call and isinstance(n.func, ast.Attribute) and n.func.attr in names
         for statement in again.machine.executed
@@ -146,19 +146,6 @@ def _calls_before(program: Program, d: Moment, activation: Activation) -> Iterat
                     yield _Call(node, node.func, frame, before.copy(), again)
             before.append(earlier)
         in_loop = in_loop or isinstance(statement, LOOPS)
-
-
-def _meant(expression: ast.expr, frame: Frame) -> Value:
-    """The object that `self.runner` means in a frame; None if it is none."""
-    if isinstance(expression, ast.Name):
-        at: Frame | None = frame
-        while at is not None and expression.id not in at.names:
-            at = at.outer
-        return frame.top.names.get(expression.id) if at is None else at.names[expression.id]
-    if isinstance(expression, ast.Attribute):
-        base = _meant(expression.value, frame)
-        return base.attrs.get(expression.attr) if isinstance(base, Instance) else None
-    return None
 
 
 def _setting(owner: Instance, method: ast.FunctionDef, depth: int = 0) -> tuple[str, ast.stmt] | None:
@@ -259,23 +246,16 @@ def _called(method: ast.FunctionDef) -> list[str]:
 
 
 def _method(owner: Instance, name: str) -> ast.FunctionDef | None:
-    for cls in _classes(owner):
-        found = cls.names.get(name)
-        if isinstance(found, Function) and isinstance(found.node, ast.FunctionDef) and _this(found.node):
-            return found.node
-    return None
+    found = method_of(owner, name)
+    node = found.node if found is not None else None
+    return node if isinstance(node, ast.FunctionDef) and _this(node) else None
 
 
 def _constructors(owner: Instance) -> Iterator[ast.FunctionDef]:
-    for cls in _classes(owner):
+    for cls in classes_of(owner):
         found = cls.names.get("__init__")
         if isinstance(found, Function) and isinstance(found.node, ast.FunctionDef):
             yield found.node
-
-
-def _classes(owner: Instance) -> Iterator[Class]:
-    order = linear_order(owner.cls) if isinstance(owner.cls, Class) else []
-    return (cls for cls in order if isinstance(cls, Class))
 
 
 def _this(method: ast.FunctionDef) -> str:
