@@ -16,6 +16,7 @@ from autodetach.machine.events import (
     StaleSaved,
     Step,
     Stored,
+    Tail,
     TypeFault,
 )
 from autodetach.machine.folding import is_copied, order_of_view
@@ -139,6 +140,7 @@ class Core:
         self.attributes_set: list[AttributeSet] = []
         self.held: list[Sequence | Mapping] = []  # containers in containers, each of which knows its holder
         self.drawn: list[Drawn] = []
+        self.tails: list[Tail] = []
         self.asked: list[tuple[ast.AST, Value]] = []  # where `item()` or `detach()` is called on what may be no tensor
         self.old_tests: list[tuple[ast.AST, Frame]] = []  # where a tensor is asked whether its type is `Variable`
         self.steps: list[Step] = []

@@ -8,6 +8,7 @@ from autodetach.machine import texts
 from autodetach.machine.arguments import written_at
 from autodetach.machine.core import MISSING, Core, Raised
 from autodetach.machine.counted_keys import counted_key, counted_place
+from autodetach.machine.events import Tail
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_with, hash_all
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
@@ -60,6 +61,8 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         return _sliced(m, this, index, site)
     if isinstance(index, (int, bool)):
         if -len(this.items) <= index < len(this.items):
+            if index == -1:
+                m.tails.append(Tail(this, (this.items[-1],), site, m.clock, m.loops))
             return this.items[index]
         if this.exact and not m.widening:
             raise Raised("IndexError")
@@ -87,6 +90,8 @@ def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
         if not items and not this.exact and isinstance(index.upper, int) and index.upper < 0:
             items = list(this.items)  # those that are known may all be among the first of many
         window = of_this_window(m, items, site)
+        if isinstance(index.lower, int) and -index.lower == len(window) and index.upper is index.step is None:
+            m.tails.append(Tail(this, tuple(window), site, m.clock, m.loops))
         return Sequence(this.kind, window, m.clock, this.exact and len(window) == len(items))
     # Of those that are known, the later ones stand for what is behind the first few.
     step = index.step if isinstance(index.step, int) and index.step > 0 else None

@@ -154,6 +154,16 @@ class Drawn:
         return any(d.number > max(clock, self.clock) for n in self.taken for d in n.walked_by)
 
 
+class Tail(NamedTuple):
+    """So many elements were read from the end of a container, `outputs[-2:]` or `outputs[-1]`: these."""
+
+    container: Sequence
+    items: tuple[Value, ...]
+    site: Site
+    clock: int
+    loops: Loops
+
+
 @dataclass(eq=False, slots=True)
 class Crossing:
     """A node made in one pass has an operand that was made in an earlier pass of the same loop."""

@@ -34,7 +34,7 @@ def growths(analysis: Analysis) -> list[Growth]:
         growing = [*growing_chains(run)]
         walks = Walks()
         groups = list(stored_alike(run))
-        later = [is_differentiated_later(events, walks) for events in groups]
+        later = [is_differentiated_later(run, events, walks) for events in groups]
         read = [event for events, is_later in zip(groups, later, strict=True) if is_later for event in events]
         legitimate.update(("store", first_stored(run, event).element, None) for event in read)
         elements = {event.element for event in read if event.element is not None}

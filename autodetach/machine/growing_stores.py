@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Collection, Iterable
 
-from autodetach.machine.events import Drawn, Stored
+from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of, within
 from autodetach.machine.growth import (
     LINEAR,
@@ -25,8 +25,9 @@ from autodetach.machine.loops import UNROLLED
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
+from autodetach.machine.tails import Tails, is_draw_of_one_pass, loops_around, tails_of
 from autodetach.machine.torch_semantics import VIEWS
-from autodetach.machine.values import Frame, Sequence, graph_kept, is_constant
+from autodetach.machine.values import Frame, Sequence, graph_in, graph_kept, is_constant
 
 COPIES = frozenset({"clone", "cpu", "cuda", "to"})
 """What has no more graph than what it copies, and saves nothing."""
@@ -62,12 +63,17 @@ class Walks:
         return made.get(node, [])
 
 
-def is_differentiated_later(events: list[Stored], walks: Walks) -> bool:
-    """Whether what is stored is differentiated from there in a later pass, even where the container is emptied then."""
+def is_differentiated_later(run: Run, events: list[Stored], walks: Walks) -> bool:
+    """Whether what is stored is differentiated from there in a later pass, even where the container is emptied then.
+
+    Where each pass of a loop reads at the end what itself has put there, that is what its inner loops are for.
+    """
     gathered = [e for e in events if e.how != "key" and e.node.walked_by]
     if not any(map(_may_be_taken, gathered)):
         return False
-    activations = {outer.activation for event in gathered for outer in event.loops}
+    at_end = _trained_at_end(run, gathered, walks)
+    around = [e.loops if at_end is None else loops_around(e.loops, at_end.loop) for e in gathered]
+    activations = {outer.activation for loops in around for outer in loops}
     return any(_used_later(gathered, activation, walks) for activation in activations)
 
 
@@ -126,6 +132,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
     What other containers take as one of the expressions in `read` is differentiated from there.
     """
     last = events[-1]
+    at_end = _trained_at_end(run, events, walks)
     # Of what runs again where nobody in view calls it, and before that in a loop of the program, both are looked at.
     latest = {event.loops[0].activation: event for event in events if event.loops}
     for activation in dict.fromkeys(outer.activation for e in reversed(latest.values()) for outer in e.loops):
@@ -144,7 +151,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             continue
         within_pass = _makers_pass(event.node, within_pass)
         freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
-        used = _may_be_drawn(run, growing, walks) or (
+        used = _may_be_drawn(run, growing, walks, at_end) or (
             is_whole(freeing) and (_is_released(run, event, activation) or _may_train_callers(run, event, activation))
         )
         is_short = activation.bounded and not (_is_much(event) or trains(run, activation))
@@ -170,6 +177,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             origin,
             used,
             event if event.inner is None else origin,
+            tails=at_end,
         )
     return None
 
@@ -256,19 +264,35 @@ def _may_train_callers(run: Run, event: Stored, activation: Activation) -> bool:
     return event.node in makers_of_returned(frame)
 
 
-def _may_be_drawn(run: Run, events: list[Stored], walks: Walks) -> bool:
+def _may_be_drawn(run: Run, events: list[Stored], walks: Walks, at_end: Tails | None) -> bool:
     """Whether what is stored may be differentiated by its place in the container, which is not known."""
     nodes = {event.node for event in events}
-    return any(not draw.others.isdisjoint(nodes) and _is_walked(draw, walks) for draw in run.machine.drawn)
-
-
-def _is_walked(draw: Drawn, walks: Walks) -> bool:
-    """Whether what stands for a draw is differentiated, and that by what is made of it behind the draw."""
     return any(
-        d.number > draw.clock and (n in d.roots or any(m.number > draw.clock for m in walks.made_of(n, d)))
-        for n in draw.taken
+        not draw.others.isdisjoint(nodes)
+        and _is_walked(draw.taken, draw.clock, walks)
+        and not (at_end is not None and is_draw_of_one_pass(draw, events, at_end.loop))
+        for draw in run.machine.drawn
+    )
+
+
+def _is_walked(taken: Iterable[Node], clock: int, walks: Walks) -> bool:
+    """Whether what was taken at a time is differentiated, and that by what is made of it since."""
+    return any(
+        d.number > clock and (n in d.roots or any(m.number > clock for m in walks.made_of(n, d)))
+        for n in taken
         for d in n.walked_by
     )
+
+
+def _trained_at_end(run: Run, events: list[Stored], walks: Walks) -> Tails | None:
+    """How a list is read from its end, if each pass does so to differentiate what itself has put there."""
+    at_end = tails_of(run, events)
+    nodes = {event.node for event in events}
+    for tail in at_end.every if at_end is not None else ():
+        taken = [t.node for item in tail.items for t in graph_in(item) if t.node in nodes]
+        if _is_walked(taken, tail.clock, walks):
+            return at_end
+    return None
 
 
 def _harmless(node: Node, within_pass: Pass) -> bool:

@@ -21,6 +21,7 @@ from autodetach.machine.graph import (
 )
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
+from autodetach.machine.tails import Tails
 from autodetach.machine.torch_semantics import OPS
 from autodetach.machine.values import Frame, Value, graph_in
 
@@ -54,6 +55,7 @@ class Growth:
     `dead`: the graph of the elements was walked in the same pass, so that nodes are kept but few saved tensors.
     `freeing` is the differentiation that did so. `stored` is where the tensor was put into a container, `keeper` where
     that was put into the one that grows: the same, if there is but one. `link` is what a chain has of an earlier pass.
+    `tails`: each pass differentiates what it has put there, and reads no more of the container than that.
     """
 
     kind: str  # "chain" or "store"
@@ -70,6 +72,7 @@ class Growth:
     used: bool = False
     keeper: Stored | None = None
     link: Node | None = None
+    tails: Tails | None = None
 
 
 def is_over_network(loop: ast.AST | None) -> bool:

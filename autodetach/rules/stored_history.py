@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `losses.append(loss)`, `history["loss"].append(loss)`, `outputs += [out]`, `log[step] = loss` and their like,
-where what is stored is never differentiated through the container.
+where what is stored is never differentiated through the container, or only by the pass that has put it there, which
+reads the end of the list and leaves the rest.
 
 ## Why is this bad
 Each element keeps the whole graph that made it: nodes if `backward()` ran, and all activations if it did not.
@@ -23,7 +24,8 @@ for x, y in loader:
 
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
-where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. Unsafe if the
+where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. A list of which
+each pass differentiates the end is emptied once that is read, if nothing else looks into it. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
 where no detach is enough, so that the calls which begin the graph go under `no_grad`; where a cache whose key changes
 in every pass keeps its current entry only; and where other functions of a file read the list, which nothing calls: if
@@ -52,6 +54,7 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.cleared_behind import cleared_behind
 from autodetach.candidates.current_entry import current_entry, is_cached
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
+from autodetach.candidates.emptied_behind_read import emptied_behind_read
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.registries import of_registry
@@ -105,6 +108,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         )
     kept = "graph nodes" if growth.dead else "graph and all its activations"
     need = "nothing needs it once its key has changed" if is_cached(program, statement) else "only its value is used"
+    need = "later passes do not read it" if growth.tails is not None else need
     return Suspect(
         ("AD102", stored.site.scope, program.spot(statement), stable(stored.element)),
         stored.element,
@@ -189,6 +193,9 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     stored = growth.stored
     assert stored is not None
     assert stored.element is not None
+    if growth.tails is not None:
+        yield from emptied_behind_read(program, growth.tails, stored)
+        return
     yield from frozen_results(program, growth.run)
     targets = [(narrowed_to(e, v), v) for e, v in leaves_of_display(stored.element, stored.value)]
     if stored.how == "extend":
