@@ -104,7 +104,7 @@ ORDER = (
     "codemods.*",
     "codemods.copy_statements codemods.drop_guard codemods.inline_element codemods.under_no_grad",
     "codemods.enter_inside codemods.inline_name codemods.keep_part codemods.make_property codemods.sum_when_read",
-    "codemods.update_in_place",
+    "codemods.update_in_place codemods.move_part_of_branch",
     # What the machine's events mean.
     "suspect",
     "view",
@@ -123,7 +123,7 @@ ORDER = (
     "candidates.left_behind candidates.moved_behind_look candidates.emptied candidates.out_of_view",
     "candidates.copied_views candidates.views_handed_on candidates.changed_leaf candidates.kept_for_copy",
     "candidates.set_in_records candidates.kept_ingredients candidates.cleared_behind",
-    "candidates.emptied_behind_read",
+    "candidates.emptied_behind_read candidates.moved_branch",
     "candidates.built_once candidates.sums_anew candidates.kept_parameter candidates.kept_in_record",
     "candidates.local_sums candidates.one_backward_behind candidates.registries candidates.kept_at_first",
     "candidates.sums_when_read candidates.start_as_property candidates.joined_terms candidates.set_back_too",

@@ -96,17 +96,10 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
     from autodetach.codemods.insert_statement import InsertStatement
     from autodetach.codemods.move_statements import MoveStatements
 
-    steps = [step for step in run.machine.steps if step.what == "step"]
-    stepping = {place for step in steps for place, _ in step.trail}
-    read = _first_read(by)
-    in_the_way = {
-        place: step
-        for step in steps
-        if step.clock < by.number and any(read.get(leaf, by.number) < step.clock for leaf, _ in step.consumed)
-        for place, _ in step.trail
-    }
+    stepping = {place for step in run.machine.steps if step.what == "step" for place, _ in step.trail}
+    in_the_way = steps_in_the_way(run, by)
     # Where they stand in functions of their own, the calls of these change places.
-    anchors = (_beside(program, at, in_the_way) for at in (program.statement(by.call), *_calls_of(by)))
+    anchors = (beside(program, at, in_the_way) for at in (program.statement(by.call), *_calls_of(by)))
     anchor = next((found for found in anchors if found is not None), None)
     if anchor is None:
         return
@@ -114,12 +107,12 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
     first = next(i for i, s in enumerate(block) if s in in_the_way)
     begin, end = _around(block, block.index(anchor), stepping)
     optimizer = _stepped(block[first])  # None where a call leads to the step
-    goal = first if optimizer is None else _zeroed(block, first, stepping)
+    goal = first if optimizer is None else zeroed(block, first, stepping)
     zeroing: tuple[Codemod, ...] = ()
     between = ""
-    if goal == first and _walked_before(program, block, in_the_way[block[first]]) < first:
+    if goal == first and walked_before(program, block, in_the_way[block[first]]) < first:
         # The step would take the gradient of the second loss, too.
-        goal = _walked_before(program, block, in_the_way[block[first]])
+        goal = walked_before(program, block, in_the_way[block[first]])
         if optimizer is None:
             return
         zeroing = (InsertStatement(block[goal], f"{text(optimizer)}.zero_grad()", "before"),)
@@ -137,6 +130,19 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
         freed = MoveStatements(tuple(group), block[goal], changes=flags, paragraph=True)
         yield Candidate(f"{message}, and no graph is retained", (freed, *zeroing), doubt)
     yield Candidate(message, (MoveStatements(tuple(group), block[goal], paragraph=True), *zeroing), doubt)
+
+
+def steps_in_the_way(run: Run, by: Differentiation) -> dict[ast.stmt, Step]:
+    """The steps that change what a later differentiation has read before them, by the statements that lead to them."""
+    read = _first_read(by)
+    return {
+        place: step
+        for step in run.machine.steps
+        if step.what == "step"
+        and step.clock < by.number
+        and any(read.get(leaf, by.number) < step.clock for leaf, _ in step.consumed)
+        for place, _ in step.trail
+    }
 
 
 def _calls_of(by: Differentiation) -> Iterator[ast.stmt]:
@@ -177,7 +183,7 @@ def _first_read(by: Differentiation) -> dict[Node, int]:
     return found
 
 
-def _beside(program: Program, statement: ast.stmt | None, places: Container[ast.stmt]) -> ast.stmt | None:
+def beside(program: Program, statement: ast.stmt | None, places: Container[ast.stmt]) -> ast.stmt | None:
     """The statement, or a condition around it, that stands behind one of `places` in the same block."""
     at = statement
     while isinstance(at, ast.stmt):
@@ -189,7 +195,7 @@ def _beside(program: Program, statement: ast.stmt | None, places: Container[ast.
     return None
 
 
-def _walked_before(program: Program, block: Block, step: Step) -> int:
+def walked_before(program: Program, block: Block, step: Step) -> int:
     """The place in a block of the first differentiation whose gradient a step in it consumes."""
     walks = {place for _, ds in step.consumed for d in ds for place, _ in d.trail}
     places = {at for place in walks for at in (place, *program.enclosing(place))}
@@ -215,7 +221,7 @@ def _around(block: Block, at: int, stepping: set[ast.stmt]) -> tuple[int, int]:
     return begin, at + 1
 
 
-def _zeroed(block: Block, at: int, stepping: set[ast.stmt]) -> int:
+def zeroed(block: Block, at: int, stepping: set[ast.stmt]) -> int:
     """The place of the `zero_grad` call that belongs to the step at this place, with only calls in between."""
     for i in range(at - 1, -1, -1):
         if call_of(block[i]) is None or block[i] in stepping:

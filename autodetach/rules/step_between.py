@@ -25,17 +25,18 @@ opt_b.step()
 ```
 
 ## Fix safety
-A step is moved only if every step still consumes gradient of the same losses; unsafe where several optimizers share
-the gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step, if
-nothing reads it before, or as much of it as depends on what was stepped, also where another method has made that; or
-it is differentiated, and its parameters stepped, before the first step; or it is computed once more, the first one
-from a detached value where both would train its makers; or the first step is dropped, if the same one runs behind the
-second loss and nothing is zeroed in between. Where no step but the program changes a tensor in place, it makes a new
-one: `x += y` becomes `x = x + y`, `x.mul_(y)` becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y`
-writes into a copy; this is unsafe where something else may hold `x`. Where the forward is run again behind the step,
-but under a name that nobody reads, it takes the name of the old result. Where one call has made all losses, each is
-differentiated for what its own step trains (`inputs=...`), and the steps follow. What a network out of view has made
-is handed on detached where the step of an optimizer out of view may have changed that network.
+A step is moved only if every step still consumes gradient of the same losses; unsafe where several optimizers share the
+gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step, if nothing
+reads it before, or as much of it as depends on what was stepped, also where another method has made that; or it is
+differentiated, and its parameters stepped, before the first step, under an `if` of its own where only some passes do so
+and other things besides; or it is computed once more, the first one from a detached value where both would train its
+makers; or the first step is dropped, if the same one runs behind the second loss and nothing is zeroed in between.
+Where no step but the program changes a tensor in place, it makes a new one: `x += y` becomes `x = x + y`, `x.mul_(y)`
+becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y` writes into a copy; this is unsafe where something
+else may hold `x`. Where the forward is run again behind the step, but under a name that nobody reads, it takes the name
+of the old result. Where one call has made all losses, each is differentiated for what its own step trains
+(`inputs=...`), and the steps follow. What a network out of view has made is handed on detached where the step of an
+optimizer out of view may have changed that network.
 These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
@@ -54,6 +55,7 @@ from autodetach.candidates.computed_behind import called_behind_step, computed_b
 from autodetach.candidates.copied import read_copy
 from autodetach.candidates.copied_views import read_copies, returned_copy
 from autodetach.candidates.moved_behind_look import step_moved_behind_look
+from autodetach.candidates.moved_branch import branch_moved_before
 from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
 from autodetach.candidates.new_tensors import new_tensors
 from autodetach.candidates.out_of_view import judged_again, made_by_stepped
@@ -150,6 +152,7 @@ def _candidates(
     behind = [] if given else list(computed_behind_step(program, run, by, in_a_row=not moved))
     yield from behind[:-1]
     if isinstance(event, StaleSaved):
+        yield from branch_moved_before(program, run, by)
         yield from differentiated_before(program, run, by)
     for repair in moved:
         yield from restricting_all(program, run, by, repair)

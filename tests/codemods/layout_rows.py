@@ -21,6 +21,7 @@ from autodetach.codemods.inline_name import InlineName
 from autodetach.codemods.insert_statement import InsertStatement
 from autodetach.codemods.keep_part import KeepPart
 from autodetach.codemods.make_property import MakeProperty
+from autodetach.codemods.move_part_of_branch import MovePartOfBranch
 from autodetach.codemods.move_statements import MoveStatements
 from autodetach.codemods.rename_keyword import RenameKeyword
 from autodetach.codemods.replace_expression import ReplaceExpression
@@ -79,6 +80,18 @@ def insert(anchor: str, text: str = "h = h.detach()", *, before: bool = False) -
 
 def move(*texts: str, to: str, before: bool = True) -> Make:
     return lambda tree: MoveStatements(tuple(statement(tree, t) for t in texts), statement(tree, to), before)
+
+
+def part(*texts: str, of: str, to: str, leading: tuple[str, ...] = ()) -> Make:
+    """The first statements of an `if`, with others that lead them."""
+
+    def make(tree: ast.Module) -> Codemod:
+        branch = statement(tree, of)
+        assert isinstance(branch, ast.If)
+        moved, before = (tuple(statement(tree, t) for t in some) for some in (texts, leading))
+        return MovePartOfBranch(branch, moved, statement(tree, to), before)
+
+    return make
 
 
 def property_of(*texts: str, copied: tuple[str, ...] = (), given: tuple[str, ...] = ()) -> Make:

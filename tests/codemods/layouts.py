@@ -5,7 +5,7 @@ from __future__ import annotations
 from layout_rows import Row
 from layouts_of_blocks import ENTERED, REWRITTEN, TAKING, UNDECORATED, UNENTERED, UNGUARDED
 from layouts_of_expressions import APPENDED, ASKED, INLINED, KEPT, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
-from layouts_of_moves import MOVED
+from layouts_of_moves import MOVED, PARTS
 from layouts_of_properties import PROPERTIES, SUMS
 from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED, UNDER_NO_GRAD
 
@@ -16,6 +16,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "rename_keyword": RENAMED,
     "insert_statement": INSERTED,
     "move_statements": MOVED,
+    "move_part_of_branch": PARTS,
     "make_property": PROPERTIES,
     "sum_when_read": SUMS,
     "copy_statements": COPIED,

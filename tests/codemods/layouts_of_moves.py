@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, KOREAN, LATIN, Row, move
+from layout_rows import BOM, KOREAN, LATIN, Row, move, part
 
 MOVED: dict[str, Row] = {
     "into a loop": (move("h = ", to="a()"), "h = 0\nfor x in y:\n    a()\n", "for x in y:\n    h = 0\n    a()\n"),
@@ -104,5 +104,36 @@ MOVED: dict[str, Row] = {
         move("h = ", to="a()"),
         "h = '𝄞', (\n  'é')\nfor x in y:\n    a()\n",
         "for x in y:\n    h = '𝄞', (\n      'é')\n    a()\n",
+    ),
+}
+
+PARTS: dict[str, Row] = {
+    "under its own header": (
+        part("b()", "s.step()", of="if x", to="a()"),
+        "a()\nif x:\n    b()\n    s.step()\n    c()\n",
+        "if x:\n    b()\n    s.step()\na()\nif x:\n    c()\n",
+    ),
+    "with what its names begin with": (
+        part("y = 1", of="if x", to="a()", leading=("y = 0",)),
+        "# of a\na()\n\n# of y\ny = 0\n# of x\nif x:  # why\n    # one\n    y = 1  # 1\n    c(y)\n",
+        "# of y\ny = 0\nif x:\n    # one\n    y = 1  # 1\n\n# of a\na()\n\n# of x\nif x:  # why\n    c(y)\n",
+    ),
+    "tabs, in a loop": (
+        part("b(", of="if x", to="a()"),
+        "for i in z:\n\ta()\n\tif x % 2 == 0:\n\t\tb(\n\t\t\t1)\n\t\tc()\n",
+        "for i in z:\n\tif x % 2 == 0:\n\t\tb(\n\t\t\t1)\n\ta()\n\tif x % 2 == 0:\n\t\tc()\n",
+    ),
+    "a string over lines": (
+        part("b(", of="if x", to="a()"),
+        "a()\nif x:\n    b('''\n  1''')\n    c()\n",
+        "if x:\n    b('''\n  1''')\na()\nif x:\n    c()\n",
+    ),
+    "a test over lines": (part("b()", of="if x and", to="a()"), "a()\nif (x and\n    y):\n    b()\n    c()\n", None),
+    "an elif": (part("b()", of="if y", to="a()"), "if x:\n    a()\nelif y:\n    b()\n    c()\n", None),
+    "one-line suite": (part("b()", of="if x", to="a()"), "a()\nif x: b(); c()\n", None),
+    "CR LF": (
+        part("b()", of="if x", to="a()"),
+        "a()\r\nif x:\r\n    b()\r\n    c()\r\n",
+        "if x:\r\n    b()\r\na()\r\nif x:\r\n    c()\r\n",
     ),
 }
