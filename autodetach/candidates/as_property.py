@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.built_with_locals import Built, built_by
-from autodetach.candidates.called_inside import is_of_another_class
+from autodetach.candidates.mentioned import is_changed, is_named_otherwise, mentions, methods_called
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
@@ -14,7 +14,6 @@ from autodetach.suspect import Candidate
 from autodetach.view.program import Program, calls_of, listed, targets_of, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
-BY_NAME = frozenset("setattr delattr register_buffer register_parameter".split())
 OWN_OF_MODULES = frozenset(
     """
     apply buffers call_super_init children compile cpu cuda double dump_patches eval extra_repr float forward half
@@ -44,9 +43,11 @@ def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: s
     names = [target.attr for *_, last in groups if isinstance(target := targets_of(last)[0], ast.Attribute)]
     if not groups or not all(_may_be_property(program, cls, name) for name in names):
         return
-    if not all(is_free(program, cls, name) for name in built.lacking):
+    kept = {name: _kept_as(program, cls, name, names) for name in built.lacking}
+    if not all(kept.values()):
         return
-    if draws_random_numbers(run, [*built.copied, *built.moved]) or keeps_state(program, run, [*built.moved]):
+    whole = [*built.copied, *built.moved]
+    if draws_random_numbers(run, whole) or keeps_state(program, run, [*built.moved]):
         return
     if built.is_trained:
         doubt = doubt or TRAINED
@@ -54,15 +55,23 @@ def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: s
         doubt = doubt or SET_ELSEWHERE
     if any(len({program.scope(n) for n in mentions(program, cls, name)} - {home}) > 1 for name in names):
         doubt = doubt or EVERYWHERE
-    changes = tuple(ReplaceExpression(name, kept) for name, kept in built.given)
-    given = (built.lacking, *[()] * len(groups))
+    this = home.args.args[0].arg
+    read = [(name, f"{this}.{kept[name.id]}" if name.id in kept else attribute) for name, attribute in built.given]
+    changes = tuple(ReplaceExpression(name, attribute) for name, attribute in read)
+    words = tuple(
+        (attribute + was[len(name.id) :], was)
+        for name, attribute in read
+        for statement in whole
+        for was in methods_called(statement, name)
+    )
+    given = (tuple((attribute, name) for name, attribute in kept.items()), *[()] * len(groups))
     codemods = tuple(
-        MakeProperty(home, tuple(group), built.copied, changes, kept)
-        for group, kept in zip(groups, given, strict=False)
+        MakeProperty(home, tuple(group), built.copied, changes, keeping)
+        for group, keeping in zip(groups, given, strict=False)
     )
     shown = listed(targets_of(last)[0] for *_, last in groups)
     what = "properties" if len(groups) > 1 else "a property"
-    yield Candidate(f"make {shown} {what}", (*codemods, *without_retain(outer)), doubt)
+    yield Candidate(f"make {shown} {what}", (*codemods, *without_retain(outer)), doubt, respelled=words)
 
 
 def _constructor(program: Program, outer: list[Node]) -> ast.FunctionDef | None:
@@ -104,6 +113,12 @@ def _may_be_property(program: Program, cls: ast.ClassDef, name: str) -> bool:
     return not any(is_changed(program, n) for n in found)
 
 
+def _kept_as(program: Program, cls: ast.ClassDef, name: str, properties: list[str]) -> str:
+    """The attribute that keeps a parameter: of its name, or `_name` where the property has that; "" where none can."""
+    attribute = f"_{name}" if name in properties and name not in OWN_OF_MODULES else name
+    return attribute if is_free(program, cls, attribute) else ""
+
+
 def is_free(program: Program, cls: ast.ClassDef, name: str) -> bool:
     """Whether nothing says that objects of the class have an attribute of this name already."""
     known = {c.name for tree in program.analysis.trees for c in ast.walk(tree) if isinstance(c, ast.ClassDef)}
@@ -111,34 +126,3 @@ def is_free(program: Program, cls: ast.ClassDef, name: str) -> bool:
     if name in OWN_OF_MODULES or not bases <= {*known, "Module", "object"}:
         return False
     return not any(mentions(program, cls, name)) and not is_named_otherwise(program, cls, name)
-
-
-def mentions(program: Program, cls: ast.ClassDef, name: str) -> Iterator[ast.Attribute]:
-    """Where an attribute of this name is mentioned, which may be that of the class."""
-    own = program.file_of(cls)
-    for tree in program.analysis.trees:
-        named = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == name)
-        yield from (n for n in named if tree is not own or not is_of_another_class(program, n, cls.body[0]))
-
-
-def is_named_otherwise(program: Program, cls: ast.ClassDef, name: str) -> bool:
-    """Whether a class has a method or variable of this name, or something is set by it as a string."""
-    for tree in program.analysis.trees:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and last_word(node.func) in BY_NAME:
-                if any(isinstance(a, ast.Constant) and a.value == name for a in node.args):
-                    return True
-            elif isinstance(node, ast.FunctionDef) and node.name == name:
-                return True
-    return any(name in program.names_bound(s) for s in cls.body if not isinstance(s, ast.FunctionDef))
-
-
-def is_changed(program: Program, mention: ast.Attribute) -> bool:
-    """`self.x[0] = 1`, `self.x.add_(1)`, `self.x.data`, `self.x.append(1)` for itself."""
-    around = program.parents.get(mention)
-    if not isinstance(around, (ast.Attribute, ast.Subscript)) or around.value is not mention:
-        return False
-    if isinstance(around, ast.Subscript) or not isinstance(around.ctx, ast.Load):
-        return not isinstance(around.ctx, ast.Load)
-    is_alone = isinstance(program.parents.get(program.parents[around]), ast.Expr)
-    return is_alone or around.attr.endswith("_") or around.attr in ("data", "grad")

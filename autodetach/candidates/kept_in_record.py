@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.as_property import BY_NAME, is_changed, mentions
+from autodetach.candidates.mentioned import BY_NAME, is_changed, mentions, methods_called
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, handed, line, place_text, text, without_retain
+from autodetach.view.program import Program, handed, line, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -37,23 +37,12 @@ def kept_in_record(program: Program, run: Run, outer: list[Node], doubt: str | N
     if not all(_may_compute(program, statement, part, read) for read in reads):
         return
     keep, flags = KeepPart(statement.value, part, tuple(sorted(reads, key=line))), without_retain(outer)
-    methods = list(_methods(statement.value, part))
+    methods = list(methods_called(statement.value, part))
     words = tuple((spelled(read) + was[len(part.id) :], was) for was in methods for read in reads)
     message = f"keep `{part.id}` in `{name}`, and compute `{text(statement.value)}` where it is read"
     if flags:
         yield Candidate(f"{message}, and retain no graph", (keep, *flags), doubt, respelled=words)
     yield Candidate(message, (keep,), doubt, respelled=words)
-
-
-def _methods(value: ast.expr, part: ast.Name) -> Iterator[str]:
-    """What is called that begins with a part of an expression: `x.exp` and `x.exp().mul` of `x.exp().mul(2)`."""
-    for call in ast.walk(value):
-        func = call.func if isinstance(call, ast.Call) else None
-        inner = func
-        while isinstance(inner, (ast.Attribute, ast.Call, ast.Subscript)):
-            inner = inner.func if isinstance(inner, ast.Call) else inner.value
-        if func is not None and inner is part:
-            yield place_text(func)
 
 
 def _leaf(program: Program, statement: ast.Assign, outer: list[Node]) -> ast.Name | None:

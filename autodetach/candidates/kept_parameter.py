@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeGuard
 
-from autodetach.candidates.as_property import is_changed, mentions
+from autodetach.candidates.mentioned import is_changed, mentions
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.spelling import last_word
 from autodetach.suspect import Candidate

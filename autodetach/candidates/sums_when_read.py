@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.as_property import is_changed, is_free, is_named_otherwise, mentions
+from autodetach.candidates.as_property import is_free
 from autodetach.candidates.built_with_locals import ASSIGNMENTS, kept_by
 from autodetach.candidates.emptying import behind_docstring
+from autodetach.candidates.mentioned import is_changed, is_named_otherwise, mentions
 from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Node

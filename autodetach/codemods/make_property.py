@@ -15,15 +15,15 @@ from autodetach.source import Edit
 class MakeProperty:
     """Statements of a `constructor`, of which the last one sets the attribute, go into a property behind it.
 
-    The `copied` ones stay where they are, too. `changes` are made in the property, and the constructor keeps its
-    parameters `given` as attributes.
+    The `copied` ones stay where they are, too. `changes` are made in the property, and the constructor keeps what it is
+    `given`: attributes, each with its parameter.
     """
 
     constructor: ast.FunctionDef
     statements: tuple[ast.stmt, ...]
     copied: tuple[ast.stmt, ...] = ()
     changes: tuple[Codemod, ...] = ()
-    given: tuple[str, ...] = ()
+    given: tuple[tuple[str, str], ...] = ()
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source, home, last = tree.source, self.constructor, self.statements[-1]
@@ -33,7 +33,7 @@ class MakeProperty:
         changes = [returned, *(edit for change in self.changes for edit in change.edits(tree))]
         indent, inner = (source.indent_of(tree.line(s)) for s in (home, last))
         this = home.args.args[0].arg
-        kept = "".join(f"{inner}{this}.{parameter} = {parameter}\n" for parameter in self.given)
+        kept = "".join(f"{inner}{this}.{attribute} = {parameter}\n" for attribute, parameter in self.given)
         if len(self.statements) - len(self.copied) == len(home.body) and not kept:
             raise Refused("nothing would be left of the constructor")
         body, removals = f"\n{indent}@property\n{indent}def {name}({this}):\n", []

@@ -102,7 +102,8 @@ def property_of(*texts: str, copied: tuple[str, ...] = (), given: tuple[str, ...
         found = tuple(statement(tree, t) for t in texts)
         names = [n for one in found for n in ast.walk(one) if isinstance(n, ast.Name) and n.id in given]
         changes = tuple(ReplaceExpression(n, f"self.{n.id}") for n in names)
-        return MakeProperty(home, found, tuple(statement(tree, t) for t in copied), changes, given)
+        kept = tuple((name, name) for name in given)
+        return MakeProperty(home, found, tuple(statement(tree, t) for t in copied), changes, kept)
 
     return make
 
