@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.alike_objects import make_what_changes
 from autodetach.candidates.built_with_locals import Built, built_by
 from autodetach.candidates.mentioned import is_changed, is_named_otherwise, mentions, methods_called
 from autodetach.machine.graph import Node
@@ -47,6 +48,8 @@ def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: s
     if not all(kept.values()):
         return
     whole = [*built.copied, *built.moved]
+    if make_what_changes(program, whole):
+        return
     if draws_random_numbers(run, whole) or keeps_state(program, run, [*built.moved]):
         return
     if built.is_trained:

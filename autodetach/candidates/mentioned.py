@@ -9,6 +9,7 @@ from autodetach.candidates.called_inside import is_of_another_class
 from autodetach.machine.spelling import last_word
 from autodetach.view.program import Program, place_text
 
+TAKING = frozenset("pop popitem popleft setdefault".split())
 BY_NAME = frozenset("setattr delattr register_buffer register_parameter".split())
 
 
@@ -33,14 +34,19 @@ def is_named_otherwise(program: Program, cls: ast.ClassDef, name: str) -> bool:
 
 
 def is_changed(program: Program, mention: ast.Attribute) -> bool:
-    """`self.x[0] = 1`, `self.x.add_(1)`, `self.x.data`, `self.x.append(1)` for itself."""
-    around = program.parents.get(mention)
-    if not isinstance(around, (ast.Attribute, ast.Subscript)) or around.value is not mention:
+    """`self.x[0] = 1`, `self.x.add_(1)`, `self.x.data`, `self.x.append(1)` for itself, `next(self.x)`."""
+    at: ast.AST = mention
+    around = program.parents.get(at)
+    while isinstance(around, ast.Subscript) and around.value is at and isinstance(around.ctx, ast.Load):
+        at, around = around, program.parents.get(around)
+    if isinstance(around, ast.Call):
+        return isinstance(around.func, ast.Name) and around.func.id == "next"
+    if not isinstance(around, (ast.Attribute, ast.Subscript)) or around.value is not at:
         return False
     if isinstance(around, ast.Subscript) or not isinstance(around.ctx, ast.Load):
         return not isinstance(around.ctx, ast.Load)
     is_alone = isinstance(program.parents.get(program.parents[around]), ast.Expr)
-    return is_alone or around.attr.endswith("_") or around.attr in ("data", "grad")
+    return is_alone or around.attr.endswith("_") or around.attr in ("data", "grad") or around.attr in TAKING
 
 
 def methods_called(value: ast.AST, part: ast.Name) -> Iterator[str]:

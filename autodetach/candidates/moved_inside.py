@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeGuard
 
+from autodetach.candidates.alike_objects import make_what_changes
 from autodetach.candidates.built_with_locals import built_with_locals
 from autodetach.candidates.called_inside import (
     called_in_loop,
@@ -79,7 +80,7 @@ def _moved(
     anchor = first_statement(body)
     if loop is not None:
         ordered = with_holders(program, ordered, anchor, loop.frame)
-    if not _movable(program, ordered, anchor):
+    if not _movable(program, ordered, anchor) or make_what_changes(program, ordered):
         return []
     doubt = doubt or _doubt_of(program, run, ordered)
     if loop is None and _mentioned_by_others(program, ordered, program.scope(anchor)):
@@ -170,6 +171,8 @@ def moved_with_locals(
 
     built = built_with_locals(program, outer, body, home) if body else None
     if built is None or _read_by_others(program, list(built.moved), program.scope(first_statement(body))):
+        return
+    if make_what_changes(program, [*built.copied, *built.moved]):
         return
     doubt = doubt or _doubt_of(program, run, [*built.copied, *built.moved])
     if _mentioned_by_others(program, list(built.moved), program.scope(first_statement(body))):

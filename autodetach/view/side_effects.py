@@ -11,6 +11,8 @@ from autodetach.view.program import Program, calls_of, targets_of
 MADE = frozenset("dict list OrderedDict defaultdict zeros ones empty full zeros_like ones_like empty_like".split())
 """Functions that make a new container or tensor."""
 
+CONSTRUCTORS = ("__init__", "__post_init__")
+
 
 def draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
     """Whether statements, or what they call, draw random numbers."""
@@ -33,7 +35,7 @@ def keeps_state(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
     return any(
         isinstance(target, (ast.Attribute, ast.Subscript)) and not _is_of_own(function, target)
         for function in called
-        if isinstance(function, ast.FunctionDef) and function.name != "__init__"
+        if isinstance(function, ast.FunctionDef) and function.name not in CONSTRUCTORS
         for statement in ast.walk(function)
         if isinstance(statement, ast.stmt)
         for target in targets_of(statement)
