@@ -129,6 +129,7 @@ ORDER = (
     "candidates.built_once candidates.sums_anew candidates.kept_parameter candidates.kept_in_record",
     "candidates.local_sums candidates.one_backward_behind candidates.registries candidates.kept_at_first",
     "candidates.sums_when_read candidates.start_as_property candidates.joined_terms candidates.set_back_too",
+    "candidates.objects_anew",
     # One file a rule.
     "rules.*",
     "rules",

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.mentioned import is_changed
-from autodetach.machine.spelling import last_word
+from autodetach.candidates.mentioned import is_changed, mentions
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.view.program import Program
 from autodetach.view.side_effects import CONSTRUCTORS
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.Pass, ast.Raise, ast.Assert)
+BARE = frozenset({"object", "ABC"})
 
 
 def make_what_changes(program: Program, statements: list[ast.stmt]) -> bool:
@@ -66,8 +68,55 @@ def _own(method: Method) -> Iterator[ast.Attribute]:
     return (n for n in named if isinstance(n.value, ast.Name) and n.value.id == this)
 
 
+def make_alike(program: Program, calls: list[ast.Call], seen: set[ast.AST]) -> bool:
+    """Whether all objects that calls make are of known classes, and alike."""
+    known = _classes(program)
+    names = {last_word(call.func) for call in calls}
+    classes = [known.get(name, []) for name in names if name in known or name[:1].isupper()]
+    return all(len(found) == 1 and is_alike(program, found[0], seen) for found in classes)
+
+
+def is_alike(program: Program, cls: ast.ClassDef, seen: set[ast.AST]) -> bool:
+    """Whether objects of a class are what their constructor has made of its arguments, and stay so."""
+    if cls in seen:
+        return True
+    seen.add(cls)
+    known = {c.name: c for c in ast.walk(program.file_of(cls)) if isinstance(c, ast.ClassDef)}
+    bases = [name for name in map(last_word, cls.bases) if name not in BARE]
+    if cls.keywords or not all(name in known and is_alike(program, known[name], seen) for name in bases):
+        return False
+    methods = [f for f in cls.body if isinstance(f, FUNCTIONS)]
+    constructors = [f for f in methods if f.name in CONSTRUCTORS]
+    if not all(_only_computes(program, f, seen) for f in constructors):
+        return False
+    names = {n.attr for f in constructors for n in ast.walk(f) if isinstance(n, ast.Attribute) and _is_stored(n)}
+    others = [f for f in methods if f not in constructors]
+    inside = [n for f in others for n in ast.walk(f) if isinstance(n, ast.Attribute)]
+    outside = [n for name in names for n in mentions(program, cls, name) if not _is_constructed(program, n)]
+    is_made_otherwise = any(f.name == "__new__" for f in others)
+    return not is_made_otherwise and not any(_is_stored(n) or is_changed(program, n) for n in (*inside, *outside))
+
+
 def _is_stored(mention: ast.Attribute) -> bool:
     return not isinstance(mention.ctx, ast.Load)
+
+
+def _is_constructed(program: Program, mention: ast.Attribute) -> bool:
+    return getattr(program.scope(mention), "name", "") in CONSTRUCTORS
+
+
+def _only_computes(program: Program, constructor: Method, seen: set[ast.AST]) -> bool:
+    """Whether a constructor does nothing but set its own attributes, and tells nobody of the object."""
+    this = constructor.args.args[0].arg if constructor.args.args else ""
+    inside = [s for s in ast.walk(constructor) if isinstance(s, ast.stmt) and s is not constructor]
+    if not all(isinstance(s, PLAIN) or _is_idle(s) for s in inside):
+        return False
+    stored = [n for n in ast.walk(constructor) if isinstance(n, (ast.Attribute, ast.Subscript))]
+    if any(not isinstance(n.ctx, ast.Load) and spelled(n.value) != this for n in stored):
+        return False
+    raised = {n for s in inside if isinstance(s, ast.Raise) for n in ast.walk(s)}
+    calls = [n for n in ast.walk(constructor) if isinstance(n, ast.Call) and n not in raised]
+    return make_alike(program, calls, seen) and not _hands_on(constructor)
 
 
 def _hands_on(constructor: Method) -> bool:
@@ -76,3 +125,12 @@ def _hands_on(constructor: Method) -> bool:
     calls = (n for n in ast.walk(constructor) if isinstance(n, ast.Call) and last_word(n.func) != "super")
     given = (a for call in calls for a in (*call.args, *(k.value for k in call.keywords)))
     return any(isinstance(a, ast.Name) and a.id == this for a in given)
+
+
+def _is_idle(statement: ast.stmt) -> bool:
+    """A docstring, or `super().__init__(...)`."""
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        above = value.func.value
+        return value.func.attr == "__init__" and isinstance(above, ast.Call) and last_word(above.func) == "super"
+    return isinstance(value, ast.Constant)

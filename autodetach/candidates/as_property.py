@@ -27,15 +27,17 @@ SET_ELSEWHERE = "other programs may set the attribute of this class, which a pro
 TRAINED = "what was computed of the first value of a parameter is then computed of that which it has by then"
 
 
-def computed_as_property(program: Program, run: Run, outer: list[Node], doubt: str | None) -> Iterator[Candidate]:
-    """Make a property of what the constructor of a class makes of the nodes and sets.
+def computed_as_property(
+    program: Program, run: Run, outer: list[Node], doubt: str | None, home: ast.FunctionDef | None = None
+) -> Iterator[Candidate]:
+    """Make a property of what a constructor makes of the nodes and sets: the innermost one, or `home`.
 
     None where that draws random numbers or changes a state, which was meant to happen once.
     """
     from autodetach.codemods.make_property import MakeProperty
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-    home = _constructor(program, outer)
+    home = home or _constructor(program, outer)
     cls = program.parents.get(home) if home is not None else None
     built = built_by(program, outer, home) if home is not None else None
     if home is None or built is None or not isinstance(cls, ast.ClassDef):

@@ -42,7 +42,7 @@ def moved_inside(
     program: Program, run: Run, activation: Activation, readers: list[Node], outer: list[Node], doubt: str | None
 ) -> list[Candidate]:
     """Move the statements that make the nodes of `outer` into the loop, else into the one function of the readers."""
-    moved = _moved(program, run, _body(activation), "loop", outer, doubt, activation)
+    moved = moved_to(program, run, _body(activation), "loop", outer, doubt, activation)
     moved = moved or list(computed_in_lambda(program, run, outer, doubt))
     moved = moved or _in_closure(program, run, activation, outer, doubt)
     if moved:
@@ -53,16 +53,16 @@ def moved_inside(
     bodies = {body[0]: body for reader in readers if (body := body_of_reader(program, reader, kept))}
     in_loop = list(called_in_loop(program, run, activation, outer, doubt))
     reading = next(iter(bodies.values())) if len(bodies) == 1 else []
-    for body in (reading, _only_method(program, list(building), names)):
+    for body in (reading, only_method(program, list(building), names)):
         called = called_inside(program, run, body, outer, doubt) if body else ()
-        moved = [*_moved(program, run, body, "function", outer, doubt), *called]
+        moved = [*moved_to(program, run, body, "function", outer, doubt), *called]
         moved = moved or list(moved_with_locals(program, run, body, outer, doubt))
         if moved:
             return [*in_loop, *moved]
     return in_loop
 
 
-def _moved(
+def moved_to(
     program: Program,
     run: Run,
     body: list[ast.stmt],
@@ -120,7 +120,7 @@ def _to_move(program: Program, run: Run, body: list[ast.stmt], outer: list[Node]
     ordered = sorted(statements, key=line)
     if not all(isinstance(s, ASSIGNMENTS) or _is_sum(s) or _is_choice(s) for s in ordered):
         return []
-    return [] if _makes_leaves(program, run, ordered, outer) else ordered
+    return [] if makes_leaves(program, run, ordered, outer) else ordered
 
 
 def _with_branches(program: Program, statement: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
@@ -144,7 +144,7 @@ def _bound_by(statement: ast.stmt) -> Iterator[ast.expr]:
     yield from (t for s in ast.walk(statement) if isinstance(s, ASSIGNMENTS) for t in targets_of(s))
 
 
-def _makes_leaves(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> bool:
+def makes_leaves(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> bool:
     """Whether what is computed from is made there too: inside of the loop it would begin anew in every pass.
 
     Weights that only a run has shown have been there before.
@@ -245,7 +245,7 @@ def body_of_reader(program: Program, reader: Node, names: set[str]) -> list[ast.
     return [] if function is None else function.body
 
 
-def _only_method(program: Program, building: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
+def only_method(program: Program, building: list[ast.stmt], names: set[str]) -> list[ast.stmt]:
     """The body of the one other method that reads attributes which a constructor sets, and hands them on."""
     methods = {program.scope(s) for s in building}
     owners = {program.parents.get(method) for method in methods}
@@ -345,7 +345,7 @@ def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST)
     """
     others = _mentioned_by_others(program, statements, goal)
     return not all(_is_begun_empty(program, n) for n in others) or (
-        bool(others) and _is_set_elsewhere(program, statements)
+        bool(others) and is_set_elsewhere(program, statements)
     )
 
 
@@ -374,7 +374,7 @@ def _is_none(value: ast.expr | None) -> bool:
     return isinstance(value, ast.Constant) and value.value is None
 
 
-def _is_set_elsewhere(program: Program, statements: list[ast.stmt]) -> bool:
+def is_set_elsewhere(program: Program, statements: list[ast.stmt]) -> bool:
     """Whether an attribute that the statements read is set by others than constructors, and what runs before them."""
     first = min(statements, key=line)
     own = {n for s in statements for n in ast.walk(s)}

@@ -35,12 +35,14 @@ the loss is read behind the step, it is what `step` returns, and other values ar
 `with parametrize.cached():` around a loop is entered in each of its passes.
 What a constructor keeps of trained parameters, and no one method reads alone, becomes a property: unsafe where several
 functions read it. A sum to which constructors add by a method does too, and the method keeps what it is given: unsafe.
-So is a roll-out in lists whose values the loop computes anew: unsafe. Moving is unsafe, too, where the value is read
-behind a loop that may make no pass. Where each pass trains parameters of its own, as of agents that take turns, each
-loss is differentiated for those alone (`inputs=...`): unsafe. Where another loss trains it, and the loop runs what has
-made it anew for that one, it is detached: unsafe. So is what a pass reads, and teaches none of its steps by, as the
-scores of its peers in mutual learning. What a memory hands out again, as the log-probability of an action, is computed
-anew by the loop that reads it, of what the memory keeps instead: unsafe.
+An object that computes of them when it is made, and that nothing changes later, is made anew by the one method that
+reads it, or becomes a property likewise. Nothing moves that makes objects which change, as counters do.
+A roll-out in lists, whose values the loop computes anew, is computed without graph: unsafe. Moving is unsafe, too,
+where the value is read behind a loop that may make no pass. Where each pass trains parameters of its own, as of agents
+that take turns, each loss is differentiated for those alone (`inputs=...`): unsafe. Where another loss trains it, and
+the loop runs what has made it anew for that one, it is detached: unsafe. So is what a pass reads, and teaches none of
+its steps by, as the scores of its peers in mutual learning. What a memory hands out again, as the log-probability of an
+action, is computed anew by the loop that reads it, of what the memory keeps instead: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -64,6 +66,7 @@ from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
 from autodetach.candidates.made_as_asked import made_as_asked
 from autodetach.candidates.moved_inside import moved_inside
+from autodetach.candidates.objects_anew import made_by_property, made_where_read
 from autodetach.candidates.opened_inside import kept_around, opened_inside
 from autodetach.candidates.own_inputs import restricted_in_turn
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
@@ -283,10 +286,12 @@ def _candidates(
             doubt = "each pass trains parameters of its own: one backward over the sum of losses may be meant"
         yield from detached_for_others(program, run, d, entries)
         moved = moved_inside(program, run, activation, readers, outer, doubt)
+        moved = moved or made_where_read(program, run, outer, doubt)
         yield from moved
         for candidate in repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run)):
             yield replace(candidate, last_resort=bool(moved))
         yield from computed_as_property(program, run, outer, doubt)
+        yield from made_by_property(program, run, outer, doubt)
         yield from kept_in_record(program, run, outer, doubt)
         yield from computed_by_reader(program, run, outer)
         yield from summed_when_read(program, run, outer)
