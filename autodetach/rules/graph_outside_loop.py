@@ -211,6 +211,8 @@ def _suspect(
         story.append(StoryStep(line(changed), "pass 1: tensors that it saved are changed in place"))
     story.append(StoryStep(line(second.call), f"pass 2: {end}"))
     message = f"the graph of `{shown}` is built once before the loop, and `{text(second.call)}` walks it in every pass"
+    if changed is not None:
+        message += f", though `{text(changed.node)}` changes what it has saved"
     if silent == "vain":
         message = f"`retain_graph=True` hides that {message}; nothing trains it"
     elif silent:
