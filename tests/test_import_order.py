@@ -43,6 +43,7 @@ ORDER = (
     "machine.torch_semantics",
     "machine.likeness",
     "machine.values",
+    "machine.held",
     "machine.folding",
     "machine.classes machine.class_families machine.attribute_view machine.nested",
     "machine.events machine.operands machine.arguments machine.exceptions machine.trainers",

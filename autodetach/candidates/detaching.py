@@ -9,8 +9,9 @@ from typing import TypeGuard
 
 from autodetach.candidates.by_parts import has_parts
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.held import graph_in
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in, is_scalar
+from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, is_scalar
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 

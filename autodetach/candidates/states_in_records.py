@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import has_graph, structural
 from autodetach.machine.events import Stored
-from autodetach.machine.values import Class, Instance, Mapping, Sequence, Tensor, Value, graph_in, tensors_in
+from autodetach.machine.held import graph_in, tensors_in
+from autodetach.machine.values import Class, Instance, Mapping, Sequence, Tensor, Value
 from autodetach.suspect import Candidate
 from autodetach.view.program import handed, listed
 

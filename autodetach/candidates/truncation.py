@@ -11,7 +11,8 @@ from autodetach.candidates.cover import cover, is_bound_first
 from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair, at_read
 from autodetach.machine.graph import Activation
-from autodetach.machine.values import Opaque, Tensor, Value, graph_in
+from autodetach.machine.held import graph_in
+from autodetach.machine.values import Opaque, Tensor, Value
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, last_mention, placed

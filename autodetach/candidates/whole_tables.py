@@ -9,8 +9,9 @@ from itertools import takewhile
 from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation
+from autodetach.machine.held import contents
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Instance, Mapping, Sequence, Value, contents
+from autodetach.machine.values import Frame, Instance, Mapping, Sequence, Value
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, placed

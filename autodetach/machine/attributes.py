@@ -20,6 +20,7 @@ from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import HELD, MISSING, Core
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
+from autodetach.machine.held import keeps_history
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
 from autodetach.machine.module_tree import is_module, named_child, set_child
 from autodetach.machine.parametrizations import computed, is_parametrized
@@ -49,7 +50,6 @@ from autodetach.machine.values import (
     Value,
     is_number,
     is_truth,
-    keeps_history,
 )
 
 KEPT = (Tensor, Opaque, Sequence, Mapping)

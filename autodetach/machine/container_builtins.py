@@ -5,8 +5,9 @@ from __future__ import annotations
 from autodetach.machine import joining
 from autodetach.machine.core import MISSING, Core, Handler, Raised
 from autodetach.machine.graph import Site
+from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import hash_all
-from autodetach.machine.values import Instance, Iterable, Mapping, Opaque, Sequence, Value, held_by
+from autodetach.machine.values import Instance, Iterable, Mapping, Opaque, Sequence, Value
 
 
 def maker_of(kind: str) -> Handler:

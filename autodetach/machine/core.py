@@ -31,6 +31,7 @@ from autodetach.machine.graph import (
     Storage,
     diverge,
 )
+from autodetach.machine.held import graph_in, graph_kept, held_by, stored_in, tensors_in
 from autodetach.machine.nested import give_away, holders_of, note_holder
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
 from autodetach.machine.passes import MAX_PASSES, Ways
@@ -48,13 +49,8 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
-    graph_in,
-    graph_kept,
-    held_by,
     joined,
     key_of,
-    stored_in,
-    tensors_in,
 )
 from autodetach.machine.values import Iterable as Iterable_
 

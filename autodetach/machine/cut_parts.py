@@ -6,7 +6,8 @@ What else it has nobody knows, so nothing is assumed of its history any more.
 from __future__ import annotations
 
 from autodetach.machine.core import MISSING, WEIGHTS
-from autodetach.machine.values import Opaque, Sequence, Tensor, Value, graph_in, tensors_in
+from autodetach.machine.held import graph_in, tensors_in
+from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 
 MAX_STEPS = 6
 """From a detached part to the whole that it was taken from."""

@@ -8,8 +8,9 @@ from itertools import takewhile
 from autodetach.machine.core import STRIDE, Core, Raised
 from autodetach.machine.events import RenamedKeyword, SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, Storage, ancestors, take_turns
+from autodetach.machine.held import graph_in
 from autodetach.machine.picks import perhaps_others
-from autodetach.machine.values import Opaque, Tensor, Value, graph_in
+from autodetach.machine.values import Opaque, Tensor, Value
 
 
 def creates_graph(m: Core, flag: Value, call: ast.Call, site: Site) -> bool:

@@ -14,6 +14,7 @@ from autodetach.machine.counters import Restore, widen
 from autodetach.machine.differentiation import differentiate
 from autodetach.machine.filled_later import fill
 from autodetach.machine.graph import Site
+from autodetach.machine.held import graph_in
 from autodetach.machine.inherited import inherited_runners
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
@@ -21,17 +22,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.reach import Reach
 from autodetach.machine.spelling import last_word
 from autodetach.machine.trainers import is_for_trainers
-from autodetach.machine.values import (
-    Class,
-    Frame,
-    Function,
-    Instance,
-    Mapping,
-    Opaque,
-    Tensor,
-    Value,
-    graph_in,
-)
+from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Opaque, Tensor, Value
 
 Entry: TypeAlias = Callable[[], list[str]]
 """Runs a function, or the methods of a class, and tells the qualified names of what it entered."""

@@ -13,6 +13,7 @@ from autodetach.machine.enumerations import by_name
 from autodetach.machine.events import DataRead
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
+from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, show, special
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
@@ -34,7 +35,6 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
-    held_by,
     is_constant,
     is_number,
     is_scalar,

@@ -21,12 +21,13 @@ from autodetach.machine.growth import (
     proven,
     trains,
 )
+from autodetach.machine.held import contents
 from autodetach.machine.local_records import is_in_local_record
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.tallies import is_tally
-from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, contents
+from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor
 
 
 def growing_chains(run: Run) -> Iterator[Growth]:

@@ -19,11 +19,12 @@ from autodetach.machine.graph import (
     pass_of,
     within,
 )
+from autodetach.machine.held import graph_in
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.machine.tails import Tails
 from autodetach.machine.torch_semantics import OPS
-from autodetach.machine.values import Frame, Value, graph_in
+from autodetach.machine.values import Frame, Value
 
 LINEAR = frozenset(
     "add sub mul div lerp maximum minimum neg true_divide addcmul addcdiv rsub clone stack cat __setitem__".split()

@@ -10,19 +10,8 @@ from collections.abc import Iterable, Iterator
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Site
-from autodetach.machine.values import (
-    Class,
-    External,
-    Function,
-    Instance,
-    Mapping,
-    Method,
-    Native,
-    Sequence,
-    Value,
-    contents,
-    held_by,
-)
+from autodetach.machine.held import contents, held_by
+from autodetach.machine.values import Class, External, Function, Instance, Mapping, Method, Native, Sequence, Value
 
 TO_STRING = ("__str__", "__repr__")
 TO_NUMBER = ("__float__", "__index__", "__int__")

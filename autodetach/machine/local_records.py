@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from autodetach.machine.graph import Activation, Node
-from autodetach.machine.values import Frame, Instance, Mapping, Sequence, Value, contents, graph_in
+from autodetach.machine.held import contents, graph_in
+from autodetach.machine.values import Frame, Instance, Mapping, Sequence, Value
 
 MAX_OBJECTS = 500
 

@@ -10,11 +10,12 @@ from autodetach.machine.definitions import Definitions
 from autodetach.machine.events import Stored
 from autodetach.machine.generators import ends
 from autodetach.machine.graph import Activation, Loops, Site
+from autodetach.machine.held import contents
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Iterable, Mapping, Opaque, Sequence, Tensor, Value, contents, is_number
+from autodetach.machine.values import Frame, Iterable, Mapping, Opaque, Sequence, Tensor, Value, is_number
 from autodetach.machine.words import names_loader
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"

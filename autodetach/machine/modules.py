@@ -12,6 +12,7 @@ from autodetach.machine.convolutions import convolve, is_convolution, set_sizes,
 from autodetach.machine.core import Core
 from autodetach.machine.folding import is_copied
 from autodetach.machine.graph import Site
+from autodetach.machine.held import graph_in
 from autodetach.machine.in_place import in_place
 from autodetach.machine.module_tree import (
     BUFFERS,
@@ -40,7 +41,6 @@ from autodetach.machine.values import (
     Slice,
     Tensor,
     Value,
-    graph_in,
 )
 from autodetach.machine.values import Shape as Dims
 

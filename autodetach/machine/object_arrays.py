@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
-from autodetach.machine.values import External, Opaque, Value, stored_in
+from autodetach.machine.held import stored_in
+from autodetach.machine.values import External, Opaque, Value
 
 MAKERS = frozenset({"numpy.empty", "numpy.full", "numpy.ndarray", "numpy.ones", "numpy.zeros"})
 OBJECTS = "#objects"

@@ -26,6 +26,7 @@ from autodetach.machine.classes import cannot_be_called, decorate
 from autodetach.machine.core import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Differentiation, Site
+from autodetach.machine.held import contents
 from autodetach.machine.keywords import OUT_OF_VIEW, left_to_default
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import SCRIPTED, wanted
@@ -51,7 +52,6 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
-    contents,
     is_constant,
 )
 

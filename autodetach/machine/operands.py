@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.graph import Node
-from autodetach.machine.values import Mapping, Sequence, contents
+from autodetach.machine.held import contents
+from autodetach.machine.values import Mapping, Sequence
 
 
 def expression_of(node: Node, operand: object) -> ast.expr | None:

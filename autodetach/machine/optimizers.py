@@ -6,6 +6,7 @@ from autodetach.machine import step_hooks
 from autodetach.machine.classes import code_of, library_bases
 from autodetach.machine.core import MAX_LISTED, Core
 from autodetach.machine.graph import Site
+from autodetach.machine.held import contents
 from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
 from autodetach.machine.values import (
     Class,
@@ -18,7 +19,6 @@ from autodetach.machine.values import (
     Sequence,
     Tensor,
     Value,
-    contents,
     key_of,
 )
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autodetach.machine.core import Core
+from autodetach.machine.held import keeps_history
 from autodetach.machine.module_tree import is_module, modules_of
-from autodetach.machine.values import Instance, Opaque, Tensor, Value, keeps_history
+from autodetach.machine.values import Instance, Opaque, Tensor, Value
 
 WORDS = ("reset", "detach", "clear", "forget")
 """By which such a function says what it does."""

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from autodetach.machine.events import Drawn, Stored, Tail
 from autodetach.machine.graph import Loops, Node, Pass
+from autodetach.machine.held import graph_in
 from autodetach.machine.run import Run
-from autodetach.machine.values import Mapping, Sequence, graph_in
+from autodetach.machine.values import Mapping, Sequence
 
 
 class Tails(NamedTuple):

@@ -12,6 +12,7 @@ from autodetach.machine.core import HELD, LEFT_OUT, Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.distributions import distribution, of_distributions
 from autodetach.machine.graph import Site, ancestors
+from autodetach.machine.held import graph_in, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.library_objects import of_torch
 from autodetach.machine.module_tree import is_module, parameters_of
@@ -42,9 +43,7 @@ from autodetach.machine.values import (
     Sequence,
     Tensor,
     Value,
-    graph_in,
     is_number,
-    tensors_in,
 )
 
 GRAD_MODES = {

@@ -10,6 +10,7 @@ from autodetach.machine.arguments import flatten
 from autodetach.machine.core import HELD, LEFT_OUT, MISSING, WEIGHTS, Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
+from autodetach.machine.held import graph_in, stored_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
@@ -31,8 +32,6 @@ from autodetach.machine.values import (
     Sym,
     Tensor,
     Value,
-    graph_in,
-    stored_in,
 )
 from autodetach.machine.words import EVIDENCE, names_penalty
 

@@ -6,18 +6,8 @@ import ast
 
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.graph import Node, Site
-from autodetach.machine.values import (
-    Instance,
-    Mapping,
-    Opaque,
-    Sequence,
-    Sym,
-    Tensor,
-    Value,
-    contents,
-    graph_in,
-    tensors_in,
-)
+from autodetach.machine.held import contents, graph_in, tensors_in
+from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 HOLDERS = (Tensor, Sequence, Mapping, Instance)
 

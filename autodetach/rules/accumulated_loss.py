@@ -67,9 +67,10 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Node, pass_of
 from autodetach.machine.growing_chains import cycle_of, linked_nodes
 from autodetach.machine.growth import Element, Growth, makers_of_returned
+from autodetach.machine.held import graph_in
 from autodetach.machine.operands import expression_of
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value, graph_in
+from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.suspect import FREED, OF_UPDATES, Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.program import Program, calls_of, is_update, line, observed_of, text

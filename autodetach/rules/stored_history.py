@@ -66,8 +66,9 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth, makers_of_returned
+from autodetach.machine.held import graph_in
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Class, Frame, Instance, Mapping, Opaque, Sequence, Tensor, Value, graph_in
+from autodetach.machine.values import Class, Frame, Instance, Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.suspect import FREED, Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.hooked import is_kept_for_others

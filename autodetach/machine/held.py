@@ -1,0 +1,66 @@
+"""What values hold: tensors, what has history, the elements of containers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autodetach.machine.values import CONSTANTS, Instance, Mapping, Opaque, Sequence, Tensor, Value
+
+
+def tensors_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
+    """Tensors, and opaque values with a node, inside a value: through containers and instances, bounded."""
+    if isinstance(value, (Tensor, Opaque)):
+        yield value
+    elif depth <= 0 or isinstance(value, CONSTANTS):
+        return
+    elif isinstance(value, Sequence):
+        for item in value.items[:64]:
+            yield from tensors_in(item, depth - 1)
+    elif isinstance(value, Mapping):
+        for _, item in list(value.items.values())[:64]:
+            yield from tensors_in(item, depth - 1)
+    elif isinstance(value, Instance):
+        for item in list(value.attrs.values())[:64]:
+            yield from tensors_in(item, depth - 2)
+
+
+def graph_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
+    """As `tensors_in`, only what has history; parameters of modules are not looked at."""
+    for t in tensors_in(value, depth):
+        if t.node is not None:
+            yield t
+
+
+DEEP = 6
+"""So deep in containers is looked for what they hold; objects in them are looked into only further up."""
+OBJECTS = 3
+
+
+def graph_kept(value: Value, depth: int = DEEP) -> Iterator[Tensor | Opaque]:
+    """What has history in a value that is put into a container."""
+    if isinstance(value, (Sequence, Mapping)):
+        for item in contents(value)[:64] if depth > 0 else ():
+            yield from graph_kept(item, depth - 1)
+    else:
+        yield from graph_in(value, depth - DEEP + OBJECTS)
+
+
+def keeps_history(value: Value) -> bool:
+    """Whether a value, or anything that it keeps, was computed of what requires grad."""
+    return any(t.node is not None and not t.node.leaf for t in graph_kept(value))
+
+
+def contents(container: Sequence | Mapping) -> list[Value]:
+    """The values that a container holds."""
+    return container.items if isinstance(container, Sequence) else [value for _, value in container.items.values()]
+
+
+def stored_in(this: Opaque) -> list[Value]:
+    """What was written into an unknown container by an index or a key, `array[i] = loss`."""
+    written = (value for name, value in this.attrs.items() if isinstance(name, tuple))
+    return [value for value in written if not (isinstance(value, Opaque) and value.owner is this)]
+
+
+def held_by(value: Value) -> Value:
+    """What an object of a class that derives from a container holds; any other value itself."""
+    return value.attrs.get("#items", value) if isinstance(value, Instance) else value
