@@ -61,14 +61,21 @@ def length(m: Core, this: Value) -> Value:
 
 
 def equal(left: Sequence, right: Sequence) -> bool | None:
+    """Whether two lists or tuples whose lengths are known are equal; None where that depends on what is not known."""
     if len(left.items) != len(right.items):
         return False
+    found: bool | None = True
     for a, b in zip(left.items, right.items, strict=True):
-        if not (is_constant(a) and is_constant(b)):
-            return None
-        if a != b:
+        if is_constant(a) and is_constant(b):
+            same: bool | None = a == b
+        elif isinstance(a, Sequence) and isinstance(b, Sequence) and a.kind == b.kind and a.exact and b.exact:
+            same = equal(a, b)
+        else:
+            same = True if a is b else None
+        if same is False:
             return False
-    return True
+        found = found and same
+    return found
 
 
 def _are_leaves(values: list[Value]) -> bool:

@@ -264,6 +264,8 @@ def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
         return op == "NotEq"  # a type is no text: `type == "dot"` where no argument has that name
     if all(is_member(value) or is_constant(value) for value in (left, right)):
         return (left is right) is (op == "Eq")
+    if any(isinstance(a, (Sequence, Mapping)) and is_constant(b) for a, b in ((left, right), (right, left))):
+        return op == "NotEq"  # `now != None`
     a, b = key_in_test(m, left), key_in_test(m, right)
     if a == b:
         return op == "Eq"
