@@ -25,14 +25,28 @@ if TYPE_CHECKING:
 def truncated(
     program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed]
 ) -> Iterator[Repair]:
-    """Where a state is cut: at the end of the pass if the loop has a name for it, else where it is read."""
+    """Where a state is cut: at the end of the pass if the loop has a name for it, else where it is read.
+
+    But not first where the place that reads it reads what the pass itself has made, too, as in the steps of a sequence.
+    """
     named = [h for _, operand, _ in crossed for h in again.of(operand)]
-    if named and min(h.depth for h in named) >= 3:  # `net[1].v`: the loop has no good name for it
+    is_deep = bool(named) and min(h.depth for h in named) >= 3  # `net[1].v`: the loop has no good name for it
+    if is_deep and not _reads_its_own(again, activation, crossed):
         yield from at_read(program, crossed)
         yield from _at_the_end(program, again, d, activation, crossed)
     else:
         yield from _at_the_end(program, again, d, activation, crossed)
         yield from at_read(program, crossed)
+
+
+def _reads_its_own(again: Replay, activation: Activation, crossed: list[Crossed]) -> bool:
+    """Whether a place that reads a state of earlier passes reads one of its own pass, made by the same place, too."""
+    for reader, _, maker in crossed:
+        now = next((p for p in reader.loops if p.activation.node is activation.node), None)
+        alike = (n for n in again.machine.nodes if n.site.node is reader.site.node and now in n.loops)
+        if any(p.site.node is maker.site.node and now in p.loops for n in alike for p in n.parents):
+            return True
+    return False
 
 
 def leaves_again(
