@@ -43,7 +43,7 @@ def differentiated_behind(
     root, conditions = _root(statement, d), _conditions(program, statement, loop)
     if root is None or conditions is None or any(isinstance(n, LEAVING) for n in ast.walk(loop)):
         return
-    if not learns_later(d, now, crossed):
+    if not learns_later(run, d, now, crossed):
         return
     block = program.block(statement)
     at = block.index(statement)
@@ -90,7 +90,7 @@ def differentiated_behind(
         yield Candidate(message, (*codemods, cut), doubt, gathers=bool(moved), last_resort=True)
 
 
-def learns_later(d: Differentiation, now: Pass, crossed: Sequence[Crossed]) -> bool:
+def learns_later(run: Run, d: Differentiation, now: Pass, crossed: Sequence[Crossed]) -> bool:
     """Whether some parameter is reached through earlier passes only."""
     reached: set[Node] = set()
     pending = [root for root in d.roots if now in root.loops]
@@ -99,8 +99,7 @@ def learns_later(d: Differentiation, now: Pass, crossed: Sequence[Crossed]) -> b
         if node not in reached:
             reached.add(node)
             pending += (parent for parent in node.parents if parent.leaf or now in parent.loops)
-    leaves = {n for n in ancestors([maker for _, _, maker in crossed]) if n.leaf and n.grads}
-    return not leaves <= reached
+    return not run.trained.intersection(ancestors([maker for _, _, maker in crossed])) <= reached
 
 
 def _is_stepped_behind(run: Run, now: Pass) -> bool:

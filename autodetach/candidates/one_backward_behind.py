@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from autodetach.candidates.one_backward import DOUBT, LEAVING, learns_later
 from autodetach.machine.graph import Differentiation, Pass
+from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
@@ -15,7 +16,9 @@ from autodetach.view.program import Program, call_of, text
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def trained_behind(program: Program, d: Differentiation, now: Pass, crossed: Sequence[Crossed]) -> Iterator[Candidate]:
+def trained_behind(
+    program: Program, run: Run, d: Differentiation, now: Pass, crossed: Sequence[Crossed]
+) -> Iterator[Candidate]:
     """`self.learn(output, target)` of each step becomes one `self.learn(loss)` behind the steps.
 
     Only for a function that computes a loss of what it is given, trains with it, and does nothing else with it, and
@@ -29,7 +32,7 @@ def trained_behind(program: Program, d: Differentiation, now: Pass, crossed: Seq
     at = max((i for i, (_, f) in enumerate(d.trail) if f is frame), default=None)
     if not isinstance(loop, ast.For) or loop.orelse or d.loops[:1] == (now,) or at is None or at + 2 != len(d.trail):
         return
-    if any(isinstance(n, LEAVING) for n in ast.walk(loop)) or not learns_later(d, now, crossed):
+    if any(isinstance(n, LEAVING) for n in ast.walk(loop)) or not learns_later(run, d, now, crossed):
         return
     statement, function = d.trail[at][0], program.scope(d.trail[at + 1][0])
     call = _call(statement)

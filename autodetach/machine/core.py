@@ -644,7 +644,7 @@ class Core:
         self._loops_begun += 1
         activation.in_forward = self.in_forward > 0
         activation.without_grad = not self.grad_enabled
-        activation.trains_again = bool(self.loops) and node in self.loops[-1].activation.training
+        activation.trained = self.loops[-1].activation.training.get(node, 0) if self.loops else 0
         activation.inner = self.in_module and isinstance(node, ast.While)
         self.activations.append(activation)
         return activation

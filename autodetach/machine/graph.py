@@ -17,7 +17,8 @@ class Activation:
     `over_modules`: it goes through networks, or the layers of one.
     `begun`: how many tests had gone one way or the other when each of its passes began.
     `without_grad`: no gradient was recorded when it began itself.
-    `training`: loops inside whose further passes do what the last ones did; `trains_again`: an outer one knows that.
+    `training`: in how many of its passes loops inside have trained whose further passes do what the last ones did;
+    `trained`: what an outer one knows of this one.
     """
 
     __slots__ = (
@@ -35,8 +36,8 @@ class Activation:
         "short",
         "skipped",
         "started",
+        "trained",
         "training",
-        "trains_again",
         "without_grad",
     )
 
@@ -56,8 +57,8 @@ class Activation:
         self.short = False
         self.begun: list[int] = []
         self.without_grad = False
-        self.training: frozenset[ast.AST | None] = frozenset()
-        self.trains_again = False
+        self.training: dict[ast.AST | None, int] = {}
+        self.trained = 0
 
 
 class Pass:

@@ -13,6 +13,8 @@ Ways = list[tuple[ast.AST, bool]]
 MAX_PASSES = 3
 PASSES_AGAIN = 2
 """So many show all that there is where nothing has a history, and where a loop trains as it did in an outer pass."""
+PASSES_OF_OUTER = (MAX_PASSES, PASSES_AGAIN, 1)
+"""The passes of a loop that has trained in none, one or more passes of the loop around it."""
 MAX_SKIPPED = 2
 """So many passes that end early, by `continue`, are not counted."""
 MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY
@@ -21,9 +23,10 @@ MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY
 
 def passes_of(activation: Activation, nodes: list[Node]) -> int:
     """How many passes a loop is given that skips none of them, and makes nothing of what an earlier one has made."""
-    if activation.trains_again or (activation.without_grad and not (nodes and _is_in(nodes[-1], activation))):
-        return PASSES_AGAIN
-    return MAX_PASSES
+    usual = PASSES_OF_OUTER[activation.trained]
+    if activation.without_grad and not (nodes and _is_in(nodes[-1], activation)):
+        return min(usual, PASSES_AGAIN)
+    return usual
 
 
 def is_cut_short(activation: Activation, nodes: list[Node]) -> bool:
@@ -41,10 +44,14 @@ def note_training(activation: Activation, outer: Activation, last: Differentiati
     `average = loss if average is None else 0.9 * average + 0.1 * loss` behind the first pass needs all of them. What
     is compared are the ways that tests went: a repair must not change how many passes are executed.
     """
-    if activation.passes >= MAX_PASSES and _is_in(last, activation):
+    if not _is_in(last, activation):
+        return
+    if activation.trained:
+        outer.training[activation.node] = len(PASSES_OF_OUTER) - 1
+    elif activation.passes >= MAX_PASSES:
         earlier, latest = activation.begun[-2:]
         if set(ways[latest:]) <= set(ways[earlier:latest]):  # items are drawn in the pass before theirs
-            outer.training |= {activation.node}
+            outer.training[activation.node] = 1
 
 
 def _is_in(event: Node | Differentiation, activation: Activation) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from autodetach.kept import kept
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Activation, Differentiation, Loops, Node, between, diverge, within
 from autodetach.machine.likeness import Likeness
-from autodetach.machine.passes import PASSES_AGAIN
+from autodetach.machine.passes import PASSES_OF_OUTER
 from autodetach.machine.run import Run
 from autodetach.proving.further import ended_further_on
 from autodetach.suspect import Candidate
@@ -100,25 +101,25 @@ def _by_place(run: Run, *, shortened: bool = False) -> dict[tuple[str, str], lis
 
     Whether it is, is told by the ways that tests went, which are others where a value is made anew.
     """
-    again = _run_again(run) if shortened else set[Activation]()
+    most = _most_passes(run) if shortened else {}
     places: dict[tuple[str, str], list[Step]] = {}
     for step in run.machine.steps:
-        if any(p.activation in again and p.index >= PASSES_AGAIN for p in step.loops):
+        if any(p.index >= most.get(p.activation, math.inf) for p in step.loops):
             continue
         if step.what != "grad" or step.consumed or isinstance(step.site.node, ast.Call):
             places.setdefault((step.what, place_text(step.site.node)), []).append(step)
     return places
 
 
-def _run_again(run: Run) -> set[Activation]:
-    """The loops that begin anew in a pass of another one, but for the first time of each."""
-    seen: set[ast.AST | None] = set()
-    again: set[Activation] = set()
+def _most_passes(run: Run) -> dict[Activation, int]:
+    """Of the loops that begin anew in a pass of another one, how many passes each has of which all are not spared."""
+    seen: Counter[ast.AST | None] = Counter()
+    most: dict[Activation, int] = {}
     for activation in run.machine.activations:
-        if activation.node in seen:
-            again.add(activation)
-        seen.add(activation.node)
-    return again
+        if seen[activation.node]:
+            most[activation] = PASSES_OF_OUTER[min(seen[activation.node], len(PASSES_OF_OUTER) - 1)]
+        seen[activation.node] += 1
+    return most
 
 
 def _leaf_names(run: Run) -> dict[Node, LeafName]:

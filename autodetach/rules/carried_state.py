@@ -359,7 +359,7 @@ def _candidates(
         is_near = all(h.frame is same_now.activation.frame for h in held.values())
         states = {h.text: h.value for h in held.values()} if is_near else {}
         yield from differentiated_behind(program, run, d, now, crossed, states)
-        yield from trained_behind(program, d, now, crossed)
+        yield from trained_behind(program, run, d, now, crossed)
     yield from own_terms(program, d, crossed)
     yield from joined_terms(program, d)
     if doubt is None and all(_is_made_again(run, maker, now) for _, _, maker in crossed):
