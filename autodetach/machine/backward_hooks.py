@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from autodetach.machine.classes import code_of
 from autodetach.machine.core import Core
-from autodetach.machine.graph import Differentiation, Site
+from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.second_derivatives import ASSUMED, gradients_with_history
 from autodetach.machine.tensors import plain
 from autodetach.machine.values import External, Instance, Native, Opaque, Sequence, Tensor, Value
 
@@ -33,7 +34,7 @@ def removable(m: Core, remove: Callable[[], None]) -> Instance:
 
 
 def run(m: Core, d: Differentiation, site: Site) -> None:
-    """Call the hooks of what was differentiated, with gradients of which nothing is known.
+    """Call the hooks of what was differentiated, with gradients of which nothing is known but their history.
 
     Which modules a graph has come through nobody notes, so that those of all are called.
     https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook
@@ -41,23 +42,54 @@ def run(m: Core, d: Differentiation, site: Site) -> None:
     hooks, m.hooks = m.hooks, []  # what a hook differentiates calls none
     before, m.grad_enabled = m.grad_enabled, d.create_graph
     try:
+        bent = gradients_with_history(d) if hooks else {}
+        m.spend(len(d.walked) // 8 if d.create_graph else 0)
         for handle in hooks:
             hook, this, name = (handle.attrs[key] for key in ("#hook", "#of", "#name"))
             if hook is not None and (not isinstance(this, Tensor) or this.node in d.walked):
-                m.call(hook, _given(m, this, name), {}, site)
+                m.call(hook, _given(m, this, name, d, bent), {}, site)
     finally:
         m.grad_enabled = before
         m.hooks = [*hooks, *m.hooks]
 
 
-def _given(m: Core, this: Value, name: Value) -> list[Value]:
+def _given(m: Core, this: Value, name: Value, d: Differentiation, bent: dict[Node, int]) -> list[Value]:
     """The arguments of a hook: a gradient, or a module and those of its inputs and of its outputs."""
     if name == "register_post_accumulate_grad_hook":
         return [this]
     if name == "register_hook":
-        return [plain(this.shape if isinstance(this, Tensor) else None, True)]
-    gradients: list[Value] = [Sequence("tuple", [plain(None, True)], m.clock) for _ in range(2)]
-    return [this, *(gradients[:1] if name == "register_full_backward_pre_hook" else gradients)]
+        node = this.node if isinstance(this, (Tensor, Opaque)) else None
+        return [_gradient(m, d, this, node, bent)]
+    made = _made_by(this, d) if bent else None
+    gradients: list[Value] = []
+    for node in (_into(this, made), made):
+        gradients.append(Sequence("tuple", [_gradient(m, d, None, node, bent)], m.clock))
+    return [this, *(gradients[1:] if name == "register_full_backward_pre_hook" else gradients)]
+
+
+def _gradient(m: Core, d: Differentiation, of: Value, node: Node | None, bent: dict[Node, int]) -> Tensor:
+    """A gradient, with a graph of its own where it is known to have one."""
+    gradient = plain(of.shape if isinstance(of, Tensor) else None, True)
+    level = bent.get(node, 0) if node is not None else 0
+    if node is not None and level and not node.weak:
+        parents, operands = tuple(dict.fromkeys((*d.roots, node))), () if of is None else (of,)
+        gradient.node = m.new_node("grad", d.site, parents, operands, saves=True, assumed=level == ASSUMED)
+    return gradient
+
+
+def _made_by(this: Value, d: Differentiation) -> Node | None:
+    """What a layer has computed, where it has weights of its own and was called once."""
+    if not isinstance(this, Instance) or not isinstance(this.cls, External):
+        return None
+    own = {t.node for t in this.attrs.values() if isinstance(t, Tensor) and t.parameter and t.node is not None}
+    made = [n for n in d.walked if n.op == this.cls.name and not own.isdisjoint(n.parents)]
+    return made[0] if len(made) == 1 else None
+
+
+def _into(this: Value, made: Node | None) -> Node | None:
+    """The only one that is no weight of what a layer computes with."""
+    given = [n for n in made.parents if not n.leaf] if made is not None else []
+    return given[0] if len(given) == 1 else None
 
 
 def takes_hook(this: Value, name: str) -> bool:
