@@ -131,7 +131,7 @@ ORDER = (
     "candidates.built_once candidates.sums_anew candidates.kept_parameter candidates.kept_in_record",
     "candidates.local_sums candidates.one_backward_behind candidates.registries candidates.kept_at_first",
     "candidates.sums_when_read candidates.start_as_property candidates.joined_terms candidates.set_back_too",
-    "candidates.objects_anew",
+    "candidates.objects_anew candidates.made_in_pass",
     # One file a rule.
     "rules.*",
     "rules",

@@ -30,7 +30,7 @@ def make_what_changes(program: Program, statements: list[ast.stmt]) -> bool:
             seen.add(cls)
             methods = _methods(cls, classes)
             constructors = [f for f in methods if f.name in CONSTRUCTORS]
-            if _change_what_is_begun(program, methods) or any(map(_hands_on, constructors)):
+            if _changed_later(program, methods) or any(map(_hands_on, constructors)):
                 return True
             pending += constructors
     return False
@@ -55,10 +55,15 @@ def _methods(cls: ast.ClassDef, classes: dict[str, list[ast.ClassDef]]) -> list[
     return [f for c in line for f in c.body if isinstance(f, FUNCTIONS)]
 
 
-def _change_what_is_begun(program: Program, methods: list[Method]) -> bool:
+def changed_later(program: Program, cls: ast.ClassDef) -> set[str]:
+    """The attributes with which objects of a class begin, and which their methods change later."""
+    return _changed_later(program, _methods(cls, _classes(program)))
+
+
+def _changed_later(program: Program, methods: list[Method]) -> set[str]:
     begun = {n.attr for f in methods if f.name in CONSTRUCTORS for n in _own(f) if _is_stored(n)}
     later = (n for f in methods if f.name not in CONSTRUCTORS for n in _own(f))
-    return any(n.attr in begun and (_is_stored(n) or is_changed(program, n)) for n in later)
+    return {n.attr for n in later if n.attr in begun and (_is_stored(n) or is_changed(program, n))}
 
 
 def _own(method: Method) -> Iterator[ast.Attribute]:

@@ -37,7 +37,7 @@ def made_anew(
     makers = dict.fromkeys(maker for _, _, maker in crossed)
     always = _computed_anew(program, makers)
     once = _begun(program, again, d, activation, there)
-    asked = _times_asked(program, makers, [reader for reader, _, _ in crossed if reader is not None])
+    asked = times_asked(program, makers, [reader for reader, _, _ in crossed if reader is not None])
     yield from (*once, *always) if asked > 1 else (*always, *once)
 
 
@@ -58,7 +58,7 @@ def _begun(
         yield from _begun_anew(chosen.values(), behind_step(program, again.machine, d, statement, frame))
 
 
-def _times_asked(program: Program, makers: Iterable[Node], readers: Iterable[Node]) -> int:
+def times_asked(program: Program, makers: Iterable[Node], readers: Iterable[Node]) -> int:
     """How many calls in a pass read a value and ask a function for it that has it guarded."""
     guarding = {program.scope(guard) for maker in makers for guard in guards(program, places_of(program, maker))}
     names = {function.name for function in guarding if isinstance(function, ast.FunctionDef)}

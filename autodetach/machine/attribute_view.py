@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autodetach.machine.values import Instance, Mapping, Sequence, Value
+from autodetach.machine.values import Class, Instance, Mapping, Sequence, Value
 
 
 class AttributeView(dict):  # type: ignore[type-arg]
@@ -51,3 +51,10 @@ def replace_attributes(this: Instance, given: Mapping) -> None:
         view.take_hidden(source.items)
     for key, pair in given.items.items():
         view[key] = pair
+
+
+def names_of_class(cls: Class, born: int) -> Mapping:
+    """`vars(cls)`: what a class has itself, which cannot be changed by way of this."""
+    names = Mapping(born)
+    names.items = {("c", "str", name): (name, value) for name, value in cls.names.items()}
+    return names

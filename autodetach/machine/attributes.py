@@ -14,7 +14,7 @@ from autodetach.machine import (
     records,
     tensors,
 )
-from autodetach.machine.attribute_view import AttributeView, replace_attributes
+from autodetach.machine.attribute_view import AttributeView, names_of_class, replace_attributes
 from autodetach.machine.bare_objects import bare_object
 from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import HELD, MISSING, Core
@@ -237,6 +237,8 @@ class Attributes(Core):
             return self.bind(raw, cls, site) if isinstance(raw, (StaticMethod, ClassMethod)) else raw
         if name in ("__name__", "__qualname__"):
             return cls.name
+        if name == "__dict__":
+            return names_of_class(cls, self.clock)
         if name == "__members__":
             return enumerations.by_names(self, cls)
         if name in records.OF_NAMED_TUPLES and records.is_named_tuple(cls):

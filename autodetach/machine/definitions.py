@@ -110,6 +110,7 @@ class Definitions(Assignments):
                 function.owner = cls
         make_members(self, cls)
         self._name_descriptors(cls, frame)
+        self._tell_base(cls, frame)
         value: Value = cls
         for decorator_node in reversed(node.decorator_list):
             decorator = self.eval(decorator_node, frame)
@@ -130,6 +131,15 @@ class Definitions(Assignments):
             if named is not MISSING:
                 site = Site(cls.node, frame.qualname)
                 self.call(self.bind(named, member, site), [cls, name], {}, site)
+
+    def _tell_base(self, cls: Class, frame: Frame) -> None:
+        """What a base in view does with each class that is derived from it."""
+        told = self.class_attribute(cls, "__init_subclass__", after=cls)
+        function = told.function if isinstance(told, ClassMethod) else told
+        if isinstance(function, Function) and isinstance(cls.node, ast.ClassDef):
+            keywords = [k for k in cls.node.keywords if k.arg is not None and k.arg != "metaclass"]
+            given = {k.arg or "": self.eval(k.value, frame) for k in keywords}
+            self.call(function, [cls], given, Site(cls.node, frame.qualname))
 
     def _exec_Import(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.Import)

@@ -71,6 +71,7 @@ from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.learned_start import ANEW
 from autodetach.candidates.left_behind import cut_behind
 from autodetach.candidates.local_sums import local_sum_begun_anew
+from autodetach.candidates.made_in_pass import made_in_pass
 from autodetach.candidates.nested_layers import layers_inside
 from autodetach.candidates.old_tests import asked_by_instance
 from autodetach.candidates.one_backward import differentiated_behind
@@ -327,6 +328,7 @@ def _candidates(
         yield from local_sum_begun_anew(program, again, moment(same), now.activation, held.values())
         yield from kept_at_first(program, crossed, flagged=True)
         if _keeps_trained(run, crossed, now):
+            yield from made_in_pass(program, run, same_now.activation, crossed, held.values())
             yield from made_anew(program, again, moment(same), now.activation, crossed, there)
     if doubt is None and all(averages_parameter(maker) for _, _, maker in crossed):
         yield from (Candidate(message, codemods, AVERAGED, cuts=True) for message, codemods in detached)
