@@ -34,7 +34,8 @@ up, and differentiated once behind it. A state that every epoch takes through th
 so does a sum that nothing ever sets back to its zero, and what another loop calls in each of its passes, as
 `reset(net)`, is called in this one too: unsafe. So is emptying a list that nothing else reads when it has been used,
 and, where something does, calling the method of its object that does so when a pass begins, or emptying it in the one
-that then sets others of its attributes back. A state that retains its gradient is made a leaf again. What the first
+that then sets others of its attributes back, and making an object with a memo, which the loop asks for more than one
+value, in each pass instead of before it. A state that retains its gradient is made a leaf again. What the first
 pass measures and keeps for all others (`if not self.begun:`) is measured without its graph. What is to be frozen by
 `requires_grad = False` where it is no leaf, which raises, is detached there.
 
