@@ -33,10 +33,11 @@ and other things besides; or it is computed once more, the first one from a deta
 makers; or the first step is dropped, if the same one runs behind the second loss and nothing is zeroed in between.
 Where no step but the program changes a tensor in place, it makes a new one: `x += y` becomes `x = x + y`, `x.mul_(y)`
 becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y` writes into a copy; this is unsafe where something
-else may hold `x`. Where the forward is run again behind the step, but under a name that nobody reads, it takes the name
-of the old result. Where one call has made all losses, each is differentiated for what its own step trains
-(`inputs=...`), and the steps follow. What a network out of view has made is handed on detached where the step of an
-optimizer out of view may have changed that network.
+else may hold `x`. Of a parameter that it changes so, as to normalise it, a copy (`weight.clone()`) is computed with.
+Where the forward is run again behind the step, but under a name that nobody reads, it takes the name of the old result.
+Where one call has made all losses, each is differentiated for what its own step trains (`inputs=...`), and the steps
+follow. What a network out of view has made is handed on detached where the step of an optimizer out of view may have
+changed that network.
 These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
@@ -53,6 +54,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.copied import read_copy
+from autodetach.candidates.copied_parameter import parameter_copied
 from autodetach.candidates.copied_views import read_copies, returned_copy
 from autodetach.candidates.moved_behind_look import step_moved_behind_look
 from autodetach.candidates.moved_branch import branch_moved_before
@@ -146,6 +148,7 @@ def _candidates(
         yield from read_copies(program, event)
         yield from returned_copy(program, event)
         yield from handed_on_copies(program, event)
+        yield from parameter_copied(run, event)
     given = made_by_stepped(run, by)
     if given:
         yield from judged_again(program, run, by, given)
