@@ -79,8 +79,15 @@ def equal(left: Sequence, right: Sequence) -> bool | None:
 
 
 def _are_leaves(values: list[Value]) -> bool:
-    """Whether these are the parameters of a network, told by the first and the last one."""
-    return bool(values) and all(isinstance(v, Tensor) and v.leaf_node is not None for v in (values[0], values[-1]))
+    """Whether these are the parameters of a network, or tuples with one, told by the first and the last of them."""
+    return bool(values) and _is_leaf(values[0]) and _is_leaf(values[-1])
+
+
+def _is_leaf(value: Value) -> bool:
+    """Whether it is a parameter, or a tuple with one, as of `list(net.named_parameters())`."""
+    if isinstance(value, Sequence) and value.kind == "tuple":
+        return any(isinstance(v, Tensor) and v.leaf_node is not None for v in value.items)
+    return isinstance(value, Tensor) and value.leaf_node is not None
 
 
 def _are_modules(values: list[Value]) -> bool:
