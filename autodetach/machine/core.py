@@ -432,10 +432,22 @@ class Core:
                     self.change_in_place(leaf, site)
         return consumed
 
-    def steps_read(self, leaf: Tensor, site: Site, what: str = "grad") -> None:
-        """The gradient of a leaf is read ("grad"), or the leaf is changed ("update"), by the program itself."""
-        if leaf.node is not None and leaf.node.grads:
-            consumed = ((leaf.node, tuple(leaf.node.grads)),)
+    def steps_read(
+        self, leaf: Tensor, site: Site, what: str = "grad", given_by: tuple[Differentiation, ...] = ()
+    ) -> None:
+        """The gradient of a leaf is read ("grad"), or the leaf is changed ("update"), by the program itself.
+
+        What it is changed by was `given_by` these: where its gradient is another one now, by the last of them. What
+        `torch.autograd.grad` gives is consumed when it is given.
+        """
+        if leaf.node is None:
+            return
+        grads = tuple(leaf.node.grads)
+        if given_by and set(given_by).isdisjoint(grads):
+            taken = [d for d in given_by if d.kind != "grad" and leaf.node in d.walked]
+            grads = (max(taken, key=lambda d: d.number),) if taken else grads
+        if grads:
+            consumed = ((leaf.node, grads),)
             self.steps.append(Step(site, self.loops, self.tick(), consumed, what, tuple(self.trail)))
 
     def consume(self, targets: list[Tensor], d: Differentiation, site: Site) -> None:

@@ -70,7 +70,7 @@ def _note_update(m: Core, t: Tensor, others: list[Value], site: Site) -> None:
     t.from_grad = joined(t.from_grad, by_grad)
     for leaf in (t, t.data_of) if by_grad else ():
         if leaf is not None and leaf.node is not None and leaf.node.leaf:
-            m.steps_read(leaf, site, "update")
+            m.steps_read(leaf, site, "update", by_grad)
 
 
 def _gradient_in(values: list[Value]) -> tuple[Differentiation, ...]:
@@ -86,14 +86,14 @@ def _refuse(m: Core, t: Tensor, leaf: Tensor, others: list[Value], site: Site) -
     part = "" if t is leaf else "a view of "
     m.type_fault(site, f"changes {part}a leaf that requires grad in place", "leaf")
     assert leaf.node is not None
-    by_gradient = bool(_gradient_in(others))
+    by_gradient = _gradient_in(others)
     if not (m.expecting and m.expecting[-1]) and not m.unclear and not leaf.node.moved:
         nodes = (v.node for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None)
         written = tuple(n for n in dict.fromkeys(nodes) if n is not leaf.node)
         unused = not any(leaf.node in n.parents for n in m.nodes if n not in (t.node, *written))
-        m.facts.append(LeafChanged(site, leaf.node, written, by_gradient, unused, m.chain))
+        m.facts.append(LeafChanged(site, leaf.node, written, bool(by_gradient), unused, m.chain))
     if by_gradient:
-        m.steps_read(leaf, site, "update")
+        m.steps_read(leaf, site, "update", by_gradient)
 
 
 def _write_through(m: Core, t: Tensor, node: Node | None, others: list[Value], site: Site) -> None:

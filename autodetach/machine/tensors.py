@@ -46,6 +46,7 @@ from autodetach.machine.values import (
     Tensor,
     Value,
     is_scalar,
+    joined,
 )
 
 LIKE_ANOTHER = frozenset("view_as expand_as reshape_as resize_as type_as to".split())
@@ -147,9 +148,9 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
             node.grads = list(new.from_grad)  # for an optimizer to step with
         t.grad = new
     elif name == "data":
-        by_grad = any(v.from_grad for v in flatten([new]) if isinstance(v, Tensor))
+        by_grad = joined(*(v.from_grad for v in flatten([new]) if isinstance(v, Tensor)))
         if by_grad and t.node is not None and t.node.leaf:
-            m.steps_read(t, site, "update")
+            m.steps_read(t, site, "update", by_grad)
     elif name == "requires_grad":
         set_requires_grad(m, t, new, site)
     elif name not in TENSOR_ATTRIBUTES:
