@@ -28,7 +28,8 @@ class Candidate:
     meant to cut off gradient, so that only losing all gradient of a parameter speaks against it. `adds`: it is meant to
     give more. `starts`: it is meant that only the first pass trains what a state begins with. `gathers`: it makes one
     parameter step of several. `last_resort`: of use only where nothing before it passes. `keeps`: it may not even take
-    gradient of earlier passes away. `respelled`: what a call calls, as its text will be and as it was.
+    gradient of earlier passes away. `respelled`: what a call calls, or what updates a parameter, as its text will be
+    and as it was.
     """
 
     message: str

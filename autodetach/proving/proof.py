@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from types import MappingProxyType
 
 from autodetach.kept import kept
 from autodetach.machine.events import Step
@@ -24,6 +25,8 @@ LeafName = tuple[str, int]
 """The place that makes a leaf, and how many it has made before."""
 Trained = dict[tuple[str, str], set[LeafName]]
 """By what steps parameters, and where."""
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
 
 TRANSPARENT = frozenset({"add", "sum", "stack", "part", "leaf", "clone"})
 """Operations that only add up: a repair may bring them in or take them away."""
@@ -71,9 +74,10 @@ def trained_by(run: Run) -> Trained:
 
 
 def _compare_runs(before: Run, after: Run, meant: Candidate, elsewhere: Trained) -> Verdict:
-    old, new = _by_place(before), _by_place(after)
+    was = dict(meant.respelled)
+    old, new = _by_place(before), _by_place(after, was)
     if _numbers(old) != _numbers(new):
-        old, new = _by_place(before, shortened=True), _by_place(after, shortened=True)
+        old, new = _by_place(before, shortened=True), _by_place(after, was, shortened=True)
     if _numbers(old) != _numbers(new):
         return Verdict(False, False, "another number of parameter steps")
     equal = True
@@ -96,8 +100,12 @@ def _numbers(places: dict[tuple[str, str], list[Step]]) -> dict[tuple[str, str],
     return {k: len(v) for k, v in places.items() if k[0] != "grad"}
 
 
-def _by_place(run: Run, *, shortened: bool = False) -> dict[tuple[str, str], list[Step]]:
+def _by_place(
+    run: Run, was: Mapping[str, str] = NOTHING, *, shortened: bool = False
+) -> dict[tuple[str, str], list[Step]]:
     """The steps by their places; `shortened`: without the passes that a loop may be spared which runs once more.
+
+    A place has the text that it `was`.
 
     Whether it is, is told by the ways that tests went, which are others where a value is made anew.
     """
@@ -107,7 +115,8 @@ def _by_place(run: Run, *, shortened: bool = False) -> dict[tuple[str, str], lis
         if any(p.index >= most.get(p.activation, math.inf) for p in step.loops):
             continue
         if step.what != "grad" or step.consumed or isinstance(step.site.node, ast.Call):
-            places.setdefault((step.what, place_text(step.site.node)), []).append(step)
+            text = place_text(step.site.node)
+            places.setdefault((step.what, was.get(text, text)), []).append(step)
     return places
 
 

@@ -42,7 +42,8 @@ where the value is read behind a loop that may make no pass. Where each pass tra
 that take turns, each loss is differentiated for those alone (`inputs=...`): unsafe. Where another loss trains it, and
 the loop runs what has made it anew for that one, it is detached: unsafe. So is what a pass reads, and teaches none of
 its steps by, as the scores of its peers in mutual learning. What a memory hands out again, as the log-probability of an
-action, is computed anew by the loop that reads it, of what the memory keeps instead: unsafe.
+action, is computed anew by the loop that reads it, of what the memory keeps instead: unsafe. Where a loop over losses
+of one forward updates parameters itself, behind each of them, it updates them when all are differentiated: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -64,6 +65,7 @@ from autodetach.candidates.detaching import has_graph
 from autodetach.candidates.kept_in_record import kept_in_record
 from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
+from autodetach.candidates.later_updates import updated_behind_loop
 from autodetach.candidates.made_as_asked import made_as_asked
 from autodetach.candidates.moved_inside import moved_inside
 from autodetach.candidates.objects_anew import made_by_property, made_where_read
@@ -225,7 +227,7 @@ def _suspect(
         tuple(story),
         not is_assumed(path),
         assumptions_of(program, path),
-        lambda: _repairs(program, run, second, activation, entries, silent),
+        lambda: _repairs(program, run, second, activation, entries, silent, changed),
         fault_of(program, second),
         observed_of(program, path),
     )
@@ -245,8 +247,16 @@ def _shown(program: Program, activation: Activation, d: Differentiation, entries
 
 
 def _repairs(
-    program: Program, run: Run, d: Differentiation, activation: Activation, entries: list[Entry], silent: str
+    program: Program,
+    run: Run,
+    d: Differentiation,
+    activation: Activation,
+    entries: list[Entry],
+    silent: str,
+    changed: Site | None,
 ) -> Iterator[Candidate]:
+    if changed is not None:
+        yield from updated_behind_loop(program, run, d, changed)
     removals = without_retain(d.walked) if silent == "vain" else ()
     for candidate in _candidates(program, run, d, activation, entries, bool(silent)):
         if removals:
