@@ -44,6 +44,8 @@ the loop runs what has made it anew for that one, it is detached: unsafe. So is 
 its steps by, as the scores of its peers in mutual learning. What a memory hands out again, as the log-probability of an
 action, is computed anew by the loop that reads it, of what the memory keeps instead: unsafe. Where a loop over losses
 of one forward updates parameters itself, behind each of them, it updates them when all are differentiated: unsafe.
+Where an optimizer steps behind each of several losses that were made before their loop, each by a forward of its own,
+it steps once behind that, by the gradient of all: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -73,6 +75,7 @@ from autodetach.candidates.opened_inside import kept_around, opened_inside
 from autodetach.candidates.own_inputs import restricted_in_turn
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
+from autodetach.candidates.stepped_behind_loop import stepped_behind_loop
 from autodetach.candidates.stores import at_store, copied_in, stored_last
 from autodetach.candidates.sums_when_read import summed_when_read
 from autodetach.candidates.untrained_here import detached_for_others
@@ -257,6 +260,8 @@ def _repairs(
 ) -> Iterator[Candidate]:
     if changed is not None:
         yield from updated_behind_loop(program, run, d, changed)
+    if not silent:
+        yield from stepped_behind_loop(program, run, d, activation)
     removals = without_retain(d.walked) if silent == "vain" else ()
     for candidate in _candidates(program, run, d, activation, entries, bool(silent)):
         if removals:
