@@ -57,13 +57,13 @@ When nothing is stepped in between (rows of a Jacobian, a loop over losses), and
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 from autodetach.candidates.acted import acted_without_graph
 from autodetach.candidates.as_property import computed_as_property
-from autodetach.candidates.detaching import has_graph
+from autodetach.candidates.detached_where_built import detached_where_built
 from autodetach.candidates.kept_in_record import kept_in_record
 from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
@@ -84,18 +84,16 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.computed_again import is_computed_again, is_computed_for_another
 from autodetach.view.crossings import Entry, entered
 from autodetach.view.program import (
     Program,
     assumptions_of,
-    calls_of,
     fault_of,
     is_assumed,
     line,
-    listed,
     observed_of,
     stepped_between,
     text,
@@ -282,7 +280,7 @@ def _candidates(
     steps = [s for s in run.machine.steps if s.what != "grad" and pass_of(s.loops, activation) is not None]
     stepped = {leaf for s in steps for leaf, _ in s.consumed}
     outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
-    if _computed_again(run, d, activation, outer, trained):
+    if is_computed_again(run, d, activation, outer, trained):
         meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
         # Who has asked for the graph of a derivative means to train through it.
         is_derivative = all(any(n.op == "grad" for n in ancestors([maker])) for _, _, maker in entries)
@@ -290,7 +288,7 @@ def _candidates(
             yield from moved_inside(program, run, activation, readers, outer, meant)
         places = (*stored_last(run, outer), *copied_in(program, outer))
         stored = (Candidate(*repair, meant) for repair in at_store(places))
-        detached = _detached(program, entries, meant, because="")
+        detached = detached_where_built(program, entries, meant, because="")
         acted = acted_without_graph(program, run, [maker for _, _, maker in entries])
         for candidate in (*stored, *detached, *acted, *_read(program, entries, meant)):
             yield replace(candidate, cuts=True)
@@ -316,14 +314,14 @@ def _candidates(
             yield from restricted_in_turn(program, run, here[0])
     elif any(n.leaf and n in stepped for n in ancestors(outer)):
         doubt = doubt or ELSEWHERE
-        if _computed_for_another(run, activation, outer, stepped):
-            yield from _detached(program, entries, doubt, because="")
+        if is_computed_for_another(run, activation, outer, stepped):
+            yield from detached_where_built(program, entries, doubt, because="")
         yield from moved_inside(program, run, activation, readers, outer, doubt)
     else:
         yield from kept_parameter(program, outer)
         doubt = doubt or (UNTRAINED if makes_parameter(program, outer) else None)
     untrained = "" if any(n in trained | stepped for n in ancestors(outer)) else ": nothing in its graph is trained"
-    yield from _detached(program, entries, doubt, because=untrained)
+    yield from detached_where_built(program, entries, doubt, because=untrained)
     yield from _read(program, entries, doubt)
 
 
@@ -346,93 +344,6 @@ def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator
     if any(is_part_of_what_is_read(node, operand) for node, operand, _ in crossed):
         for message, codemods in at_read(program, crossed):
             yield Candidate(message, codemods, doubt)
-
-
-def _computed_again(
-    run: Run, d: Differentiation, activation: Activation, outer: list[Node], trained: set[Node]
-) -> bool:
-    """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy.
-
-    Two classes may each have a `self.head`, and one may call it `self.model.head`: where they are known, the weights
-    tell, and the name only where they are not.
-    Of two encoders that share an embedding, the other one is not the same: no trained weight may be left out.
-    """
-    before = [n for n in outer if _is_of_module(n)]
-    names, weights = {_callee(n) for n in before}, _weights(before)
-    within = {n for n in run.machine.nodes if _is_of_module(n) and pass_of(n.loops, activation) is not None}
-    again = [n for n in d.walked if n in within and (weights or _callee(n) in names)]
-    if weights & trained - _weights(within):
-        return False
-    return any(not weights or not weights.isdisjoint(n.parents) for n in again)
-
-
-def _computed_for_another(run: Run, activation: Activation, outer: list[Node], stepped: set[Node]) -> bool:
-    """Whether the loop runs all stepped modules behind a value anew, for another loss: it means the old value here.
-
-    So it is with the advantages of an actor, by a critic that learns in the same loop.
-    """
-    weights = _weights([n for n in outer if _is_of_module(n)]) & stepped
-    within = [n for n in run.machine.nodes if _is_of_module(n) and pass_of(n.loops, activation) is not None]
-    return bool(weights) and weights <= _weights(within)
-
-
-def _weights(nodes: Iterable[Node]) -> set[Node]:
-    return {leaf for n in nodes for leaf in n.parents if leaf.leaf}
-
-
-def _is_of_module(node: Node) -> bool:
-    return isinstance(node.site.node, ast.Call) and node.op[:1].isupper()
-
-
-def _callee(node: Node) -> str:
-    assert isinstance(node.site.node, ast.Call)
-    return spelled(node.site.node.func)
-
-
-def _detached(program: Program, entries: list[Entry], doubt: str | None, *, because: str) -> Iterator[Candidate]:
-    """Detach what is built outside, at the place where it is built; the message says `because` of what."""
-    from autodetach.codemods.append_method import AppendMethod
-
-    levels: list[dict[ast.expr, None]] = []
-    for _, _, parent in entries:
-        sites = [parent.site, *calls_of(parent.chain)]
-        for depth, site in enumerate(reversed(sites)):
-            for place in _to_detach(program, site, parent):
-                while len(levels) <= depth:
-                    levels.append({})
-                levels[depth][place] = None
-    begins = {place: None for _, _, parent in entries for place in _where_graph_begins(parent)}
-    for level in (*filter(None, levels), *([begins] if begins and begins not in levels else [])):
-        shown = listed(level)
-        codemods = tuple(AppendMethod(e, "detach") for e in level)
-        yield Candidate(f"detach {shown}{because}", codemods, doubt, last_resort=level is begins)
-
-
-def _where_graph_begins(made: Node) -> Iterator[ast.expr]:
-    """In the function that made a node, the expressions that bring graph to it: what is made of them has none then."""
-    depth = len(list(calls_of(made.chain)))
-    for node in ancestors([made]):
-        if node.leaf or not all(parent.leaf for parent in node.parents):
-            continue
-        sites = [*reversed(list(calls_of(node.chain))), node.site]
-        place = sites[depth].node if depth < len(sites) else None
-        if isinstance(place, ast.expr):
-            yield place
-
-
-def _to_detach(program: Program, site: Site, made: Node) -> Iterator[ast.expr]:
-    """The expression of a call that led to a node; of one whose value is dropped, the arguments that brought graph."""
-    place = site.node
-    if not isinstance(place, ast.expr):
-        return
-    if not (isinstance(place, ast.Call) and isinstance(program.parents.get(place), ast.Expr)):
-        yield place
-        return
-    behind = set(ancestors([made]))
-    given = {*place.args, *(k.value for k in place.keywords)}
-    for expression, value in site.operands:
-        if expression in given and has_graph(value) and getattr(value, "node", None) in behind:
-            yield expression
 
 
 RULE = rule(__doc__, "AD301", "graph-outside-loop", find)
