@@ -40,23 +40,31 @@ def joined_terms(program: Program, d: Differentiation) -> Iterator[Candidate]:
     if not within.issuperset(mentions) or not all(_is_of_step(s, total) for s in guard.body):
         return
     term = _term(adding, total)
-    for statement in loop.body[loop.body.index(adding) + 1 :] if term is not None else []:
-        call = call_of(statement)
-        if call is None or last_word(call.func) != "backward" or call.args or call.keywords:
+    if term is None:
+        return
+    for statement in loop.body[loop.body.index(adding) + 1 :]:
+        loss = _differentiated_alone(statement)
+        if loss is None:
             continue
-        assert isinstance(call.func, ast.Attribute)
-        parts = [call.func.value, term, *([factor] if factor is not None else [])]
         shown = "({1})" if isinstance(term, (ast.BinOp, ast.UnaryOp)) and factor is not None else "{1}"
-        scaled = f"{shown} {operator} {{2}}" if factor is not None else shown
+        scaled, parts = (shown, (loss, term)) if factor is None else (f"{shown} {operator} {{2}}", (loss, term, factor))
         edits = (
             ReplaceStatement(first, ""),
             ReplaceStatement(adding, ""),
             ReplaceStatement(guard, ""),
-            ReplaceStatement(statement, f"({{0}} + {scaled}).backward()", tuple(p for p in parts if p is not None)),
+            ReplaceStatement(statement, f"({{0}} + {scaled}).backward()", parts),
         )
-        message = f"add `{text(term)}` to `{text(call.func.value)}` of the same pass"
+        message = f"add `{text(term)}` to `{text(loss)}` of the same pass"
         yield Candidate(message, edits, JOINED, gathers=True, last_resort=True)
         return
+
+
+def _differentiated_alone(statement: ast.stmt) -> ast.expr | None:
+    """`loss` of the statement `loss.backward()`; a function may have that name, too."""
+    call = call_of(statement)
+    if call is None or call.args or call.keywords or not isinstance(call.func, ast.Attribute):
+        return None
+    return call.func.value if call.func.attr == "backward" else None
 
 
 def _scaled(root: ast.expr | None) -> tuple[str, ast.expr | None, str] | None:
