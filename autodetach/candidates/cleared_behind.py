@@ -35,18 +35,11 @@ def cleared_behind(program: Program, growth: Growth, holder: ast.expr | None) ->
         owner = object_of(call.func.value, frame) if isinstance(frame, Frame) else None
         if not isinstance(owner, Instance) or holder.attr not in owner.attrs or spelled(call) in told:
             continue
-        if _empties(owner, call.func.attr, holder.attr):
+        method = method_of(owner, call.func.attr)
+        node = method.node if method is not None else None
+        if isinstance(node, ast.FunctionDef) and only_empties(node, {holder.attr}):
             told.add(spelled(call))
             message = f"call `{spelled(call)}` here too, when it has been used"
             # As for `current_entry`: gradient comes with what is computed again.
             added = InsertStatement(anchor, spelled(call))
             yield Candidate(message, (added,), EMPTIED, adds=True, last_resort=True)
-
-
-def _empties(owner: Instance, name: str, attribute: str) -> bool:
-    """Whether a method of an object does nothing but empty containers, that of one of its attributes among them."""
-    method = method_of(owner, name)
-    if method is None or not isinstance(method.node, ast.FunctionDef):
-        return False
-    said = {n.attr for n in ast.walk(method.node) if isinstance(n, ast.Attribute)}
-    return attribute in said and only_empties(method.node)

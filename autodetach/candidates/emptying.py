@@ -27,18 +27,18 @@ def emptying(lists: Iterable[Holder], attributes: set[str]) -> str | None:
     for cls in linear_order(owner.cls):
         for name, method in cls.names.items() if isinstance(cls, Class) else ():
             node = method.node if isinstance(method, Function) else None
-            if isinstance(node, ast.FunctionDef) and not name.startswith("__") and only_empties(node):
-                said = {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
-                if attributes <= said:
-                    return f"{prefix}.{name}()"
+            if isinstance(node, ast.FunctionDef) and not name.startswith("__") and only_empties(node, attributes):
+                return f"{prefix}.{name}()"
     return None
 
 
-def only_empties(method: ast.FunctionDef) -> bool:
-    """Whether a method without arguments only empties containers, or makes them anew."""
+def only_empties(method: ast.FunctionDef, attributes: set[str]) -> bool:
+    """Whether a method without arguments only empties containers, or makes them anew, and mentions these attributes."""
     spec, body = method.args, behind_docstring(method)
     is_plain = len(spec.args) == 1 and not (spec.posonlyargs or spec.kwonlyargs or spec.vararg or spec.kwarg)
-    return is_plain and not method.decorator_list and all(empties(statement) for statement in body)
+    if not is_plain or method.decorator_list or not all(empties(statement) for statement in body):
+        return False
+    return attributes <= {inner.attr for inner in ast.walk(method) if isinstance(inner, ast.Attribute)}
 
 
 def empties(statement: ast.stmt) -> bool:
