@@ -26,7 +26,7 @@ def emptied_behind_read(program: Program, at_end: Tails, stored: Stored) -> Iter
 
     reads = [site for site in at_end.sites if isinstance(site, ast.Subscript)]
     statements = {program.statement(read) for read in reads}
-    last = max(statements, key=lambda s: s.lineno if s is not None else 0)
+    last = max(statements, key=lambda s: s.lineno if s is not None else 0, default=None)
     held = {spelled(read.value) for read in reads}
     if len(reads) < len(at_end.sites) or last is None or len(held) != 1:
         return
