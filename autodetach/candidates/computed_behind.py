@@ -101,9 +101,21 @@ def _making(program: Program, by: Differentiation, nodes: list[Node]) -> tuple[a
     anchor = next(s for s, f in reversed(by.trail) if f is frame)
     around = [program.block(anchor), *[program.block(s) for s in program.enclosing(anchor) if isinstance(s, ast.stmt)]]
     statements = sorted({p for p in places if p is not None}, key=line)
-    if not statements or not all(isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements):
+    if not statements or not all(any(s in b for b in around) for s in statements):
         return None
-    return (anchor, frame, statements) if all(any(s in b for b in around) for s in statements) else None
+    statements = sorted({*statements, *_bound_again(program, around, statements, anchor)}, key=line)
+    return (anchor, frame, statements) if all(isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements) else None
+
+
+def _bound_again(
+    program: Program, around: list[list[ast.stmt]], statements: list[ast.stmt], anchor: ast.stmt
+) -> Iterator[ast.stmt]:
+    """What binds names once more that the statements bind, behind them: `out = out["logits"]` makes nothing new."""
+    bound = {name: s for s in reversed(statements) for name in program.names_bound(s)}
+    outer = set(program.enclosing(anchor))
+    for statement in (s for b in around for s in b if line(s) < line(anchor) and s not in outer):
+        if any(name in bound and line(bound[name]) < line(statement) for name in program.names_bound(statement)):
+            yield statement
 
 
 def _spoilt(nodes: list[Node], by: Differentiation) -> list[Node]:

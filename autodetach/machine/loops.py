@@ -60,7 +60,7 @@ class Looping(Definitions):
         """Whether no more items are looked at, of which not all are known, or too many; see `replaces_each`."""
         if is_each:
             return activation.passes >= MOST
-        return activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation, self.nodes)
+        return activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation, self.nodes, self.ways)
 
     def run_out(self, items: Iterable) -> None:
         """Go on with a generator of the file, of whose items no more are looked at, to its end, as the program does."""
@@ -125,7 +125,7 @@ class Looping(Definitions):
         limit = limit_of_length(node)
         is_far = limit is not None and _is_much(self.eval(limit, frame))
         try:
-            while not is_cut_short(activation, self.nodes):
+            while not is_cut_short(activation, self.nodes, self.ways):
                 self.enter_pass(activation, outer)
                 value = self.eval(node.test, frame)
                 if is_far or not self.truth(value, self.site(node.test, frame), relevant=False):

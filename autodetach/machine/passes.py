@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.kept import kept
 from autodetach.machine.delays import MAX_DELAY, delay_of
 from autodetach.machine.graph import Activation, Differentiation, Node, pass_of
 
@@ -17,7 +18,7 @@ PASSES_OF_OUTER = (MAX_PASSES, PASSES_AGAIN, 1)
 """The passes of a loop that has trained in none, one or more passes of the loop around it."""
 MAX_SKIPPED = 2
 """So many passes that end early, by `continue`, are not counted."""
-MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY
+MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY + 1
 """What a loop runs through must last for so many passes."""
 
 
@@ -29,13 +30,35 @@ def passes_of(activation: Activation, nodes: list[Node]) -> int:
     return usual
 
 
-def is_cut_short(activation: Activation, nodes: list[Node]) -> bool:
+def is_cut_short(activation: Activation, nodes: list[Node], ways: Ways) -> bool:
     """Whether a loop has had its passes: with more, where what two of them have made takes long to come to its end."""
     passes, usual = activation.passes - min(activation.skipped, MAX_SKIPPED), passes_of(activation, nodes)
     if passes < usual:
         return False
     delay = delay_of(activation.node) if isinstance(activation.node, (ast.For, ast.AsyncFor, ast.While)) else 1
-    return passes >= usual + min(delay - 1, MAX_DELAY)
+    if passes < usual + min(delay - 1, MAX_DELAY):
+        return False
+    return usual < MAX_PASSES or passes > MAX_PASSES or not _has_found_first(activation, ways)
+
+
+def _has_found_first(activation: Activation, ways: Ways) -> bool:
+    """Whether the latest pass of a loop was the first to find what is None at first: what comes of it, the next shows.
+
+    `if step > 1: average = loss if average is None else 0.9 * average + 0.1 * loss`, say.
+    """
+    first, latest = activation.begun[0], activation.begun[-1]
+    found = {way for way in ways[latest:] if asks_for_none(way[0])}
+    return bool(found) and not found <= set(ways[first:latest])
+
+
+@kept
+def asks_for_none(node: ast.AST) -> bool:
+    """Whether an `if`, or a conditional expression, asks whether something is None."""
+    test = node.test if isinstance(node, (ast.If, ast.IfExp)) else None
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Is, ast.IsNot)):
+        return False
+    against = test.comparators[0]
+    return isinstance(against, ast.Constant) and against.value is None
 
 
 def note_training(activation: Activation, outer: Activation, last: Differentiation, ways: Ways) -> None:
