@@ -16,7 +16,7 @@ from autodetach.candidates.emptying import emptying
 from autodetach.candidates.reads import Repair
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation
-from autodetach.machine.values import Sequence, Value
+from autodetach.machine.values import Frame, Sequence, Value
 from autodetach.view.called import with_called
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
@@ -55,7 +55,7 @@ def emptied_lists(
     if not is_read_later:
         shown = ", ".join(f"`{t}`" for t in texts)
         yield (
-            f"empty {shown} when it has been used",
+            f"empty {shown} when {'it has' if len(texts) == 1 else 'they have'} been used",
             (InsertStatement(anchor, "\n".join(f"{t}.clear()" for t in texts)),),
         )
 
@@ -110,7 +110,7 @@ def is_list(value: Value) -> TypeGuard[Sequence]:
 def grown_alike(program: Program, holder: Holder) -> Iterator[str]:
     """Lists next to a list, in its object or its frame, to which as much is appended: rewards next to log-probs."""
     base, dot, own = holder.text.rpartition(".")
-    around = holder.owner.attrs if holder.owner is not None else holder.frame.names
+    around = holder.owner.attrs if holder.owner is not None else _names_beside(holder)
     if not is_list(holder.value) or (holder.owner is not None) != bool(dot) or not own.isidentifier():
         return
     appended = {
@@ -126,6 +126,14 @@ def grown_alike(program: Program, holder: Holder) -> Iterator[str]:
             continue
         if len(value.items) == len(holder.value.items):
             yield f"{base}{dot}{name}"
+
+
+def _names_beside(holder: Holder) -> dict[str, Value]:
+    """The names of the frame that has the list: a function empties lists of its module, too."""
+    frame: Frame | None = holder.frame
+    while frame is not None and frame.names.get(holder.name) is not holder.value:
+        frame = frame.outer
+    return {} if frame is None else frame.names
 
 
 def _of_list(holder: Holder) -> Holder:
