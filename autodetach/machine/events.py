@@ -202,6 +202,14 @@ class DroppedDetach:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class ViewDetached:
+    """`detach_()` of a view that has history: PyTorch raises. `node` is what the last operation on it has made."""
+
+    site: Site
+    node: Node
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Escape:
     """A value with history was handed to code that is not in view."""
 

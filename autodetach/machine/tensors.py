@@ -11,7 +11,7 @@ from autodetach.machine import dtypes
 from autodetach.machine.arguments import constant, flatten, is_certain_number
 from autodetach.machine.core import MISSING, Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
-from autodetach.machine.events import DataRead, NonLeafGrad
+from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
 from autodetach.machine.graph import Site, Storage
 from autodetach.machine.in_place import asks_in_place, in_place
 from autodetach.machine.shapes import (
@@ -188,6 +188,8 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name == "detach_":
         if t.view_of is not None:
             m.type_fault(site, "detaches a view in place", "view")
+            if t.node is not None and not (t.node.weak or t.node.assumed or any(m.expecting)):
+                m.facts.append(ViewDetached(site, t.node))
         m.cut[t] = m.clock
         t.node = None
         return t

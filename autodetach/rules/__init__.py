@@ -11,6 +11,7 @@ from autodetach.rules import (
     carried_state,
     copied_history,
     data_index,
+    detached_view,
     discarded_detach,
     graph_outside_loop,
     leaf_in_place,
@@ -39,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     data_index.RULE,
     discarded_detach.RULE,
     retain_variables.RULE,
+    detached_view.RULE,
 )
 
 __all__ = ["RULES", "Rule"]

@@ -11,6 +11,7 @@ Wordings change with the versions, so each is known by the part that has stayed.
   0.3, and before that "there are no graph nodes that require computing gradients".
 * a leaf in place: `check_inplace` in torch/csrc/autograd/VariableTypeUtils.h. "has been used" until 1.6, "is being
   used" since; "a view of a leaf ..." since 1.5; "leaf variable has been moved into the graph interior" until 1.6.
+* a view detached: `VariableHooks::detach_` (torch/csrc/autograd/variable.cpp); since 1.8 with advice for DDP behind it.
 * `numpy()`: torch/csrc/autograd/python_variable_methods.cpp, "Variable ... Use var.detach()" until 1.7.
 * deep-copied: `Tensor.__deepcopy__` in torch/_tensor.py, "Only Variables created explicitly ..." until 0.3.
 * no dimension: aten/src/ATen/TensorIndexing.h; a UserWarning in 0.4.
@@ -81,6 +82,13 @@ KINDS = (
         "A tensor that is trained was changed in place where autograd records. An update by hand belongs under "
         "`torch.no_grad()`.",
         ("AD303", "AD304"),
+    ),
+    ErrorKind(
+        "view-detached",
+        ("Can't detach views in-place",),
+        "`detach_()` was called of a tensor that shares the memory of another one. `detach()` makes a new tensor "
+        "without history; bind its result.",
+        ("AD404",),
     ),
     ErrorKind(
         "deep-copied",

@@ -24,6 +24,7 @@ from autodetach.codemods.make_property import MakeProperty
 from autodetach.codemods.move_part_of_branch import MovePartOfBranch
 from autodetach.codemods.move_statements import MoveStatements
 from autodetach.codemods.rename_keyword import RenameKeyword
+from autodetach.codemods.rename_method import RenameMethod
 from autodetach.codemods.replace_expression import ReplaceExpression
 from autodetach.codemods.replace_parameters import ReplaceParameters
 from autodetach.codemods.replace_statement import ReplaceStatement
@@ -72,6 +73,15 @@ def keyword(text: str, value: str | None = "True") -> Make:
 
 def renamed(text: str = "a.backward(retain_variables=True)") -> Make:
     return lambda tree: RenameKeyword(call(tree, text).keywords[-1], "retain_graph")
+
+
+def method(text: str = "h.detach_") -> Make:
+    def make(tree: ast.Module) -> Codemod:
+        found = expression(tree, text)
+        assert isinstance(found, ast.Attribute)
+        return RenameMethod(found, "detach")
+
+    return make
 
 
 def insert(anchor: str, text: str = "h = h.detach()", *, before: bool = False) -> Make:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layout_rows import Row
 from layouts_of_blocks import ENTERED, REWRITTEN, TAKING, UNDECORATED, UNENTERED, UNGUARDED
-from layouts_of_expressions import APPENDED, ASKED, INLINED, KEPT, KEYWORDS, NAMED, RENAMED, REPLACED, TAILS
+from layouts_of_expressions import APPENDED, ASKED, INLINED, KEPT, KEYWORDS, METHODS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED, PARTS
 from layouts_of_properties import PROPERTIES, SUMS
 from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED, UNDER_NO_GRAD
@@ -14,6 +14,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "as_generator": ASKED,
     "set_keyword": KEYWORDS,
     "rename_keyword": RENAMED,
+    "rename_method": METHODS,
     "insert_statement": INSERTED,
     "move_statements": MOVED,
     "move_part_of_branch": PARTS,

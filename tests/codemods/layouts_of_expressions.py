@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, KOREAN, LATIN, Row, asked, inlined, item, kept, keyword, named, renamed, replaced, tail
+from layout_rows import (
+    BOM,
+    KOREAN,
+    LATIN,
+    Row,
+    asked,
+    inlined,
+    item,
+    kept,
+    keyword,
+    method,
+    named,
+    renamed,
+    replaced,
+    tail,
+)
 
 APPENDED: dict[str, Row] = {
     "plain": (item(), "total += loss\n", "total += loss.item()\n"),
@@ -253,6 +268,25 @@ RENAMED: dict[str, Row] = {
         "if b:\r\n\ta.backward(retain_variables=True)\r\n",
         "if b:\r\n\ta.backward(retain_graph=True)\r\n",
     ),
+}
+
+METHODS: dict[str, Row] = {
+    "plain": (method(), "h.detach_()\n", "h.detach()\n"),
+    "blanks": (method(), "h . detach_ ( )\n", "h . detach ( )\n"),
+    "of an element": (method("hs[0].detach_"), "a = f(hs[0].detach_(), b)\n", "a = f(hs[0].detach(), b)\n"),
+    "of what has that name": (method("self.detach_.detach_"), "self.detach_.detach_()\n", "self.detach_.detach()\n"),
+    "in parentheses": (method(), "(h.detach_)()\n", "(h.detach)()\n"),
+    "own lines": (
+        method(),
+        "a = (\n    h  # one\n    .detach_()  # two\n)\n",
+        "a = (\n    h  # one\n    .detach()  # two\n)\n",
+    ),
+    "backslash": (method(), "a = h \\\n    .detach_()\n", "a = h \\\n    .detach()\n"),
+    "semicolon": (method(), "a; h.detach_(); b\n", "a; h.detach(); b\n"),
+    "f-string": (method(), 'f"{h.detach_()}"\n', 'f"{h.detach()}"\n'),
+    "wide characters before": (method(), "s = 'äö𝄞한'; h.detach_()\n", "s = 'äö𝄞한'; h.detach()\n"),
+    "no last newline, CRLF": (method(), "a\r\nh.detach_()", "a\r\nh.detach()"),
+    "not in its usual letters": (method(), "h.\uff44etach_()\n", None),
 }
 
 KEPT: dict[str, Row] = {

@@ -46,6 +46,7 @@ RULES = {
     "carried-state": ("AD302",),
     "copied-history": ("AD104",),
     "data-index": ("AD401",),
+    "detached-view": ("AD404",),
     "discarded-detach": ("AD302", "AD402"),
     "graph-outside-loop": ("AD301",),
     "leaf-in-place": ("AD304",),
@@ -104,6 +105,7 @@ def test_the_programs_raise_errors_of_several_kinds() -> None:
         "no-dimension",
         "no-gradient",
         "leaf-in-place",
+        "view-detached",
         "deep-copied",
     ]
 
@@ -114,6 +116,7 @@ ONE_OF_A_KIND = (
     ("data-index", "appended.before.py"),
     ("rebound-leaf", "line_script.before.py"),
     ("leaf-in-place", "descent_by_hand.before.py"),
+    ("detached-view", "last_of_a_sequence.before.py"),
     ("copied-history", "last_attention.before.py"),
 )
 

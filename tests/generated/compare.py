@@ -154,6 +154,8 @@ def of_the_findings(source: str, verdict: Verdict, findings: Iterable[Finding]) 
     if error is not None:
         if error.kind in DIFFERENTIATING and not codes & (RAISING | {"AD402"}):
             yield Disagreement(f"missed {error.kind}", f"{error}, found {sorted(codes)}")
+        if error.kind == "detach-view" and "AD404" not in codes:
+            yield Disagreement(f"missed {error.kind}", f"{error}, found {sorted(codes)}")
         return
     for finding in findings:
         reason = innocent(source, verdict, finding)

@@ -92,6 +92,11 @@ WORDINGS = {
         "RuntimeError: a view of a leaf Variable that requires grad is being used in an in-place operation.",
         "RuntimeError: leaf variable has been moved into the graph interior",
     ),
+    "view-detached": (
+        "RuntimeError: Can't detach views in-place. Use detach() instead",
+        "RuntimeError: Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
+        "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence",
+    ),
     "deep-copied": (
         "RuntimeError: Only Variables created explicitly by the user (graph leaves) support the deepcopy protocol at "
         "the moment",
