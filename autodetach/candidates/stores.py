@@ -110,6 +110,22 @@ def copied_in(program: Program, nodes: Iterable[Node]) -> Iterator[ast.expr]:
             yield from _written_alike(program, statement)
 
 
+def at_addition(nodes: Iterable[Node]) -> Iterator[Repair]:
+    """Detach what `self.weight += delta` and `self.weight.sub_(delta)` take into tensors that were there before."""
+    from autodetach.codemods.append_method import AppendMethod
+
+    added: dict[ast.expr, None] = {}
+    for node in nodes:
+        place = node.site.node
+        if isinstance(place, ast.AugAssign):
+            added[place.value] = None
+        elif isinstance(place, ast.Call) and last_word(place.func) in ("add_", "sub_"):
+            added.update(dict.fromkeys(place.args[:1]))
+    if added:
+        shown = listed(list(added))
+        yield f"detach {shown} where it is added in place", tuple(AppendMethod(e, "detach") for e in added)
+
+
 def _written_alike(program: Program, statement: ast.Assign) -> Iterator[ast.expr]:
     """The values of other statements of a function that write the same into the same."""
     written = _bases(statement), spelled(statement.value)

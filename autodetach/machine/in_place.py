@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autodetach.machine.arguments import flatten
+from autodetach.machine.arguments import flatten, is_certain_number
 from autodetach.machine.core import Core
 from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import Differentiation, Node, Site
@@ -16,6 +16,15 @@ def asks_in_place(name: str, args: list[Value], kwargs: dict[str, Value]) -> boo
     """`F.relu(x, inplace=True)`."""
     at = INPLACE_AT.get(name)
     return at is not None and bool(args) and kwargs.get("inplace", args[at] if len(args) > at else False) is True
+
+
+def scale_rows(m: Core, table: Value, max_norm: Value, site: Site) -> None:
+    """A lookup with `max_norm` scales the rows of its table that it finds, where autograd does not record.
+
+    Source: https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html
+    """
+    if isinstance(table, Tensor) and is_certain_number(max_norm):
+        m.change_in_place(table, site)
 
 
 def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> Tensor:

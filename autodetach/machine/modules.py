@@ -13,7 +13,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.folding import is_copied
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
-from autodetach.machine.in_place import in_place
+from autodetach.machine.in_place import in_place, scale_rows
 from autodetach.machine.module_tree import (
     BUFFERS,
     PARAMETERS,
@@ -131,7 +131,9 @@ def _signature(name: str) -> tuple[str, ...]:
     if name in ("RNN", "LSTM", "GRU", "RNNCell", "LSTMCell", "GRUCell"):
         return ("input_size", "hidden_size", "num_layers")
     if name == "Embedding":
-        return ("num_embeddings", "embedding_dim")
+        return ("num_embeddings", "embedding_dim", "padding_idx", "max_norm")
+    if name == "EmbeddingBag":
+        return ("num_embeddings", "embedding_dim", "max_norm")
     return ()
 
 
@@ -213,6 +215,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     inputs: list[Value]
     if name in ("Embedding", "EmbeddingBag"):
         inputs = []  # integers, which have no history
+        scale_rows(m, this.attrs.get("weight"), this.attrs.get("max_norm"), site)
     elif len(args) == 1 and not kwargs and isinstance(args[0], (Tensor, Opaque)):
         inputs = args
     else:

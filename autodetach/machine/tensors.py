@@ -13,7 +13,7 @@ from autodetach.machine.core import MISSING, Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
 from autodetach.machine.graph import Site, Storage
-from autodetach.machine.in_place import asks_in_place, in_place
+from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
 from autodetach.machine.shapes import (
     broadcast,
     shape_after,
@@ -318,6 +318,8 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
         return args[0]
     if asks_in_place(name, args, kwargs) and isinstance(args[0], Tensor):
         return in_place(m, args[0], name + "_", args[1:], site)
+    if name in ("embedding", "embedding_bag") and len(args) > 1:
+        scale_rows(m, args[1], kwargs.get("max_norm", args[3] if len(args) > 3 else None), site)
     inputs = flatten(args[:1] if name in LIKE_ANOTHER else [*args, *kwargs.values()])
     if name == "einsum" and sum(isinstance(v, (Tensor, Opaque)) for v in inputs) == 1:
         op = replace(op, saved=Saved.NOTHING)  # sums, diagonals and transpositions of one tensor

@@ -76,7 +76,7 @@ from autodetach.candidates.own_inputs import restricted_in_turn
 from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
 from autodetach.candidates.stepped_behind_loop import stepped_behind_loop
-from autodetach.candidates.stores import at_store, copied_in, stored_last
+from autodetach.candidates.stores import at_addition, at_store, copied_in, stored_last
 from autodetach.candidates.sums_when_read import summed_when_read
 from autodetach.candidates.untrained_here import detached_for_others
 from autodetach.candidates.without_graph import built_without_graph
@@ -101,6 +101,7 @@ from autodetach.view.program import (
 )
 from autodetach.view.side_effects import draws_random_numbers
 
+CONSTANT = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
 ELSEWHERE = "another loss trains what it is computed from: whether its value may stay as it is, only its author knows"
 
 
@@ -281,20 +282,19 @@ def _candidates(
     stepped = {leaf for s in steps for leaf, _ in s.consumed}
     outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
     if is_computed_again(run, d, activation, outer, trained):
-        meant = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
         # Who has asked for the graph of a derivative means to train through it.
         is_derivative = all(any(n.op == "grad" for n in ancestors([maker])) for _, _, maker in entries)
         if is_derivative:
-            yield from moved_inside(program, run, activation, readers, outer, meant)
+            yield from moved_inside(program, run, activation, readers, outer, CONSTANT)
         places = (*stored_last(run, outer), *copied_in(program, outer))
-        stored = (Candidate(*repair, meant) for repair in at_store(places))
-        detached = detached_where_built(program, entries, meant, because="")
+        stored = (Candidate(*repair, CONSTANT) for repair in at_store(places))
+        detached = detached_where_built(program, entries, CONSTANT, because="")
         acted = acted_without_graph(program, run, [maker for _, _, maker in entries])
-        for candidate in (*stored, *detached, *acted, *_read(program, entries, meant)):
+        for candidate in (*stored, *detached, *acted, *_read(program, entries, CONSTANT)):
             yield replace(candidate, cuts=True)
-        yield from built_without_graph(program, activation, outer, meant)
+        yield from built_without_graph(program, activation, outer, CONSTANT)
         if not is_derivative:
-            yield from moved_inside(program, run, activation, readers, outer, meant)
+            yield from moved_inside(program, run, activation, readers, outer, CONSTANT)
         return
     if any(n.leaf and n in trained for n in ancestors(outer)):
         if doubt is None and _trains_by_turns(run, here, activation):
@@ -323,6 +323,8 @@ def _candidates(
     untrained = "" if any(n in trained | stepped for n in ancestors(outer)) else ": nothing in its graph is trained"
     yield from detached_where_built(program, entries, doubt, because=untrained)
     yield from _read(program, entries, doubt)
+    for message, codemods in at_addition(outer):
+        yield Candidate(message, codemods, doubt or CONSTANT, cuts=True, last_resort=True)
 
 
 def _trains_by_turns(run: Run, calls: list[Differentiation], activation: Activation) -> bool:
