@@ -10,13 +10,14 @@ state that was no view yet.
 
 ## Example
 ```python
-h = out[:, -1]
-h.detach_()
+out, h = rnn(x, h)
+last = out[-1]
+last.detach_()
 ```
 
 ## Use instead
 ```python
-h = h.detach()
+last = last.detach()
 ```
 
 ## Fix safety

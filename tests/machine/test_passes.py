@@ -70,7 +70,13 @@ def test_a_loop_that_trained_trains_again(more: str) -> None:
 def test_passes_that_differ_are_all_seen_in_the_next_round() -> None:
     average = "average = loss if average is None else 0.9 * average + 0.1 * loss"
     assert _passes(TRAINING + f"seen += 1\n{average}") == [[3, 2, 1]]
-    assert _passes(TRAINING + f"seen += 1\nif seen > 1:\n    {average}") == [[3, 3, 2]]
+    truth = average.replace("average is None", "not average")
+    assert _passes(TRAINING + f"seen += 1\nif seen > 1:\n    {truth}") == [[3, 3, 2]]
+
+
+def test_what_the_third_pass_finds_first_is_seen_in_a_fourth() -> None:
+    average = "average = loss if average is None else 0.9 * average + 0.1 * loss"
+    assert _passes(TRAINING + f"seen += 1\nif seen > 1:\n    {average}") == [[4, 2, 1]]
 
 
 def test_what_trains_nothing_may_do_something_else_in_an_outer_pass() -> None:
