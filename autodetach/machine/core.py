@@ -307,6 +307,8 @@ class Core:
         for t in inputs:
             if type(t) is Tensor and t.from_grad:
                 result.from_grad = joined(result.from_grad, t.from_grad)
+            if type(t) is Tensor and t.values_of:
+                result.values_of = joined(result.values_of, t.values_of)
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
         if shares:
             result.storage = inputs[0].storage
@@ -467,8 +469,8 @@ class Core:
 
     # ---- facts
 
-    def type_fault(self, site: Site, text: str, kind: str = "type") -> None:
-        self.type_faults.append(TypeFault(site, text, kind))
+    def type_fault(self, site: Site, text: str, kind: str = "type", lost: tuple[Node, ...] = ()) -> None:
+        self.type_faults.append(TypeFault(site, text, kind, lost))
 
     def refuse(self, site: Site, text: str, name: str = "AttributeError") -> NoReturn:
         """The program does what Python refuses: record it and raise."""

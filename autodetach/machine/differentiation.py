@@ -84,7 +84,7 @@ def differentiate(
             learned += strengthen(root.node)
             nodes.append(root.node)
         elif isinstance(root, Tensor):
-            m.type_fault(site, "differentiates a tensor without history", "no-history")
+            m.type_fault(site, "differentiates a tensor without history", "no-history", root.values_of)
     _hand_on(m, learned)
     d = Differentiation(
         m.tick(),

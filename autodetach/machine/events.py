@@ -58,11 +58,15 @@ class StaleSaved:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TypeFault:
-    """An operation that Python or PyTorch refuses: an attribute that a number has not, a tensor without history."""
+    """An operation that Python or PyTorch refuses: an attribute that a number has not, a tensor without history.
+
+    `lost` is the history of what a tensor without any was made of: see `Tensor.values_of`.
+    """
 
     site: Site
     text: str
     kind: str
+    lost: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)

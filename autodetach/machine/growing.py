@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import Site, ancestors, pass_of
+from autodetach.machine.graph import Node, Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
 from autodetach.machine.growth import Growth, is_returned, is_whole, saved_in_pass
@@ -46,7 +46,9 @@ def growths(analysis: Analysis) -> list[Growth]:
                 continue  # what comes later may differentiate it
             # What is freed already nobody can differentiate behind the loop.
             loop = growth.activation.node if growth.dead else None
-            is_given = is_whole(growth.freeing) and (_escapes(run, growth) or _is_returned_anyway(run, growth))
+            is_given = is_whole(growth.freeing) and (
+                _escapes(run, growth) or _is_missed(run, growth) or _is_returned_anyway(run, growth)
+            )
             is_used = growth.used or is_given
             if is_used or unseen.uses(_place_of(growth).node, loop):
                 legitimate.add(key)
@@ -130,13 +132,28 @@ def _trains_elsewhere(analysis: Analysis, growth: Growth) -> bool:
 
 def _escapes(run: Run, growth: Growth) -> bool:
     """Whether what grows is handed to code that is not in view, which may differentiate it."""
+    targets = _all_like(run, growth)
+    return any(escape.reaches(targets) for escape in run.machine.escapes)
+
+
+def _is_missed(run: Run, growth: Growth) -> bool:
+    """Whether a differentiation raises, since what it is given was made of the mere values of what grows.
+
+    So does `torch.tensor(losses).mean().backward()`: meant to be differentiated, what grows has to keep its graph.
+    """
+    lost = [node for fault in run.machine.type_faults for node in fault.lost]
+    return bool(lost) and not _all_like(run, growth).isdisjoint(ancestors(lost))
+
+
+def _all_like(run: Run, growth: Growth) -> set[Node]:
+    """All that a run has put where something grows, or computed at that place."""
     targets = {growth.node} | {e.node for e in growth.elements}
     if growth.stored is not None:
         targets |= {e.node for e in run.machine.stored if e.container is growth.stored.container}
         targets |= {e.node for e in run.machine.filled if e.element is growth.stored.element}
     else:
         targets |= {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
-    return any(escape.reaches(targets) for escape in run.machine.escapes)
+    return targets
 
 
 def _is_returned_anyway(run: Run, growth: Growth) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine.values import CONSTANTS, Instance, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.graph import Node
+from autodetach.machine.values import CONSTANTS, Instance, Mapping, Opaque, Sequence, Tensor, Value, joined
 
 
 def tensors_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
@@ -29,6 +30,17 @@ def graph_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
     for t in tensors_in(value, depth):
         if t.node is not None:
             yield t
+
+
+def history_in(value: Value) -> tuple[Node, ...]:
+    """The history that a value, or what it holds, has, or has lost: see `Tensor.values_of`."""
+    found: list[tuple[Node, ...]] = []
+    for t in tensors_in(value):
+        if t.node is not None:
+            found.append(() if t.node.leaf else (t.node,))
+        elif isinstance(t, Tensor):
+            found.append(t.values_of)
+    return joined(*found)
 
 
 DEEP = 6

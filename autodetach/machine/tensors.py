@@ -13,6 +13,7 @@ from autodetach.machine.core import MISSING, Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
 from autodetach.machine.graph import Site, Storage
+from autodetach.machine.held import history_in
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
 from autodetach.machine.shapes import (
     broadcast,
@@ -68,6 +69,7 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
         result = plain(t.shape, t.is_float)  # PyTorch gives `.data` a version counter of its own
         result.data_of = t
         result.from_grad = t.from_grad
+        result.values_of = history_in(t)
         return result
     if name == "grad":
         return _read_grad(m, t, site)
@@ -183,6 +185,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         result.order = t.order
         result.born = m.clock
         result.from_grad = t.from_grad
+        result.values_of = history_in(t)
         m.let_go(t.node, result, site)
         return result
     if name == "detach_":
@@ -214,6 +217,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         moved.order = "" if in_order else t.order
         moved.data_of = t.data_of
         moved.from_grad = t.from_grad
+        moved.values_of = t.values_of
         return moved
     if name in INPLACE_EXCEPTIONS:
         return t
@@ -222,7 +226,9 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name.endswith("_") and not name.endswith("__"):
         return in_place(m, t, name, [*args, *kwargs.values()], site)
     if name in ("new_tensor", "new_full"):
-        return plain(shape_of_data(args[0]) if args and name == "new_tensor" else shape_of_arguments(args[:1]))
+        made = plain(shape_of_data(args[0]) if args and name == "new_tensor" else shape_of_arguments(args[:1]))
+        made.values_of = history_in(args[0]) if args and name == "new_tensor" else ()
+        return made
     if name in ("new_zeros", "new_ones", "new_empty", "new"):
         return plain(shape_of_arguments(args))
     return operation(m, name, [t, *args], kwargs, site)

@@ -12,7 +12,7 @@ from autodetach.machine.core import HELD, LEFT_OUT, Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.distributions import distribution, of_distributions
 from autodetach.machine.graph import Site, ancestors
-from autodetach.machine.held import graph_in, tensors_in
+from autodetach.machine.held import graph_in, history_in, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.library_objects import of_torch
 from autodetach.machine.module_tree import is_module, parameters_of
@@ -71,6 +71,9 @@ OF_TENSORS = tuple(
 TENSOR_CLASSES = frozenset(
     "Tensor FloatTensor DoubleTensor LongTensor IntTensor ByteTensor BoolTensor HalfTensor".split()
 )
+
+OF_VALUES = frozenset({"tensor", "as_tensor", "asarray", "scalar_tensor", "from_numpy"})
+"""What makes a tensor of the values that it is given."""
 
 
 def grad_mode_of(path: str) -> bool | None:
@@ -229,7 +232,7 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
         return args[0]
     first = args[0] if args else None
     is_float: bool | None = None
-    if name in ("tensor", "as_tensor", "asarray", "scalar_tensor", "from_numpy"):
+    if name in OF_VALUES:
         shape = shape_of_data(first)
         number = first
         while isinstance(number, Sequence) and number.items:
@@ -263,6 +266,8 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
         is_float = dtypes.is_floating(kwargs["dtype"])
     result = Tensor(None, shape, is_float)
     result.born = m.clock
+    if name in TENSOR_CLASSES or name in OF_VALUES:
+        result.values_of = history_in(first)
     wants = kwargs.get("requires_grad", False)
     if wants is not False and m.truth(wants, site, default=False):
         m.require_grad(result, site)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from autodetach.machine.graph import Differentiation, Node, Site, Storage
 from autodetach.machine.project import Module
@@ -28,6 +28,7 @@ FROM_NUMBER = "#number"
 """The attribute of an unknown value that has been computed from a number: it is no tensor, unless the rest was."""
 
 Shape: TypeAlias = "tuple[int | None, ...] | None"
+_T = TypeVar("_T")
 
 
 class Sym:
@@ -84,6 +85,7 @@ class Tensor:
     `order`: "flat" for a transposed matrix, "deep" for another view whose dimensions may not lie in order in memory.
     `sizes`: what `.shape` gave, so that it gives the same again where the shape is not, or not wholly, known.
     `extras`: what the program has put on it, under names that tensors do not have.
+    `values_of`: of what history it has the values, itself without any, as `torch.tensor(losses)`.
     """
 
     __slots__ = (
@@ -102,6 +104,7 @@ class Tensor:
         "shape",
         "sizes",
         "storage",
+        "values_of",
         "view_of",
     )
 
@@ -121,6 +124,7 @@ class Tensor:
         self.data_of: Tensor | None = None
         self.grad_of: Tensor | None = None
         self.from_grad: tuple[Differentiation, ...] = ()
+        self.values_of: tuple[Node, ...] = ()
         self.leaf_node: Node | None = node if node is not None and node.leaf else None
         self.view_of: Tensor | None = None
         self.retains_since: int | None = None
@@ -512,9 +516,9 @@ class GradMode:
         self.previous: list[Value] = []
 
 
-def joined(*grads: tuple[Differentiation, ...]) -> tuple[Differentiation, ...]:
-    """What gave several gradients, each once."""
-    return tuple(dict.fromkeys(d for ds in grads for d in ds))
+def joined(*origins: tuple[_T, ...]) -> tuple[_T, ...]:
+    """Of what several tensors come, each once: what gave their gradients, or whose values they have."""
+    return tuple(dict.fromkeys(one for several in origins for one in several))
 
 
 def is_constant(value: Value) -> bool:

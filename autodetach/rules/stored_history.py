@@ -35,6 +35,8 @@ one empties it, that is called behind the step.
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
 another program of the same run that shares the file, when most of its graph waits for such a differentiation anyway,
 when what one step has stored is detached behind its backward,
+when a backward raises for want of a graph since it is given the mere values of what is stored
+(`torch.tensor(losses).mean().backward()`),
 when a function returns what it made of the steps of a loop, when the container is emptied or replaced in every pass,
 when a forward hook keeps it in an attribute that nobody in view reads, when a method of a network returns most of its
 graph to callers out of view, inside one `forward`, under `no_grad`, and in a test of pytest or unittest that trains
