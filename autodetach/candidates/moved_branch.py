@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.candidates.moved_steps import beside, calls_method, steps_in_the_way, walked_before, zeroed
-from autodetach.machine.graph import Differentiation, trail_of
+from autodetach.machine.graph import Differentiation, trail_of, within
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.suspect import Candidate
@@ -86,11 +86,11 @@ def _may_move(program: Program, run: Run, by: Differentiation, branch: ast.If, m
     tests: Block = [ast.copy_location(ast.Expr(branch.test), branch)]
     if not program.may_pass([*moving, *tests], over) or not program.may_pass(tests, moving):
         return False
-    if not all(_is_plain(s) for s in moving) or not _is_pure(branch.test) or any(map(_may_leave, over)):
+    if not all(_is_plain(s) for s in moving) or not is_pure(branch.test) or any(map(may_leave, over)):
         return False
-    read, bound = _attributes(with_called(program, run.machine, _without_steps(moving)))
-    read_over, bound_over = _attributes(with_called(program, run.machine, _without_steps(over)))
-    asked, _ = _attributes(tests)
+    read, bound = attributes_in(with_called(program, run.machine, _without_steps(moving)))
+    read_over, bound_over = attributes_in(with_called(program, run.machine, _without_steps(over)))
+    asked, _ = attributes_in(tests)
     if bound & (read_over | bound_over | asked) or bound_over & (read | asked):
         return False
     # What moves may compute nothing with parameters that the others step, and not be made of what they compute.
@@ -98,7 +98,7 @@ def _may_move(program: Program, run: Run, by: Differentiation, branch: ast.If, m
     made = [n for n in run.machine.nodes if not n.leaf and any(s in moving for s, _ in trail_of(n))]
     if any(parent in stepped for n in made for parent in n.parents):
         return False
-    building = {s for n in by.walked for s, _ in trail_of(n) if not n.leaf and n.loops == by.loops}
+    building = {s for n in by.walked for s, _ in trail_of(n) if not n.leaf and within(n.loops, by.loops)}
     return building.isdisjoint(over)
 
 
@@ -110,12 +110,12 @@ def _is_plain(statement: ast.stmt) -> bool:
     return call is not None and last_word(call.func) in OF_A_STEP
 
 
-def _may_leave(statement: ast.stmt) -> bool:
+def may_leave(statement: ast.stmt) -> bool:
     """Whether what follows may not run behind a statement."""
     return any(isinstance(n, (ast.Return, ast.Raise, ast.Continue, ast.Break)) for n in ast.walk(statement))
 
 
-def _is_pure(test: ast.expr) -> bool:
+def is_pure(test: ast.expr) -> bool:
     """Whether a test may be asked twice."""
     changing = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
     return not any(
@@ -127,7 +127,7 @@ def _without_steps(statements: Block) -> Block:
     return [s for s in statements if not any(calls_method(s, name) for name in OF_A_STEP)]
 
 
-def _attributes(statements: Iterable[ast.stmt]) -> tuple[set[str], set[str]]:
+def attributes_in(statements: Iterable[ast.stmt]) -> tuple[set[str], set[str]]:
     """The attributes that statements read, and those that they bind."""
     found = [n for s in statements for n in ast.walk(s) if isinstance(n, ast.Attribute)]
     bound = {n.attr for n in found if not isinstance(n.ctx, ast.Load)}

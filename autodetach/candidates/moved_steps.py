@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.shared_calls import doubt_of, repeated_behind_step
 from autodetach.machine.events import Step
-from autodetach.machine.graph import Differentiation, Node, Site, trail_of
+from autodetach.machine.graph import Differentiation, Node, Site, trail_of, within
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
@@ -118,7 +118,7 @@ def differentiated_before(program: Program, run: Run, by: Differentiation) -> It
         zeroing = (InsertStatement(block[goal], f"{text(optimizer)}.zero_grad()", "before"),)
         between = f", and zero the gradient of `{text(optimizer)}` in between"
     group, over = block[begin:end], block[goal:begin]
-    building = {s for n in by.walked for s, _ in trail_of(n) if not n.leaf and n.loops == by.loops}
+    building = {s for n in by.walked for s, _ in trail_of(n) if not n.leaf and within(n.loops, by.loops)}
     if not over or any(s in building for s in over) or not program.may_pass(group, over):
         return
     if optimizer is None and _share_attributes(program, block, by, in_the_way.values()):
@@ -177,7 +177,7 @@ def _first_read(by: Differentiation) -> dict[Node, int]:
     """When the graph of a differentiation first read each of its leaves: only a later step is in its way."""
     found: dict[Node, int] = {}
     for node in sorted(by.walked, key=lambda n: n.number):
-        for leaf in node.parents if node.loops == by.loops else ():
+        for leaf in node.parents if within(node.loops, by.loops) else ():
             if leaf.leaf:
                 found.setdefault(leaf, node.number)
     return found
@@ -213,12 +213,17 @@ def _around(block: Block, at: int, stepping: set[ast.stmt]) -> tuple[int, int]:
     begin = at
     while begin > 0 and _is_zeroing(block[begin - 1]):
         begin -= 1
+    return begin, end_of_step(block, at, stepping)
+
+
+def end_of_step(block: Block, at: int, stepping: set[ast.stmt]) -> int:
+    """The place behind the step that follows on the backward call at this one; or behind the call itself."""
     end = at if call_of(block[at]) is not None else at + 1 if isinstance(block[at], ast.If) else len(block)
     while end < len(block) and call_of(block[end]) is not None:
         end += 1
         if block[end - 1] in stepping:
-            return begin, end
-    return begin, at + 1
+            return end
+    return at + 1
 
 
 def zeroed(block: Block, at: int, stepping: set[ast.stmt]) -> int:

@@ -1,4 +1,4 @@
-"""The first statements of an `if` moved further up, under a copy of its header; the others stay."""
+"""Some statements of an `if` moved further up or down, under a copy of its header; the others stay."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from autodetach.source import Edit
 
 @dataclass(frozen=True, eq=False, slots=True)
 class MovePartOfBranch:
-    """Move `statements` of `branch` before `anchor`, under an `if` of the same test, and whole lines before them.
+    """Move `statements` of `branch` before or behind `anchor`, under an `if` of its test, and whole lines before them.
 
     `leading` are those, as what a name begins with that the branch binds. Comments right above a statement go with it.
-    A blank line that stood above them goes below.
+    A blank line that stood above them goes below, where they go up.
     """
 
     branch: ast.If
     statements: tuple[ast.stmt, ...]
     anchor: ast.stmt
     leading: tuple[ast.stmt, ...] = ()
+    before: bool = True
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source = tree.source
@@ -37,6 +38,12 @@ class MovePartOfBranch:
         parts.append(f"{target}if {test}:\n")
         parts += (self._moved(tree, s, inner, target + inner[len(own) :]) for s in self.statements)
         removals = [Edit(*lines_of(tree, s), "") for s in (*self.leading, *self.statements)]
+        if not self.before:
+            end = source.line_span(source.position(tree.span(self.anchor)[1]).line).end
+            body = "".join(parts)
+            if not source.raw[:end].endswith((b"\n", b"\r")):
+                body = "\n" + body.rstrip("\r\n")
+            return (*removals, Edit(end, end, body))
         first = self.leading[0] if self.leading else self.branch
         above = source.position(lines_of(tree, first)[0]).line - 1
         if above > 0 and not source.line_text(above).strip():

@@ -29,8 +29,9 @@ A step is moved only if every step still consumes gradient of the same losses; u
 gradient, since one loss may be meant to be detached. Otherwise the second loss is computed behind the step, if nothing
 reads it before, or as much of it as depends on what was stepped, also where another method has made that; or it is
 differentiated, and its parameters stepped, before the first step, under an `if` of its own where only some passes do so
-and other things besides; or it is computed once more, the first one from a detached value where both would train its
-makers; or the first step is dropped, if the same one runs behind the second loss and nothing is zeroed in between.
+and other things besides, or with the end of an `if` behind it that has made a part of it and steps another network; or
+it is computed once more, the first one from a detached value where both would train its makers; or the first step is
+dropped, if the same one runs behind the second loss and nothing is zeroed in between.
 Where no step but the program changes a tensor in place, it makes a new one: `x += y` becomes `x = x + y`, `x.mul_(y)`
 becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y` writes into a copy; this is unsafe where something
 else may hold `x`. Of a parameter that it changes so, as to normalise it, a copy (`weight.clone()`) is computed with.
@@ -62,6 +63,7 @@ from autodetach.candidates.moved_steps import differentiated_before, step_moved_
 from autodetach.candidates.new_tensors import new_tensors
 from autodetach.candidates.out_of_view import judged_again, made_by_stepped
 from autodetach.candidates.own_inputs import restricting, restricting_all
+from autodetach.candidates.tail_of_branch import tail_moved_behind
 from autodetach.candidates.under_its_name import under_its_name
 from autodetach.candidates.views_handed_on import handed_on_copies
 from autodetach.finding import Severity, StoryStep
@@ -157,6 +159,7 @@ def _candidates(
     if isinstance(event, StaleSaved):
         yield from branch_moved_before(program, run, by)
         yield from differentiated_before(program, run, by)
+        yield from tail_moved_behind(program, run, by)
     for repair in moved:
         yield from restricting_all(program, run, by, repair)
     yield from behind[-1:]  # the one that computes everything twice
