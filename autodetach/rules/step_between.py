@@ -33,8 +33,9 @@ and other things besides, or with the end of an `if` behind it that has made a p
 it is computed once more, the first one from a detached value where both would train its makers; or the first step is
 dropped, if the same one runs behind the second loss and nothing is zeroed in between.
 Where no step but the program changes a tensor in place, it makes a new one: `x += y` becomes `x = x + y`, `x.mul_(y)`
-becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y` writes into a copy; this is unsafe where something
-else may hold `x`. Of a parameter that it changes so, as to normalise it, a copy (`weight.clone()`) is computed with.
+becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y` writes into a copy, in a loop into one that is made
+in front of it; this is unsafe where something else may hold `x`. Of a parameter that it changes so, as to normalise it,
+a copy (`weight.clone()`) is computed with.
 Where the forward is run again behind the step, but under a name that nobody reads, it takes the name of the old result.
 Where one call has made all losses, each is differentiated for what its own step trains (`inputs=...`), and the steps
 follow. What a network out of view has made is handed on detached where the step of an optimizer out of view may have
@@ -55,6 +56,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.copied import read_copy
+from autodetach.candidates.copied_before_loop import copied_before_loop
 from autodetach.candidates.copied_parameter import parameter_copied
 from autodetach.candidates.copied_views import read_copies, returned_copy
 from autodetach.candidates.moved_behind_look import step_moved_behind_look
@@ -150,6 +152,7 @@ def _candidates(
         yield from read_copies(program, event)
         yield from returned_copy(program, event)
         yield from handed_on_copies(program, event)
+        yield from copied_before_loop(program, event)
         yield from parameter_copied(run, event)
     given = made_by_stepped(run, by)
     if given:
