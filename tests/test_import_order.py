@@ -60,7 +60,7 @@ ORDER = (
     "machine.tensors machine.containers machine.options",
     "machine.records",
     "machine.foreach machine.convolutions machine.second_derivatives machine.parametrizations",
-    "machine.backward_hooks",
+    "machine.backward_hooks machine.weight_norms",
     "machine.forward_hooks machine.step_hooks",
     "machine.modules",
     "machine.container_builtins machine.object_builtins",

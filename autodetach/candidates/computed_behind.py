@@ -35,7 +35,7 @@ def computed_behind_step(
 
     step, old = _outdated(run, by)
     found = _making(program, by, old) or _making(program, by, _spoilt(old, by))
-    if found is None:
+    if found is None or _is_for_effect(program, found[2]):
         return
     anchor, frame, statements = found
     block = program.block(anchor)
@@ -105,6 +105,16 @@ def _making(program: Program, by: Differentiation, nodes: list[Node]) -> tuple[a
         return None
     statements = sorted({*statements, *_bound_again(program, around, statements, anchor)}, key=line)
     return (anchor, frame, statements) if all(isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements) else None
+
+
+def _is_for_effect(program: Program, statements: list[ast.stmt]) -> bool:
+    """Whether one of them would run for something else that it does: a later one binds anew what it binds, unread."""
+    for at, statement in enumerate(statements):
+        bound, later = program.names_bound(statement), statements[at + 1 :]
+        read = {name for s in later for name in program.names_read(s)}
+        if bound and bound <= {name for s in later for name in program.names_bound(s)} - read:
+            return True
+    return False
 
 
 def _bound_again(

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine import dtypes, foreach, frameworks, parametrizations, step_hooks, tensors, transforms
+from autodetach.machine import (
+    dtypes,
+    foreach,
+    frameworks,
+    parametrizations,
+    step_hooks,
+    tensors,
+    transforms,
+    weight_norms,
+)
 from autodetach.machine.arguments import flatten, has_certain_number, is_certain_number
 from autodetach.machine.classes import decorate
 from autodetach.machine.container_builtins import maker_of
@@ -53,7 +62,7 @@ WRAPPERS = frozenset(
     "DataParallel DistributedDataParallel DDP FullyShardedDataParallel compile script trace checkpoint_wrapper".split()
 )
 REPARAMETRISES = frozenset(
-    "orthogonal remove_parametrizations remove_spectral_norm remove_weight_norm spectral_norm weight_norm".split()
+    "orthogonal remove_parametrizations remove_spectral_norm spectral_norm weight_norm".split()
 )
 WRITERS = frozenset(f"{module}.{name}" for module in ("pickle", "joblib", "yaml", "dill") for name in ("dump", "dumps"))
 """What is written by these is read again as what it was."""
@@ -392,6 +401,10 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
         return tensors.plain((), True)
     if name.startswith(("rnn.", "pack", "pad", "unpad")):
         return m.unknown_result(name, args, site)
+    if part.startswith("nn.utils.weight_norm") and name == "weight_norm":
+        return weight_norms.norm(m, args, kwargs, site)
+    if name == "remove_weight_norm":
+        return weight_norms.remove(m, args, kwargs, site)
     if name in REPARAMETRISES and args:
         return args[0]
     return m.opaque(name)
