@@ -60,6 +60,8 @@ if TYPE_CHECKING:
 MAX_EXACT = 4
 MAX_LISTED = 1024
 """So many parameters of a network are looked at: one that is left out would be taken for one that nobody trains."""
+MAX_LOST = 16
+"""Of so many tensors with history, the last ones, one without is known to have the values."""
 MAX_DEPTH = 24
 MAX_RECURSION = 3
 MAX_NESTED = 8
@@ -308,7 +310,7 @@ class Core:
             if type(t) is Tensor and t.from_grad:
                 result.from_grad = joined(result.from_grad, t.from_grad)
             if type(t) is Tensor and t.values_of:
-                result.values_of = joined(result.values_of, t.values_of)
+                result.values_of = joined(result.values_of, t.values_of)[-MAX_LOST:]
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
         if shares:
             result.storage = inputs[0].storage
@@ -321,6 +323,7 @@ class Core:
         if not carriers:
             return result
         result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
+        result.values_of = ()
         if result.from_grad:
             self.by_gradient[result.node] = result.from_grad
         result.is_float = True
