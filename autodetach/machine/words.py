@@ -123,3 +123,11 @@ def twin_critics(names: Sequence[str]) -> list[int]:
 def names_penalty(name: str) -> bool:
     """Whether a function says that it computes a penalty: `calc_gradient_penalty(critic, real, fake)`."""
     return "penalty" in name.lower()
+
+
+OLD = frozenset("old prev previous behavior behaviour ref reference frozen target teacher sampling rollout".split())
+
+
+def names_old(name: str) -> bool:
+    """Whether a name says that something is compared with, and not trained: `old_log_probs`, `logp_old`."""
+    return not OLD.isdisjoint(name.lower().split("_"))

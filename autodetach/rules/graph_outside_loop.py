@@ -61,7 +61,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from autodetach.candidates.acted import acted_without_graph
 from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.detached_where_built import detached_where_built
 from autodetach.candidates.kept_in_record import kept_in_record
@@ -73,11 +72,11 @@ from autodetach.candidates.moved_inside import moved_inside
 from autodetach.candidates.objects_anew import made_by_property, made_where_read
 from autodetach.candidates.opened_inside import kept_around, opened_inside
 from autodetach.candidates.own_inputs import restricted_in_turn
-from autodetach.candidates.reads import at_read, is_part_of_what_is_read
 from autodetach.candidates.repeated import repeated_inside
 from autodetach.candidates.stepped_behind_loop import stepped_behind_loop
-from autodetach.candidates.stores import at_addition, at_store, copied_in, stored_last
+from autodetach.candidates.stores import at_addition
 from autodetach.candidates.sums_when_read import summed_when_read
+from autodetach.candidates.taken_as_constant import states_detached_where_read, taken_as_constant
 from autodetach.candidates.untrained_here import detached_for_others
 from autodetach.candidates.without_graph import built_without_graph
 from autodetach.finding import Severity, StoryStep
@@ -286,12 +285,7 @@ def _candidates(
         is_derivative = all(any(n.op == "grad" for n in ancestors([maker])) for _, _, maker in entries)
         if is_derivative:
             yield from moved_inside(program, run, activation, readers, outer, CONSTANT)
-        places = (*stored_last(run, outer), *copied_in(program, outer))
-        stored = (Candidate(*repair, CONSTANT) for repair in at_store(places))
-        detached = detached_where_built(program, entries, CONSTANT, because="")
-        acted = acted_without_graph(program, run, [maker for _, _, maker in entries])
-        for candidate in (*stored, *detached, *acted, *_read(program, entries, CONSTANT)):
-            yield replace(candidate, cuts=True)
+        yield from taken_as_constant(program, run, entries, outer, CONSTANT)
         yield from built_without_graph(program, activation, outer, CONSTANT)
         if not is_derivative:
             yield from moved_inside(program, run, activation, readers, outer, CONSTANT)
@@ -322,7 +316,7 @@ def _candidates(
         doubt = doubt or (UNTRAINED if makes_parameter(program, outer) else None)
     untrained = "" if any(n in trained | stepped for n in ancestors(outer)) else ": nothing in its graph is trained"
     yield from detached_where_built(program, entries, doubt, because=untrained)
-    yield from _read(program, entries, doubt)
+    yield from states_detached_where_read(program, entries, doubt)
     for message, codemods in at_addition(outer):
         yield Candidate(message, codemods, doubt or CONSTANT, cuts=True, last_resort=True)
 
@@ -338,14 +332,6 @@ def _trains_by_turns(run: Run, calls: list[Differentiation], activation: Activat
             )
     first, *others = trained.values() or [set[Node]()]
     return any(leaves - first and first - leaves for leaves in others)
-
-
-def _read(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:
-    """Where what is made is no tensor, but a state of several: each is detached where the state is read."""
-    crossed = [(node, operand, maker) for node, operand, maker in entries if node is not None and operand is not None]
-    if any(is_part_of_what_is_read(node, operand) for node, operand, _ in crossed):
-        for message, codemods in at_read(program, crossed):
-            yield Candidate(message, codemods, doubt)
 
 
 RULE = rule(__doc__, "AD301", "graph-outside-loop", find)

@@ -32,7 +32,9 @@ Networks that were frozen for the first loss, and are brought back for the secon
 So is giving the result of a second forward, which nobody reads, the name from which the second loss is computed. Where
 a loss is computed from what `torch.autograd.grad` gave, or with weights that were moved by it (the inner step of
 meta-learning), it may be meant to be differentiated through that (`create_graph=True`) or not (`retain_graph=True`):
-both are unsafe. A layer that trains itself in its `forward` is given detached values for that: unsafe.
+both are unsafe. A layer that trains itself in its `forward` is given detached values for that: unsafe. What is
+computed before a loop, and anew by the same modules in each of its passes, may be meant as a constant: it is detached
+where names (`old_log_probs`) or a ratio tell so, and retained otherwise; both are unsafe.
 
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
@@ -53,6 +55,7 @@ from dataclasses import replace
 from autodetach.candidates.begun_sum import begun_behind
 from autodetach.candidates.joined_terms import joined_terms
 from autodetach.candidates.layer_alone import layer_alone
+from autodetach.candidates.old_values import MEANT, old_values
 from autodetach.candidates.reset_between import GOES_ON, is_state, reset_between
 from autodetach.candidates.retaining import retained
 from autodetach.candidates.shared_calls import (
@@ -135,7 +138,12 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     goes_on = is_state(event)
     doubt = doubt_of(run, calls) or (GOES_ON if goes_on else None)
     if len({d.call for d in calls}) < len(calls):
-        yield from _loop(program, run, event, calls, doubt)
+        old = old_values(program, run, event)
+        if old is not None and old.are_told:
+            yield from old.repairs
+        yield from _loop(program, run, event, calls, doubt or (MEANT if old is not None else None))
+        if old is not None and not old.are_told:
+            yield from old.repairs
         return
     for message, codemods in begun_behind(program, event.first, event.second):
         yield Candidate(message, codemods, SUM_GOES_ON, cuts=True)

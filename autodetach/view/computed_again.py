@@ -13,7 +13,14 @@ from autodetach.machine.spelling import spelled
 def is_computed_again(
     run: Run, d: Differentiation, activation: Activation, outer: list[Node], trained: set[Node]
 ) -> bool:
-    """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy.
+    """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy."""
+    return bool(computed_again(run, d, activation, outer, trained))
+
+
+def computed_again(
+    run: Run, d: Differentiation, activation: Activation, outer: list[Node], trained: set[Node]
+) -> list[Node]:
+    """What a differentiation walks of the modules that have made a value before a loop, and that the loop runs anew.
 
     Two classes may each have a `self.head`, and one may call it `self.model.head`: where they are known, the weights
     tell, and the name only where they are not.
@@ -24,8 +31,8 @@ def is_computed_again(
     within = {n for n in run.machine.nodes if _is_of_module(n) and pass_of(n.loops, activation) is not None}
     again = [n for n in d.walked if n in within and (weights or _callee(n) in names)]
     if weights & trained - _weights(within):
-        return False
-    return any(not weights or not weights.isdisjoint(n.parents) for n in again)
+        return []
+    return [n for n in again if not weights or not weights.isdisjoint(n.parents)]
 
 
 def is_computed_for_another(run: Run, activation: Activation, outer: list[Node], stepped: set[Node]) -> bool:
