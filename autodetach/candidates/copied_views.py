@@ -9,7 +9,8 @@ from typing import TypeGuard
 from autodetach.candidates.copied import COPIED, buffer_of, operands_of, whole_view, written_tensor
 from autodetach.candidates.made import made_in_scope
 from autodetach.machine.events import StaleSaved
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import called_name, spelled
+from autodetach.machine.torch_library import LISTS
 from autodetach.machine.values import Tensor
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
@@ -48,9 +49,23 @@ def read_copies(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     given = [e for node in saving for e, value in operands_of(node) if isinstance(value, Tensor)]
     places = dict.fromkeys(place for e in given if (place := _place(program, e, changing, written)) is not None)
     if places:
-        begins_anew = all(made_in_scope(program, event.changed.node, name) for name in written)
-        edits = tuple(AppendMethod(e, "clone") for e in places)
-        yield Candidate(f"compute with a copy of {listed(places)}", edits, None if begins_anew else COPIED)
+        made = [made_in_scope(program, event.changed.node, name) for name in sorted(written)]
+        results = [m.value for m in made if m is not None and _is_result_saved(m.value, event)]
+        doubt = COPIED if None in made else None
+        for copied in ([*places], [*results, *places])[: 1 + bool(results)]:
+            edits = tuple(AppendMethod(e, "clone") for e in copied)
+            shown = f"compute with a copy of {listed(copied)}"
+            yield Candidate(shown, edits, doubt, last_resort=len(copied) > len(places))
+
+
+def _is_result_saved(value: ast.expr, event: StaleSaved) -> bool:
+    """Whether an operation in what makes a buffer has saved its own result, as `tanh` does, which was written since."""
+    within = set(ast.walk(value))
+    return any(
+        node.site.node in within and storage.version != version
+        for node in event.by.walked
+        for storage, version in node.saved
+    )
 
 
 def _is_change(node: ast.AST) -> bool:
@@ -80,10 +95,11 @@ def _place(program: Program, read: ast.expr, changing: ast.AST, written: set[str
 
     That is in the expression itself, or where a name in it is given a part of the buffer.
     """
-    for node in ast.walk(read):
+    shared = list(_shared(read))
+    for node in shared:
         if _is_buffer(node, program, changing, written):
             return whole_view(program, node)
-    names = {n.id for n in ast.walk(read) if isinstance(n, ast.Name)}
+    names = {n.id for n in shared if isinstance(n, ast.Name)}
     scope = program.scope(read)
     for statement in ast.walk(scope):
         if isinstance(statement, ast.Assign) and program.scope(statement) is scope:
@@ -92,6 +108,16 @@ def _place(program: Program, read: ast.expr, changing: ast.AST, written: set[str
                 if isinstance(target, ast.Name) and target.id in names and _is_buffer(base, program, changing, written):
                     return value
     return None
+
+
+def _shared(read: ast.expr) -> Iterator[ast.AST]:
+    """The nodes of an expression whose memory its value may have: `torch.cat` makes a copy of what it is given."""
+    pending: list[ast.AST] = [read]
+    while pending:
+        node = pending.pop(0)
+        if not (isinstance(node, ast.Call) and called_name(node) in LISTS):
+            yield node
+            pending.extend(ast.iter_child_nodes(node))
 
 
 def _is_buffer(
