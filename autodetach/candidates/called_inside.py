@@ -32,6 +32,22 @@ def called_inside(program: Program, run: Run, body: Block, outer: list[Node], do
     yield Candidate(message, (CopyStatements((calls[0],), anchor), *flags), _doubt(program, run, calls[0], doubt))
 
 
+def called_by_reader(
+    program: Program, run: Run, readers: list[Node], outer: list[Node], doubt: str | None
+) -> Iterator[Candidate]:
+    """The same in the function of the object, the innermost first, from which all that reads is called.
+
+    What is made may be kept by other objects, as by the gates of a circuit, and these may be read by yet other ones.
+    """
+    ways: list[list[ast.AST]] = []
+    for reader in readers:
+        places = [reader.site.node, *(site.node for site in calls_of(reader.chain))]
+        ways.append([program.scope(place) for place in places])
+    for function in ways[0] if ways else ():
+        if isinstance(function, ast.FunctionDef) and all(function in way for way in ways):
+            yield from called_inside(program, run, function.body, outer, doubt)
+
+
 def called_in_loop(
     program: Program, run: Run, activation: Activation, outer: list[Node], doubt: str | None
 ) -> Iterator[Candidate]:

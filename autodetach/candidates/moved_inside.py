@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from autodetach.candidates.alike_objects import make_what_changes
 from autodetach.candidates.built_with_locals import built_with_locals
 from autodetach.candidates.called_inside import (
+    called_by_reader,
     called_in_loop,
     called_inside,
     first_statement,
@@ -59,7 +60,7 @@ def moved_inside(
         moved = moved or list(moved_with_locals(program, run, body, outer, doubt))
         if moved:
             return [*in_loop, *moved]
-    return in_loop
+    return in_loop or list(called_by_reader(program, run, readers, outer, doubt))
 
 
 def moved_to(
