@@ -402,7 +402,7 @@ class Core:
 
     def change_in_place(self, tensor: Tensor, site: Site) -> None:
         tensor.storage.version += 1
-        tensor.storage.changed = site
+        tensor.storage.changed, tensor.storage.trail = site, tuple(self.trail)
         tensor.storage.guessed = False
 
     # ---- parameters

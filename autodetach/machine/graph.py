@@ -118,14 +118,16 @@ class Site:
 class Storage:
     """The memory behind a tensor and its views, with PyTorch's version counter.
 
+    `trail`: the statements that were running when it was last changed, outermost first, each with its frame.
     `guessed`: the last change is the step of an optimizer of which nobody knows the parameters.
     """
 
-    __slots__ = ("changed", "guessed", "version")
+    __slots__ = ("changed", "guessed", "trail", "version")
 
     def __init__(self) -> None:
         self.version = 0
         self.changed: Site | None = None
+        self.trail: tuple[Place, ...] = ()
         self.guessed = False
 
 

@@ -37,6 +37,7 @@ becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y` writes into
 in front of it; this is unsafe where something else may hold `x`. Of a parameter that it changes so, as to normalise it,
 a copy (`weight.clone()`) is computed with.
 Where the forward is run again behind the step, but under a name that nobody reads, it takes the name of the old result.
+A call that leads to the change moves behind the backward call, or a hook that makes it takes the name of a later one.
 Where one call has made all losses, each is differentiated for what its own step trains (`inputs=...`), and the steps
 follow. What a network out of view has made is handed on detached where the step of an optimizer out of view may have
 changed that network.
@@ -54,6 +55,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.called_later import called_later
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.copied import read_copy
 from autodetach.candidates.copied_before_loop import copied_before_loop
@@ -147,6 +149,7 @@ def _candidates(
     moved = list(step_moved_behind(program, run, by, changed))
     yield from moved or step_moved_behind_look(program, run, by, changed)
     if isinstance(event, StaleSaved):
+        yield from called_later(program, run, event)
         yield from read_copy(program, event)
         yield from new_tensors(program, run, event)
         yield from read_copies(program, event)

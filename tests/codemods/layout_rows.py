@@ -12,6 +12,7 @@ from autodetach.codemods.append_method import AppendMethod
 from autodetach.codemods.as_generator import AsGenerator
 from autodetach.codemods.assign_result import AssignResult
 from autodetach.codemods.copy_statements import CopyStatements
+from autodetach.codemods.define_as import DefineAs
 from autodetach.codemods.drop_context import DropContext
 from autodetach.codemods.drop_decorator import DropDecorator
 from autodetach.codemods.drop_guard import DropGuard
@@ -136,6 +137,14 @@ def copy(*texts: str, to: str, detached: tuple[str, ...] = ()) -> Make:
         found = tuple(statement(tree, t) for t in texts)
         parts = tuple(expression(one, part) for one in found for part in detached)
         return CopyStatements(found, statement(tree, to), parts)
+
+    return make
+
+
+def defined_as(text: str = "def early(", new: str = "late") -> Make:
+    def make(tree: ast.AST) -> DefineAs:
+        found = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and text in ast.unparse(n))
+        return DefineAs(found, new)
 
     return make
 

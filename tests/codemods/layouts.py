@@ -7,7 +7,7 @@ from layouts_of_blocks import ENTERED, REWRITTEN, TAKING, UNDECORATED, UNENTERED
 from layouts_of_expressions import APPENDED, ASKED, INLINED, KEPT, KEYWORDS, METHODS, NAMED, RENAMED, REPLACED, TAILS
 from layouts_of_moves import MOVED, PARTS
 from layouts_of_properties import PROPERTIES, SUMS
-from layouts_of_statements import BOUND, COPIED, IN_PLACE, INSERTED, UNDER_NO_GRAD
+from layouts_of_statements import BOUND, COPIED, DEFINED, IN_PLACE, INSERTED, UNDER_NO_GRAD
 
 TABLE: dict[str, dict[str, Row]] = {
     "append_method": APPENDED,
@@ -22,6 +22,7 @@ TABLE: dict[str, dict[str, Row]] = {
     "sum_when_read": SUMS,
     "copy_statements": COPIED,
     "assign_result": BOUND,
+    "define_as": DEFINED,
     "drop_context": UNENTERED,
     "drop_decorator": UNDECORATED,
     "drop_guard": UNGUARDED,

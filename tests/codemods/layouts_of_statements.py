@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layout_rows import BOM, KOREAN, LATIN, Row, bind, copy, copy_renamed, in_place, insert, no_grad
+from layout_rows import BOM, KOREAN, LATIN, Row, bind, copy, copy_renamed, defined_as, in_place, insert, no_grad
 
 INSERTED: dict[str, Row] = {
     "behind": (insert("a()"), "a()\nb()\n", "a()\nh = h.detach()\nb()\n"),
@@ -195,4 +195,20 @@ IN_PLACE: dict[str, Row] = {
         "d['é'] = d['é'] - g\n",
         "with torch.no_grad():\n    d['é'] -= g\n",
     ),
+}
+
+DEFINED: dict[str, Row] = {
+    "plain": (defined_as(), "def early(self):\n    a\n", "def late(self):\n    a\n"),
+    "decorated": (defined_as(), "@early\ndef early(self):\n    early\n", "@early\ndef late(self):\n    early\n"),
+    "blanks": (defined_as(), "def  early (self): a\n", "def  late (self): a\n"),
+    "tabs": (defined_as(), "class C:\n\tdef early(self): a\n", "class C:\n\tdef late(self): a\n"),
+    "CR LF": (defined_as(), "def early(self):\r\n    a\r\n", "def late(self):\r\n    a\r\n"),
+    "longer name": (
+        defined_as(),
+        "def early2(self): a\ndef early(self): a\n",
+        "def early2(self): a\ndef late(self): a\n",
+    ),
+    "BOM": (defined_as(), BOM + b"def early(self): a\n", BOM + b"def late(self): a\n"),
+    "wide characters": (defined_as(), "'𝄞'\ndef early(self): 'é'\n", "'𝄞'\ndef late(self): 'é'\n"),
+    "backslash": (defined_as(), "def \\\n  early(self): a\n", None),
 }
