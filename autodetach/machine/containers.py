@@ -17,7 +17,7 @@ from autodetach.machine.implicit_calls import compare_in_order, compare_with, ha
 from autodetach.machine.iteration import length
 from autodetach.machine.joining import copy_of, extend, put, united
 from autodetach.machine.tallies import ADDING, METHODS, added, is_tally
-from autodetach.machine.unknown_keys import any_of, is_known, under_its_name, unknown_key
+from autodetach.machine.unknown_keys import any_of, is_known, list_to_fill, under_its_name, unknown_key
 from autodetach.machine.values import Iterable, Mapping, Native, Sequence, Value, is_constant
 
 LIST_METHODS = frozenset(
@@ -169,6 +169,8 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
         guess = under_its_name(m, this, args[0])
         if guess is MISSING and name != "setdefault":
             guess = any_of(m, this, args[0], taken_out=name == "pop")
+        if guess is MISSING and name == "setdefault" and isinstance(fallback, Sequence):
+            guess = list_to_fill(m, this, args[0])
         if guess is MISSING:
             guess = unknown_key(m, this, args[0], site)
         if guess is not MISSING:

@@ -81,6 +81,22 @@ def filled_since(m: Core, this: Mapping, key: Value, value: Value) -> Value:
     return m.draw((carrying or filled)[-1], others, more=True) if filled else MISSING
 
 
+def list_to_fill(m: Core, this: Mapping, key: Value) -> Value:
+    """Which list `setdefault` gives to be added to, for a key of which nothing is known, in a long loop; or MISSING.
+
+    As where the table is known to the last key, that is the youngest under such a key, which has this one from now on.
+    """
+    if this.exact or is_known(key):
+        return MISSING
+    lists = [(n, v) for n, (other, v) in this.items.items() if not is_known(other) and isinstance(v, Sequence)]
+    if not lists or _is_cut(m, this, lists[-1][1]):
+        return MISSING
+    name, found = lists[-1]
+    del this.items[name]
+    this.items[m.key(key)] = (key, found)
+    return found
+
+
 def is_filled_here(m: Core, this: Mapping, site: Site) -> bool:
     """Whether what a default dict has under a key is asked for to be added to: an entry that is not there is made."""
     node = site.node
