@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from autodetach.machine.events import (
     AttributeSet,
@@ -105,6 +105,16 @@ class OutOfFuel(Exception):
     """The budget of the run is spent."""
 
 
+class Kept(NamedTuple):
+    """What was put into a container, with history or without."""
+
+    container: Sequence | Mapping
+    value: Value
+    element: ast.expr | None
+    site: Site
+    how: str
+
+
 class Core:
     """One run of one program along one path. It `is_over` once nothing is left of it but what Python clears away."""
 
@@ -134,6 +144,7 @@ class Core:
         self.stale: list[StaleSaved] = []
         self.crossings: list[Crossing] = []
         self.stored: list[Stored] = []
+        self.watched: list[Kept] | None = None  # what is put into containers where gradients are off for a while
         self.filled: list[Stored] = []
         self.attributes_set: list[AttributeSet] = []
         self.held: list[Sequence | Mapping] = []  # containers in containers, each of which knows its holder
@@ -507,6 +518,8 @@ class Core:
         self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str
     ) -> None:
         note_holder(container, value, self.held)
+        if self.watched is not None:
+            self.watched.append(Kept(container, value, element, site, how))
         for t in graph_kept(value):
             if t.node is not None and not t.node.leaf:
                 version = t.storage.version if isinstance(t, Tensor) else 0

@@ -1,7 +1,8 @@
 """Functions of a program that derive from `torch.autograd.Function`.
 
 Measured on PyTorch 2.13: `forward` runs with gradients off, and is given the very tensors that `apply` was, with their
-graph; so what keeps one of them keeps that graph.
+graph; so what keeps one of them keeps that graph. What it returns is given the function's own graph behind it, so that
+what keeps a result keeps that.
 """
 
 from __future__ import annotations
@@ -10,10 +11,21 @@ import ast
 
 from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
-from autodetach.machine.core import Core, Raised
-from autodetach.machine.graph import Site
+from autodetach.machine.core import Core, Kept, Raised
+from autodetach.machine.graph import Node, Site
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Op, Saved
-from autodetach.machine.values import Class, Function, Sequence, StaticMethod, Value
+from autodetach.machine.values import (
+    Class,
+    External,
+    Function,
+    Instance,
+    Native,
+    Opaque,
+    Sequence,
+    StaticMethod,
+    Tensor,
+    Value,
+)
 
 TORCH = frozenset({"F", "math", "np", "torch"})
 
@@ -23,32 +35,83 @@ def apply_function(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Val
 
     What it marks as not differentiable has no history (https://docs.pytorch.org/docs/stable/notes/extending.html).
     """
-    _forward(m, cls, args, kwargs, site)
+    context = m.quiet("ctx")
+    kept, returned = _forward(m, cls, context, args, kwargs, site)
     if _is_marked(cls.node):
         return tensors.plain()
     saves = any(isinstance(n, ast.Attribute) and n.attr == "save_for_backward" for n in ast.walk(cls.node))
     op = Op(Saved.OPAQUE if saves else Saved.NOTHING)
-    return m.derive(cls.name, op, flatten(args), site)
+    result = m.derive(cls.name, op, flatten(args), site)
+    if result.node is not None and kept:
+        _run_backward_later(m, cls, context, result)
+        _give_graph(m, result.node, kept, returned, args)
+    return result
 
 
-def _forward(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
-    """Run `forward` for what it does to others than its result."""
+def _forward(
+    m: Core, cls: Class, context: Value, args: list[Value], kwargs: dict[str, Value], site: Site
+) -> tuple[list[Kept], Value]:
+    """Run `forward` for what it does to others than its result; what it has put into containers, and what it returns.
+
+    It is not run if it does nothing to others.
+    """
     forward, setup = (_written(cls, name) for name in ("forward", "setup_context"))
     if forward is None or not _reaches_others(forward.node, with_context=setup is None):
-        return
-    context = m.quiet("ctx")
-    recorded, refused = m.grad_enabled, len(m.type_faults)
-    m.grad_enabled = False
+        return [], None
+    recorded, refused, watched = m.grad_enabled, len(m.type_faults), m.watched
+    kept: list[Kept] = []
+    m.grad_enabled, m.watched = False, kept
+    result: Value = None
     try:
         if setup is None:
-            m.call(forward, [context, *args], kwargs, site)
+            result = m.call(forward, [context, *args], kwargs, site)
         else:
             result = m.call(forward, list(args), kwargs, site)
             m.call(setup, [context, Sequence("tuple", list(args), m.clock), result], {}, site)
     except Raised:
         del m.type_faults[refused:]
     finally:
-        m.grad_enabled = recorded
+        m.grad_enabled, m.watched = recorded, watched
+    return kept, result
+
+
+def _give_graph(m: Core, node: Node, kept: list[Kept], returned: Value, args: list[Value]) -> None:
+    """What `forward` has computed, kept and returned has the graph of the function from now on, wherever it is kept.
+
+    Where a second derivative is asked for, what `backward` computes with it may need that graph.
+    """
+    results = returned.items if isinstance(returned, Sequence) else [returned]
+    given = flatten(args)
+    for value in results:
+        is_own = isinstance(value, Tensor) or (isinstance(value, Opaque) and value is returned)
+        if not is_own or value.node is not None or any(value is other for other in given):
+            continue
+        if any(d.create_graph for d in m.differentiations):
+            continue
+        stored = [each for each in kept if each.value is value]
+        if stored:
+            value.node = node
+            for each in stored:
+                m.store(each.container, value, each.element, each.site, each.how)
+
+
+def _run_backward_later(m: Core, cls: Class, context: Value, result: Tensor) -> None:
+    """Run `backward` at each differentiation of a result, for what it does to others: it may empty what was filled."""
+    backward = _written(cls, "backward")
+    if backward is None or not _reaches_others(backward.node, with_context=True):
+        return
+
+    def differentiated(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        refused = len(m.type_faults)
+        try:
+            return m.call(backward, [context, *args], kwargs, site)
+        except Raised:
+            del m.type_faults[refused:]
+            return None
+
+    handle = Instance(External("torch.autograd.Function"), m.serial(), m.clock)
+    handle.attrs.update({"#of": result, "#name": "register_hook", "#hook": Native("backward", differentiated)})
+    m.hooks.append(handle)
 
 
 def _written(cls: Class, name: str) -> Function | None:
@@ -65,7 +128,7 @@ def _reaches_others(node: ast.AST, *, with_context: bool) -> bool:
         if isinstance(n, ast.Call) and _root(n.func) not in own and _root(n.func) not in TORCH:
             if n in dropped or not _is_of_tensors(n.func):
                 return True
-        elif isinstance(n, (ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store) and _root(n) not in own:
+        elif isinstance(n, (ast.Attribute, ast.Subscript)) and not isinstance(n.ctx, ast.Load) and _root(n) not in own:
             return True
     return False
 
