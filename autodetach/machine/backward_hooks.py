@@ -40,7 +40,7 @@ def run(m: Core, d: Differentiation, site: Site) -> None:
     https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_full_backward_hook
     """
     hooks, m.hooks = m.hooks, []  # what a hook differentiates calls none
-    before, m.grad_enabled = m.grad_enabled, d.create_graph
+    before, m.grad_enabled, m.in_backward = m.grad_enabled, d.create_graph, True
     try:
         bent = gradients_with_history(d) if hooks else {}
         m.spend(len(d.walked) // 8 if d.create_graph else 0)
@@ -49,7 +49,7 @@ def run(m: Core, d: Differentiation, site: Site) -> None:
             if hook is not None and (not isinstance(this, Tensor) or this.node in d.walked):
                 m.call(hook, _given(m, this, name, d, bent), {}, site)
     finally:
-        m.grad_enabled = before
+        m.grad_enabled, m.in_backward = before, False
         m.hooks = [*hooks, *m.hooks]
 
 

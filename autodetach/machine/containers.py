@@ -103,7 +103,10 @@ def _list_method(m: Core, this: Sequence, name: str, args: list[Value], site: Si
             extend(m, this, given, written_at(site, i), site, 0 if name == "extendleft" else None)
         return None
     if name in ("pop", "popleft"):
-        this.dropped = m.clock
+        if m.in_backward and name == "pop" and not args:
+            this.unwound = m.clock
+        else:
+            this.dropped = m.clock
         if not this.items:
             if this.exact and not m.widening:
                 raise Raised("IndexError")

@@ -154,6 +154,7 @@ class Core:
         self.old_tests: list[tuple[ast.AST, Frame]] = []  # where a tensor is asked whether its type is `Variable`
         self.steps: list[Step] = []
         self.scaled: list[int] = []  # when all gradients were clipped, or unscaled
+        self.in_backward = False  # whether what is called at a differentiation runs
         self.hooks: list[Instance] = []  # handles of what is called at each differentiation
         self.named_constants: dict[Hashable, tuple[Class, str]] = {}  # texts and numbers that an enumeration has
         self.counts: dict[Hashable, Hashable] = {}  # by the key of what counts passes: which of all numbers it is

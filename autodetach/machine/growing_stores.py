@@ -140,6 +140,9 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
         if activation.in_forward or is_over_network(activation.node):
             continue
         growing = [e for e in events if e.how != "key" and _is_another(e, activation)]
+        if isinstance(last.container, Sequence) and last.container.unwound > activation.started:
+            # How often a hook is called by one differentiation nobody counts: it has taken all that this has walked.
+            growing = [e for e in growing if not e.node.walked_by]
         indices = {p.index for e in growing if (p := pass_of(e.loops, activation)) is not None}
         held = {p.index for e in growing if activation.number in e.held and (p := pass_of(e.loops, activation))}
         if len(indices) < 2 or len(held) < 2 or _is_window(last, activation, indices, held):

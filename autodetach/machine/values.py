@@ -147,7 +147,8 @@ class Sequence:
     `dropped` is the time at which an item was last taken out. `filled`: whether there is anything in it, where a filter
     decides that and it is not known which elements pass. `holder`: what it was last put into, and as which value.
     `copied`: what it was made from as a copy, element by element. `room`: the places behind those that are known were
-    begun with a constant, as in `[None] * n`. `read` is when an element may last have been taken from it.
+    begun with a constant, as in `[None] * n`. `read` is when an element may last have been taken from it, `unwound`
+    when a hook, or the `backward` of a function, last took one from its end during a differentiation.
     """
 
     __slots__ = (
@@ -163,6 +164,7 @@ class Sequence:
         "maxlen",
         "read",
         "room",
+        "unwound",
     )
 
     def __init__(self, kind: str, items: list[Value], born: int = 0, exact: bool = True) -> None:
@@ -173,6 +175,7 @@ class Sequence:
         self.maxlen: Value = None
         self.filled: Sym | None = None
         self.dropped = 0
+        self.unwound = 0
         self.holder: tuple[Sequence | Mapping, Value] | None = None
         self.copied: Sequence | None = None
         self.room = False
