@@ -43,6 +43,7 @@ ORDER = (
     "machine.torch_semantics",
     "machine.likeness",
     "machine.values",
+    "machine.closures",
     "machine.held",
     "machine.folding",
     "machine.classes machine.class_families machine.attribute_view machine.nested",

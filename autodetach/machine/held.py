@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from autodetach.machine.closures import closed_over
 from autodetach.machine.graph import Node
-from autodetach.machine.values import CONSTANTS, Instance, Mapping, Opaque, Sequence, Tensor, Value, joined
+from autodetach.machine.values import CONSTANTS, Function, Instance, Mapping, Opaque, Sequence, Tensor, Value, joined
 
 
 def tensors_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
@@ -53,6 +54,11 @@ def graph_kept(value: Value, depth: int = DEEP) -> Iterator[Tensor | Opaque]:
     if isinstance(value, (Sequence, Mapping)):
         for item in contents(value)[:64] if depth > 0 else ():
             yield from graph_kept(item, depth - 1)
+    elif isinstance(value, Function):
+        # An object that it reads is there without it, and whatever that has at any time.
+        for kept in closed_over(value) if depth > 0 else ():
+            if not isinstance(kept.value, Instance):
+                yield from graph_kept(kept.value, depth - 1)
     else:
         yield from graph_in(value, depth - DEEP + OBJECTS)
 

@@ -10,12 +10,12 @@ from autodetach.machine.definitions import Definitions
 from autodetach.machine.events import Stored
 from autodetach.machine.generators import ends
 from autodetach.machine.graph import Activation, Loops, Site
-from autodetach.machine.held import contents
+from autodetach.machine.held import contents, graph_kept
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Iterable, Mapping, Opaque, Sequence, Tensor, Value, is_number
+from autodetach.machine.values import Frame, Function, Iterable, Mapping, Opaque, Sequence, Tensor, Value, is_number
 from autodetach.machine.words import names_loader
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"
@@ -165,10 +165,17 @@ def _is_there(event: Stored, there: dict[int, frozenset[int]]) -> bool:
         held = there.get(id(at.container))
         if held is None:
             held = there[id(at.container)] = frozenset(map(id, contents(at.container)))
-        if id(at.value) not in held:
+        if id(at.value) not in held or not _still_keeps(at):
             return False
         at = at.inner
     return True
+
+
+def _still_keeps(event: Stored) -> bool:
+    """Whether a function that was stored closes over what it did then: a name of it may mean something else by now."""
+    value = event.value
+    parts = contents(value) if isinstance(value, (Sequence, Mapping)) else [value]
+    return not any(isinstance(part, Function) for part in parts) or event.tensor in graph_kept(value)
 
 
 def has_module(item: Value) -> bool:

@@ -3,7 +3,7 @@
 ## What it does
 Reports `losses.append(loss)`, `history["loss"].append(loss)`, `outputs += [out]`, `log[step] = loss` and their like,
 where what is stored is never differentiated through the container, or only by the pass that has put it there, which
-reads the end of the list and leaves the rest.
+reads the end of the list and leaves the rest. A function that closes over a tensor keeps it, too.
 
 ## Why is this bad
 Each element keeps the whole graph that made it: nodes if `backward()` ran, and all activations if it did not.
@@ -59,6 +59,7 @@ from autodetach.candidates.detaching import element_candidates, has_graph, leave
 from autodetach.candidates.emptied_behind_read import emptied_behind_read
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.handed_back import with_doubt
+from autodetach.candidates.in_closures import detached_in_closures, keeping
 from autodetach.candidates.registries import of_registry
 from autodetach.candidates.set_in_records import set_without_graph
 from autodetach.candidates.states_in_records import detached_parts
@@ -97,7 +98,10 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     statement = program.statement(stored.site.node)
     if statement is None or stored.element is None or is_kept_for_others(program, stored.site.node):
         return None
-    story = [StoryStep(line(growth.node.site), f"every pass builds a new graph for `{text(stored.element)}`")]
+    built, graph = f"`{text(stored.element)}`", "its autograd graph"
+    if keeping(stored.value):
+        built, graph = f"what {built} closes over", "the autograd graph of what it closes over"
+    story = [StoryStep(line(growth.node.site), f"every pass builds a new graph for {built}")]
     if growth.freeing is not None:
         story.append(StoryStep(line(growth.freeing.site), FREED))
     keeper = stored.observed or "the container refers to it"
@@ -115,7 +119,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     return Suspect(
         ("AD102", stored.site.scope, program.spot(statement), stable(stored.element)),
         stored.element,
-        f"`{text(stored.element)}` is stored with its autograd graph in every pass ({kept}); {need}",
+        f"`{text(stored.element)}` is stored with {graph} in every pass ({kept}); {need}",
         Severity.WARNING if growth.dead else Severity.ERROR,
         tuple(story),
         growth.certain,
@@ -200,6 +204,8 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from emptied_behind_read(program, growth.tails, stored)
         return
     yield from frozen_results(program, growth.run)
+    if keeping(stored.value):
+        yield from detached_in_closures(program, stored.value)
     targets = [(narrowed_to(e, v), v) for e, v in leaves_of_display(stored.element, stored.value)]
     if stored.how == "extend":
         yield from _extending(stored.element)
