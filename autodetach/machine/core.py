@@ -433,8 +433,11 @@ class Core:
                     leaf.storage.guessed = guessed
         if what == "step":
             consumed += self._consumed_out_of_view(leaves, site)
-        idle = tuple(t.leaf_node for t in leaves if t.leaf_node is not None and not t.leaf_node.grads)
-        self.steps.append(Step(site, self.loops, self.tick(), tuple(consumed), what, tuple(self.trail), idle, guessed))
+        without = [t for t in leaves if t.leaf_node is not None and not t.leaf_node.grads]
+        idle = tuple(t.leaf_node for t in without if t.leaf_node is not None)
+        by_hand = what == "step" and any(isinstance(t.grad, Tensor) and t.grad.grad_of is not t for t in without)
+        trail = tuple(self.trail)
+        self.steps.append(Step(site, self.loops, self.tick(), tuple(consumed), what, trail, idle, guessed, by_hand))
 
     def _consumed_out_of_view(self, leaves: list[Tensor], site: Site) -> list[tuple[Node, tuple[Differentiation, ...]]]:
         """The gradient of weights that only a run has shown: any optimizer may have them, if no others are known of it.

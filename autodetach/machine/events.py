@@ -183,7 +183,8 @@ class Step:
     """Which leaf consumes gradient of which differentiations.
 
     `what` is "step" (of an optimizer), "update" (the program changes a leaf itself) or "grad" (it reads `.grad`). For
-    `idle` leaves there was no gradient. `guessed`: nobody knows which parameters the optimizer has.
+    `idle` leaves there was no gradient; `by_hand`: the program itself has computed one for some of these. `guessed`:
+    nobody knows which parameters the optimizer has.
     """
 
     site: Site
@@ -194,6 +195,7 @@ class Step:
     trail: tuple[tuple[ast.stmt, object], ...] = ()
     idle: tuple[Node, ...] = ()
     guessed: bool = False
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -96,7 +96,10 @@ def is_returned(run: Run, node: Node, frame: Frame) -> bool:
 
 def trains(run: Run, activation: Activation) -> bool:
     """Whether a loop steps parameters: it unrolls nothing, however few passes an example makes."""
-    return any(s.what != "grad" and s.consumed and pass_of(s.loops, activation) is not None for s in run.machine.steps)
+    return any(
+        s.what != "grad" and (s.consumed or s.by_hand) and pass_of(s.loops, activation) is not None
+        for s in run.machine.steps
+    )
 
 
 def is_whole(freeing: Differentiation | None) -> bool:

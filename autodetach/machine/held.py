@@ -60,7 +60,17 @@ def graph_kept(value: Value, depth: int = DEEP) -> Iterator[Tensor | Opaque]:
             if not isinstance(kept.value, Instance):
                 yield from graph_kept(kept.value, depth - 1)
     else:
+        if isinstance(value, Tensor) and (gradient := given_gradient(value)) is not None:
+            yield gradient
         yield from graph_in(value, depth - DEEP + OBJECTS)
+
+
+def given_gradient(value: Tensor) -> Tensor | None:
+    """What the program itself has set as the `.grad` of a tensor, and lives as long as that, if it has history."""
+    gradient = value.grad
+    if not isinstance(gradient, Tensor) or gradient.grad_of is value or gradient.node is None:
+        return None
+    return None if gradient.node.leaf else gradient
 
 
 def keeps_history(value: Value) -> bool:

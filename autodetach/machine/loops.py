@@ -10,7 +10,7 @@ from autodetach.machine.definitions import Definitions
 from autodetach.machine.events import Stored
 from autodetach.machine.generators import ends
 from autodetach.machine.graph import Activation, Loops, Site
-from autodetach.machine.held import contents, graph_kept
+from autodetach.machine.held import contents, given_gradient, graph_kept
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.replacing import MOST, replaces_each
@@ -172,8 +172,13 @@ def _is_there(event: Stored, there: dict[int, frozenset[int]]) -> bool:
 
 
 def _still_keeps(event: Stored) -> bool:
-    """Whether a function that was stored closes over what it did then: a name of it may mean something else by now."""
+    """Whether a function that was stored closes over what it did then, and a tensor has the gradient that it had.
+
+    A name may mean something else by now, and gradients are set back.
+    """
     value = event.value
+    if isinstance(value, Tensor) and value is not event.tensor:
+        return given_gradient(value) is event.tensor
     parts = contents(value) if isinstance(value, (Sequence, Mapping)) else [value]
     return not any(isinstance(part, Function) for part in parts) or event.tensor in graph_kept(value)
 
