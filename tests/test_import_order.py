@@ -45,7 +45,7 @@ ORDER = (
     "machine.values",
     "machine.closures",
     "machine.held",
-    "machine.folding",
+    "machine.folding machine.sure_views",
     "machine.classes machine.class_families machine.attribute_view machine.nested",
     "machine.events machine.operands machine.arguments machine.exceptions machine.trainers",
     "machine.shapes machine.library_constants",

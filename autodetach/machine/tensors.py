@@ -23,6 +23,7 @@ from autodetach.machine.shapes import (
     shape_of_part,
     shape_of_product,
 )
+from autodetach.machine.sure_views import is_view
 from autodetach.machine.torch_semantics import (
     EFFECTS,
     INPLACE_EXCEPTIONS,
@@ -189,7 +190,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         m.let_go(t.node, result, site)
         return result
     if name == "detach_":
-        if t.view_of is not None:
+        if is_view(t):
             m.type_fault(site, "detaches a view in place", "view")
             if t.node is not None and not (t.node.weak or t.node.assumed or any(m.expecting)):
                 m.facts.append(ViewDetached(site, t.node))

@@ -25,8 +25,8 @@ Safe where every gradient stays what the line says it should be: the program cou
 tensor is also known by another name, which keeps its history now.
 
 ## When it stays silent
-On what is no view for certain, as what `reshape` returns may be a copy; on tensors without history; where the error
-is expected (`except RuntimeError`).
+On what is no view for certain, as what `reshape` returns of a transposed tensor; on tensors without history; where the
+error is expected (`except RuntimeError`).
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach_.html
