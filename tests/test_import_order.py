@@ -139,7 +139,7 @@ ORDER = (
     "rules.*",
     "rules",
     # Where the three of them meet.
-    "relevance proving.undefined proving.further",
+    "relevance proving.undefined proving.further proving.blank_lines",
     "proving.proof proving.faults projects.project",
     "proving.trial incremental.again projects.costly",
     "proving.repairs",

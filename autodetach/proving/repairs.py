@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from autodetach.decoding import SourceError
 from autodetach.finding import Applicability, Fix
 from autodetach.projects.project import Files
+from autodetach.proving.blank_lines import without_surplus
 from autodetach.proving.further import is_hidden
 from autodetach.proving.trial import Trial
 from autodetach.proving.undefined import undefined_names
@@ -238,7 +239,8 @@ class Repairs:
         for codemod in candidate.codemods:
             module = self._files.module_at(getattr(target_of(codemod), "lineno", 0))
             found.setdefault(module.path, []).extend(codemod.edits(self._tree(module)))
-        return {at: _in_order(edits) for at, edits in found.items() if edits}
+        sources = self._files.sources
+        return {at: without_surplus(sources[at].raw, _in_order(edits)) for at, edits in found.items() if edits}
 
     def _home(self, suspect: Suspect) -> int:
         """The first path that shows the fault by itself: a repair that fails does so there."""
