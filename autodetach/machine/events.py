@@ -209,10 +209,10 @@ class DroppedDetach:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ViewDetached:
-    """`detach_()` of a view that has history: PyTorch raises. `node` is what the last operation on it has made."""
+    """`detach_()` of a view: PyTorch raises. `node` is what the last operation on it has made, if that has history."""
 
     site: Site
-    node: Node
+    node: Node | None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

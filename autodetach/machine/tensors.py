@@ -192,7 +192,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name == "detach_":
         if is_view(t):
             m.type_fault(site, "detaches a view in place", "view")
-            if t.node is not None and not (t.node.weak or t.node.assumed or any(m.expecting)):
+            if not (any(m.expecting) or (t.node is not None and (t.node.weak or t.node.assumed))):
                 m.facts.append(ViewDetached(site, t.node))
         m.cut[t] = m.clock
         t.node = None

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports `detach_()` of a tensor that shares the memory of another one (`out[:, -1]`, `x.view(n, -1)`, what `chunk`,
-`unbind`, `transpose` or `squeeze` return) and has history.
+`unbind`, `transpose` or `squeeze` return), whether it has history or not.
 
 ## Why is this bad
 PyTorch raises: `Can't detach views in-place. Use detach() instead`. Often the same line had worked for years, on a
@@ -25,8 +25,8 @@ Safe where every gradient stays what the line says it should be: the program cou
 tensor is also known by another name, which keeps its history now.
 
 ## When it stays silent
-On what is no view for certain, as what `reshape` returns of a transposed tensor; on tensors without history; where the
-error is expected (`except RuntimeError`).
+On what is no view for certain, as what `reshape` returns of a transposed tensor, where the error is expected
+(`except RuntimeError`), and in programs in which nothing has history.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach_.html
@@ -48,20 +48,19 @@ from autodetach.view.program import Program, line, text
 def find(program: Program) -> Iterator[Suspect]:
     seen: set[ast.AST] = set()
     for run in program.runs:
-        for fact in run.machine.facts:
+        for fact in run.machine.facts if run.machine.nodes else ():
             if isinstance(fact, ViewDetached) and fact.site.node not in seen:
                 seen.add(fact.site.node)
                 yield _suspect(program, fact)
 
 
 def _suspect(program: Program, fact: ViewDetached) -> Suspect:
-    call, made = fact.site.node, fact.node.site.node
+    call, made = fact.site.node, fact.node.site.node if fact.node is not None else None
     owner = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
     shown = "it" if owner is None else f"`{text(owner)}`"
-    story = (
-        StoryStep(line(fact.node.site), f"`{text(made)}` is a view: it shares the memory of another tensor"),
-        StoryStep(line(fact.site), f"`{text(call)}` would take the history of {shown} alone: PyTorch raises"),
-    )
+    end = StoryStep(line(fact.site), f"`{text(call)}` would take the history of {shown} alone: PyTorch raises")
+    begin = "is a view: it shares the memory of another tensor"
+    story = (end,) if made is None else (StoryStep(line(made), f"`{text(made)}` {begin}"), end)
     return Suspect(
         ("AD404", *program.spot(call)),
         call,
@@ -74,7 +73,7 @@ def _suspect(program: Program, fact: ViewDetached) -> Suspect:
     )
 
 
-def _candidates(program: Program, call: ast.AST, made: ast.AST) -> Iterator[Candidate]:
+def _candidates(program: Program, call: ast.AST, made: ast.AST | None) -> Iterator[Candidate]:
     """`detach()` in place of it, whose result is bound where it was dropped.
 
     Where that comes to nothing, since others hold the tensor, a copy is detached instead of the view.
