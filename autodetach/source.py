@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from autodetach.decoding import SourceError, declared_encoding, decoded, line_at, text_begins
 
@@ -58,8 +58,11 @@ class Source:
     not at form feeds or U+2028. A byte order mark belongs to no line. A file that ends in a newline, or is empty, has
     one empty line more, which `line_count` does not count, so that the end of every file is a position too.
 
+    `is_joined` says of a class that it puts several texts together, between which blank lines are no part of any.
     Methods that take a position raise ValueError when there is no such position.
     """
+
+    is_joined: ClassVar[bool] = False
 
     __slots__ = ("_begin", "_character_starts", "_one_byte", "_starts", "encoding", "newline", "path", "raw", "text")
 

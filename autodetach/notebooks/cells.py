@@ -59,6 +59,8 @@ class _Row:
 class Cells(Source):
     """The source that the texts of code cells are together. All of `Source` counts in the joined text."""
 
+    is_joined = True
+
     __slots__ = ("_cell_sources", "_file", "_made_of", "_rows", "expected", "numbers", "texts")
 
     def __init__(

@@ -239,8 +239,11 @@ class Repairs:
         for codemod in candidate.codemods:
             module = self._files.module_at(getattr(target_of(codemod), "lineno", 0))
             found.setdefault(module.path, []).extend(codemod.edits(self._tree(module)))
-        sources = self._files.sources
-        return {at: without_surplus(sources[at].raw, _in_order(edits)) for at, edits in found.items() if edits}
+        return {at: self._tidy(at, _in_order(edits)) for at, edits in found.items() if edits}
+
+    def _tidy(self, path: str, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+        source = self._files.sources[path]
+        return edits if source.is_joined else without_surplus(source.raw, edits)
 
     def _home(self, suspect: Suspect) -> int:
         """The first path that shows the fault by itself: a repair that fails does so there."""
