@@ -134,7 +134,7 @@ ORDER = (
     "candidates.local_sums candidates.one_backward_behind candidates.registries candidates.kept_at_first",
     "candidates.sums_when_read candidates.start_as_property candidates.joined_terms candidates.set_back_too",
     "candidates.objects_anew candidates.made_in_pass candidates.taken_as_constant",
-    "candidates.old_values candidates.called_later",
+    "candidates.old_values candidates.called_later candidates.part_of_later_loss",
     # One file a rule.
     "rules.*",
     "rules",

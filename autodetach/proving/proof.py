@@ -201,7 +201,7 @@ class _Comparison:
                 continue
             others = _calls(new[name]) & self._losses
             wanted = _calls(d for d, nodes in due if _count(nodes) and not self._meant.cuts) & self._losses
-            if wanted - others or others - _calls(differentiations):
+            if not self._meant.merges and (wanted - others or others - _calls(differentiations)):
                 return Verdict(False, False, "a step consumes the gradient of another loss")
             again = between([r for d in new[name] for r in d.roots], leaves[name])
             total = _count(set().union(*(nodes for _, nodes in reached)))

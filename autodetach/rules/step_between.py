@@ -38,6 +38,7 @@ in front of it; this is unsafe where something else may hold `x`. Of a parameter
 a copy (`weight.clone()`) is computed with.
 Where the forward is run again behind the step, but under a name that nobody reads, it takes the name of the old result.
 A call that leads to the change moves behind the backward call, or a hook that makes it takes the name of a later one.
+Where the later loss has the first one as a term, it is differentiated alone, and the first one's step runs behind it.
 Where one call has made all losses, each is differentiated for what its own step trains (`inputs=...`), and the steps
 follow. What a network out of view has made is handed on detached where the step of an optimizer out of view may have
 changed that network.
@@ -67,6 +68,7 @@ from autodetach.candidates.moved_steps import differentiated_before, step_moved_
 from autodetach.candidates.new_tensors import new_tensors
 from autodetach.candidates.out_of_view import judged_again, made_by_stepped
 from autodetach.candidates.own_inputs import restricting, restricting_all
+from autodetach.candidates.part_of_later_loss import differentiated_with_later
 from autodetach.candidates.tail_of_branch import tail_moved_behind
 from autodetach.candidates.under_its_name import under_its_name
 from autodetach.candidates.views_handed_on import handed_on_copies
@@ -148,6 +150,8 @@ def _candidates(
         yield from under_its_name(program, run, first, by)
     moved = list(step_moved_behind(program, run, by, changed))
     yield from moved or step_moved_behind_look(program, run, by, changed)
+    for first in event.node.walked_by[:1]:
+        yield from differentiated_with_later(program, run, first, by)
     if isinstance(event, StaleSaved):
         yield from called_later(program, run, event)
         yield from read_copy(program, event)
