@@ -36,8 +36,10 @@ so does a sum that nothing ever sets back to its zero, and what another loop cal
 and, where something does, calling the method of its object that does so when a pass begins, or emptying it in the one
 that then sets others of its attributes back, and making an object with a memo, which the loop asks for more than one
 value, in each pass instead of before it. A state that retains its gradient is made a leaf again. What the first
-pass measures and keeps for all others (`if not self.begun:`) is measured without its graph. What is to be frozen by
-`requires_grad = False` where it is no leaf, which raises, is detached there.
+pass measures and keeps for all others (`if not self.begun:`) is measured without its graph. What enters a running
+average in a method like `update_target`, or the largest number so far, is detached there, if each loss still trains
+something without it. What is to be frozen by `requires_grad = False` where it is no leaf, which raises, is detached
+there.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
@@ -80,6 +82,7 @@ from autodetach.candidates.one_backward_behind import trained_behind
 from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read, where_overwritten
+from autodetach.candidates.running_statistics import FOLLOWED, followed
 from autodetach.candidates.set_back_too import set_back_too
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
 from autodetach.candidates.start_as_property import start_as_property
@@ -307,6 +310,11 @@ def _candidates(
     if again_leaves and (beside := spent_beside(again.machine, there, same_now)):
         again_leaves += leaves_again(program, again, moment(same), now.activation, [*there, *beside])
     whole = list(whole_tables(program, again, moment(same), now.activation, there))
+    for message, codemods in followed(program, run, d, now, crossed):
+        if removals:
+            kept = f"{message}, and no graph is retained"
+            yield Candidate(kept, (*codemods, *removals), doubt or FOLLOWED, cuts=True)
+        yield Candidate(message, codemods, doubt or FOLLOWED, cuts=True)
     anew = [(*repair, ANEW) for repair in begun_with_copy(program, again, there)]
     for message, codemods, why in (*anew, *((*repair, None) for repair in where_overwritten(program, there))):
         if removals:
