@@ -91,8 +91,8 @@ def _made_of(program: Program, readers: Collection[Node], children: dict[Node, l
             home = program.scope(node.site.node)
             pending += (n for n in children.get(node, ()) if program.scope(n.site.node) is home)
     if any(map(_is_extreme, found)):
-        ends = [n for n in found if _is_extreme(n)]
-        return [n for n in found if _is_extreme(n) or _leads(n, ends, children)]
+        leading = _leading(found, children)
+        return [n for n in found if _is_extreme(n) or n in leading]
     return [n for n in found if _follows(program, n)]
 
 
@@ -104,10 +104,14 @@ def _is_bound_anew(program: Program, place: ast.AST) -> bool:
     return any(isinstance(n.ctx, ast.Load) and spelled(n) in bound for n in read)
 
 
-def _leads(node: Node, ends: list[Node], children: dict[Node, list[Node]]) -> bool:
-    """Whether all that is made of a node is an extreme, or leads to one."""
-    above = children.get(node, [])
-    return bool(above) and all(n in ends or (n.op in LINEAR and _leads(n, ends, children)) for n in above)
+def _leading(nodes: Iterable[Node], children: dict[Node, list[Node]]) -> set[Node]:
+    """The nodes of which nothing is made but an extreme, or what leads to one."""
+    found: set[Node] = set()
+    for node in sorted(nodes, key=lambda n: -n.number):
+        above = children.get(node, [])
+        if above and all(_is_extreme(n) or (n.op in LINEAR and n in found) for n in above):
+            found.add(node)
+    return found
 
 
 def _follows(program: Program, node: Node) -> bool:
