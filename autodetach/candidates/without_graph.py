@@ -13,9 +13,10 @@ from autodetach.machine.graph import Activation, Node, ancestors, pass_of, trail
 from autodetach.machine.growing_chains import cycle_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.values import Frame
+from autodetach.machine.values import Frame, Instance
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, line, listed, statement_in, targets_of, without_retain
+from autodetach.view.crossings import Entry
+from autodetach.view.program import Program, line, listed, parts_of, statement_in, targets_of, without_retain
 
 MEANT = "what else is computed there has no graph then, either"
 
@@ -53,6 +54,27 @@ def built_without_graph(
             f"compute {shown} without graph, and retain no graph", (under, *flags), doubt, cuts=True, last_resort=True
         )
     yield Candidate(f"compute {shown} without graph", (under,), doubt, cuts=True, last_resort=True)
+
+
+def kept_without_graph(program: Program, entries: list[Entry], doubt: str | None) -> Iterator[Candidate]:
+    """Of what an object keeps and hands out in parts, `yield self.rows[index]`: the assignments that make the whole.
+
+    Detached as they are handed out, the parts would leave the graph of the whole where the object keeps it.
+    """
+    from autodetach.codemods.under_no_grad import UnderNoGrad
+
+    makers = [maker for _, _, maker in entries]
+    behind = sorted((n for n in ancestors(makers) if not n.leaf), key=lambda n: n.number)
+    begins = [n for n in behind if any(parent.leaf for parent in n.parents)]
+    handing = [f for maker in makers for _, f in trail_of(maker) if isinstance(f, Frame)]
+    owners = [f.this for f in handing if isinstance(f.this, Instance)]
+    for _, frame in reversed(trail_of(begins[0]) if begins else ()):
+        is_owner = isinstance(frame, Frame) and any(frame.this is owner for owner in owners)
+        found = _of_no_module(program, begins, frame) if is_owner and frame not in handing else []
+        assigned = [s for s in found if isinstance(s, ast.Assign)]
+        if assigned and len(assigned) == len(found) and program.imports_torch(found[0]):
+            shown = listed(part for s in assigned for t in targets_of(s) for part in parts_of(t))
+            yield Candidate(f"compute {shown} without graph", (UnderNoGrad(tuple(found)),), doubt)
 
 
 def _beginnings(growth: Growth) -> list[Node]:

@@ -29,9 +29,10 @@ If the leaves are trained, the statements that build the graph move into the loo
 that reads what they make: safe when the program could only raise before and the moved statements draw no random
 numbers. Of a table that is read in one place, one element at a time, that element is computed there instead.
 Nothing moves past what gives another meaning to a name that it reads. If they are not trained, the value is
-detached where it is built: safe. Unsafe when the program runs today (the silent kind). What is needed before the
-loop too is built once more inside of it: unsafe. Into the closure of an optimizer moves what it differentiates; where
-the loss is read behind the step, it is what `step` returns, and other values are computed once more, under `no_grad`.
+detached where it is built: safe. What an object then keeps, and hands out in parts, is computed without graph.
+Unsafe when the program runs today (the silent kind). What is needed before the loop too is built once more inside of
+it: unsafe. Into the closure of an optimizer moves what it differentiates; where the loss is read behind the step, it is
+what `step` returns, and other values are computed once more, under `no_grad`.
 `with parametrize.cached():` around a loop is entered in each of its passes.
 What a constructor keeps of trained parameters, and no one method reads alone, becomes a property: unsafe where several
 functions read it. A sum to which constructors add by a method does too, and the method keeps what it is given: unsafe.
@@ -78,7 +79,7 @@ from autodetach.candidates.stores import at_addition
 from autodetach.candidates.sums_when_read import summed_when_read
 from autodetach.candidates.taken_as_constant import states_detached_where_read, taken_as_constant
 from autodetach.candidates.untrained_here import detached_for_others
-from autodetach.candidates.without_graph import built_without_graph
+from autodetach.candidates.without_graph import built_without_graph, kept_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Activation, Differentiation, Node, Site, ancestors, diverge, pass_of, take_turns
 from autodetach.machine.operands import expression_of
@@ -314,6 +315,7 @@ def _candidates(
     else:
         yield from kept_parameter(program, outer)
         doubt = doubt or (UNTRAINED if makes_parameter(program, outer) else None)
+    yield from kept_without_graph(program, entries, doubt)
     untrained = "" if any(n in trained | stepped for n in ancestors(outer)) else ": nothing in its graph is trained"
     yield from detached_where_built(program, entries, doubt, because=untrained)
     yield from states_detached_where_read(program, entries, doubt)
