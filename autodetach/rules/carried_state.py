@@ -38,8 +38,9 @@ that then sets others of its attributes back, and making an object with a memo, 
 value, in each pass instead of before it. A state that retains its gradient is made a leaf again. What the first
 pass measures and keeps for all others (`if not self.begun:`) is measured without its graph. What enters a running
 average in a method like `update_target`, or the largest number so far, is detached there, if each loss still trains
-something without it. What is to be frozen by `requires_grad = False` where it is no leaf, which raises, is detached
-there.
+something without it; what each pass adds to a memory that only later passes read, as it is added, if other losses
+train what makes it: unsafe. What is to be frozen by `requires_grad = False` where it is no leaf, which raises, is
+detached there.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
@@ -82,6 +83,7 @@ from autodetach.candidates.one_backward_behind import trained_behind
 from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read, where_overwritten
+from autodetach.candidates.renewed import LATER, detached_as_added
 from autodetach.candidates.running_statistics import FOLLOWED, followed
 from autodetach.candidates.set_back_too import set_back_too
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
@@ -373,6 +375,9 @@ def _candidates(
         yield from trained_behind(program, run, d, now, crossed)
     yield from own_terms(program, d, crossed)
     yield from joined_terms(program, d)
+    behind = list(cut_behind(program, run, d, now.activation, crossed))
+    for message, codemods in () if behind else detached_as_added(there):
+        yield Candidate(message, codemods, doubt or LATER, cuts=True, last_resort=True)
     if doubt is None and all(_is_made_again(run, maker, now) for _, _, maker in crossed):
         for message, codemods in shortened:
             yield Candidate(message, codemods, BEGINNING, starts=True, last_resort=True)
@@ -381,7 +386,7 @@ def _candidates(
         yield Candidate(message, codemods, doubt or STEPPED)
     for message, codemods in cuts:
         yield Candidate(message, codemods, doubt)
-    for message, codemods in cut_behind(program, run, d, now.activation, crossed):
+    for message, codemods in behind:
         yield Candidate(message, codemods, doubt or SEGMENTS, last_resort=True)
     yield from acted
     if doubt is None:
