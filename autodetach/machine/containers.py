@@ -211,7 +211,8 @@ def _dict_method(m: Core, this: Mapping, name: str, args: list[Value], kwargs: d
         copy.copied = this
         return copy
     if name == "popitem" and this.items:
-        k, v = this.items.pop(next(reversed(this.items)))
+        is_first = kwargs.get("last", args[0] if args else True) is False
+        k, v = this.items.pop(next(iter(this.items) if is_first else reversed(this.items)))
         return Sequence("tuple", [k, v], m.clock)
     if name == "__getitem__" and args:
         return subscript(m, this, args[0], site)

@@ -15,6 +15,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
+from autodetach.machine.unknown_keys import is_known
 from autodetach.machine.values import Frame, Function, Iterable, Mapping, Opaque, Sequence, Tensor, Value, is_number
 from autodetach.machine.words import names_loader
 
@@ -123,7 +124,9 @@ class Looping(Definitions):
         activation = self.activate(node, frame, False)
         outer = self.loops
         limit = limit_of_length(node)
-        is_far = limit is not None and _is_much(self.eval(limit, frame))
+        most = self.eval(limit, frame) if limit is not None else None
+        memory = measured(node)
+        is_far = _is_much(most) or (memory is not None and _holds_all(self.eval(memory, frame), most))
         try:
             while not is_cut_short(activation, self.nodes, self.ways):
                 self.enter_pass(activation, outer)
@@ -217,6 +220,20 @@ def limit_of_length(node: ast.While | ast.If) -> ast.expr | None:
         for statement in node.body
     )
     return limit if of_length and drops and isinstance(limit, (ast.Name, ast.Attribute, ast.Constant)) else None
+
+
+def measured(node: ast.While) -> ast.expr | None:
+    """The memory in `while len(memory) > capacity: memory.popitem()`."""
+    of_length = node.test.left if isinstance(node.test, ast.Compare) and limit_of_length(node) is not None else None
+    given = of_length.args[0] if isinstance(of_length, ast.Call) and of_length.args else None
+    return given if isinstance(given, (ast.Name, ast.Attribute)) else None
+
+
+def _holds_all(kept: Value, limit: Value) -> bool:
+    """Whether the keys of a dict are all known, and no more than it may have: none is dropped, as of a few series."""
+    if not isinstance(kept, Mapping) or not isinstance(limit, int):
+        return False
+    return 0 < len(kept.items) <= limit and all(is_known(key) for key, _ in kept.items.values())
 
 
 def overfull(node: ast.If) -> tuple[ast.expr, ast.expr] | None:
