@@ -72,6 +72,7 @@ from autodetach.candidates.growing_state import growing_state
 from autodetach.candidates.joined_terms import joined_terms
 from autodetach.candidates.kept_at_first import kept_at_first
 from autodetach.candidates.kept_ingredients import computed_by_reader
+from autodetach.candidates.learned_behind import learned_behind
 from autodetach.candidates.learned_start import ANEW
 from autodetach.candidates.left_behind import cut_behind
 from autodetach.candidates.local_sums import local_sum_begun_anew
@@ -373,6 +374,7 @@ def _candidates(
         states = {h.text: h.value for h in held.values()} if is_near else {}
         yield from differentiated_behind(program, run, d, now, crossed, states)
         yield from trained_behind(program, run, d, now, crossed)
+        yield from learned_behind(program, run, d, now, crossed)
     yield from own_terms(program, d, crossed)
     yield from joined_terms(program, d)
     behind = list(cut_behind(program, run, d, now.activation, crossed))
