@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from autodetach.candidates.anew import KEPT, places_of
 from autodetach.candidates.cache_guards import guards
-from autodetach.candidates.moved_inside import body_of_reader, moved_with_locals
+from autodetach.candidates.moved_inside import CHANGED, body_of_reader, is_set_elsewhere, moved_with_locals
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import Program, targets_of
+from autodetach.view.program import Program, calls_of, targets_of
 
 
 def computed_where_read(program: Program, run: Run, crossed: list[Crossed]) -> Iterator[Candidate]:
@@ -29,6 +29,32 @@ def computed_where_read(program: Program, run: Run, crossed: list[Crossed]) -> I
         yield from moved_with_locals(program, run, next(iter(bodies.values())), outer, KEPT, home)
 
 
+def computed_by_reader_of_method(
+    program: Program, run: Run, readers: list[Node], outer: list[Node], doubt: str | None
+) -> Iterator[Candidate]:
+    """`self.start` of `configure(data)`, which the program calls once before a loop, is computed in `forward()`."""
+    for home in _methods(program, outer):
+        cls = program.parents[home]
+        names = {spelled(t) for s in home.body for t in targets_of(s) if isinstance(t, ast.Attribute)}
+        bodies = {body[0]: body for reader in readers if (body := body_of_reader(program, reader, names))}
+        if len(bodies) != 1 or is_set_elsewhere(program, home.body) or _asks_itself(program, outer, cls):
+            continue
+        found = list(moved_with_locals(program, run, next(iter(bodies.values())), outer, doubt or CHANGED, home))
+        if found:
+            yield from found
+            return
+
+
+def _methods(program: Program, outer: list[Node]) -> list[ast.FunctionDef]:
+    """The methods, but for constructors, in which or in what they call all of the nodes were made, innermost first."""
+    found: list[list[ast.FunctionDef]] = []
+    for node in outer:
+        scopes = [program.scope(place) for place in (node.site.node, *(site.node for site in calls_of(node.chain)))]
+        methods = [s for s in scopes if isinstance(s, ast.FunctionDef) and s.name != "__init__" and s.args.args]
+        found.append([s for s in methods if isinstance(program.parents.get(s), ast.ClassDef)])
+    return [home for home in found[0] if all(home in other for other in found)] if found else []
+
+
 def _home(program: Program, outer: list[Node]) -> ast.FunctionDef | None:
     """The one function in which all of the nodes are made."""
     homes = {program.scope(node.site.node) for node in outer}
@@ -36,6 +62,6 @@ def _home(program: Program, outer: list[Node]) -> ast.FunctionDef | None:
     return home if isinstance(home, ast.FunctionDef) else None
 
 
-def _asks_itself(program: Program, outer: list[Node], cls: ast.ClassDef) -> bool:
+def _asks_itself(program: Program, outer: list[Node], cls: ast.AST) -> bool:
     """Whether a class itself tells if the value is kept already: then it is better computed without that test."""
     return any(cls in program.enclosing(guard) for node in outer for guard in guards(program, places_of(program, node)))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from autodetach.candidates.called_inside import first_statement, is_of_another_class
+from autodetach.candidates.mentioned import is_changed, mentions
 from autodetach.machine.graph import Node
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.view.assigned import assigned
@@ -67,6 +68,7 @@ def built_by(program: Program, outer: list[Node], home: ast.FunctionDef) -> Buil
     if any(name.id in bound for name in read):
         return None
     kept, trained = _kept(program, home, _itself), _kept(program, home, _of_parameter)
+    kept = {**_registered(program, home), **kept}
     given = tuple((name, f"{this}.{kept.get(name.id) or trained.get(name.id, name.id)}") for name in read)
     others = list(dict.fromkeys(name.id for name in read if name.id not in kept))
     lacking = tuple(name for name in others if name not in trained)
@@ -130,6 +132,24 @@ def _kept(program: Program, home: ast.FunctionDef, given: Callable[[ast.expr], a
         n.attr for n in stores if isinstance(n.ctx, ast.Store) and not is_of_another_class(program, n, home.body[0])
     ]
     return {name: attribute for name, attribute in kept.items() if stored.count(attribute) == 1}
+
+
+def _registered(program: Program, home: ast.FunctionDef) -> dict[str, str]:
+    """The parameters that are registered as buffers, each with one that nothing sets or changes."""
+    this, cls = home.args.args[0].arg, program.parents.get(home)
+    calls = [n for n in ast.walk(program.file_of(home)) if isinstance(n, ast.Call)]
+    known = [call for call in calls if last_word(call.func) == "register_buffer" and len(call.args) > 1]
+    names = [call.args[0].value if isinstance(call.args[0], ast.Constant) else None for call in known]
+    found: dict[str, str] = {}
+    for call, name in zip(known, names, strict=True):
+        value, statement = call.args[1], program.parents.get(call)
+        if statement not in home.body or spelled(call.func) != f"{this}.register_buffer" or names.count(name) != 1:
+            continue
+        if isinstance(value, ast.Name) and isinstance(name, str) and isinstance(cls, ast.ClassDef):
+            read = list(mentions(program, cls, name))
+            if all(isinstance(n.ctx, ast.Load) and not is_changed(program, n) for n in read):
+                found[value.id] = name
+    return found
 
 
 def kept_by(program: Program, home: ast.FunctionDef) -> dict[str, str]:

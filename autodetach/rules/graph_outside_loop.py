@@ -36,6 +36,7 @@ what `step` returns, and other values are computed once more, under `no_grad`.
 `with parametrize.cached():` around a loop is entered in each of its passes.
 What a constructor keeps of trained parameters, and no one method reads alone, becomes a property: unsafe where several
 functions read it. A sum to which constructors add by a method does too, and the method keeps what it is given: unsafe.
+What another method keeps of them is computed by the one that reads it, too: unsafe.
 An object that computes of them when it is made, and that nothing changes later, is made anew by the one method that
 reads it, or becomes a property likewise. Nothing moves that makes objects which change, as counters do.
 A roll-out in lists, whose values the loop computes anew, is computed without graph: unsafe. Moving is unsafe, too,
@@ -63,6 +64,7 @@ from dataclasses import replace
 from functools import partial
 
 from autodetach.candidates.as_property import computed_as_property
+from autodetach.candidates.built_once import computed_by_reader_of_method
 from autodetach.candidates.detached_where_built import detached_where_built
 from autodetach.candidates.kept_in_record import kept_in_record
 from autodetach.candidates.kept_ingredients import computed_by_reader
@@ -297,6 +299,7 @@ def _candidates(
         yield from detached_for_others(program, run, d, entries)
         moved = moved_inside(program, run, activation, readers, outer, doubt)
         moved = moved or made_where_read(program, run, outer, doubt)
+        moved = moved or list(computed_by_reader_of_method(program, run, readers, outer, doubt))
         yield from moved
         for candidate in repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run)):
             yield replace(candidate, last_resort=bool(moved))
