@@ -95,8 +95,8 @@ def _begun(program: Program, name: str, anchor: ast.stmt, before: int) -> Iterat
         for target, value in assigned(s)
         if name in program.names_bound(target)
     ]
-    beginnings = [(s, value) for s, value in given if _is_nothing(value)]
-    others = [value for _, value in given if not _is_nothing(value) and name not in program.names_read(value)]
+    beginnings = [(s, value) for s, value in given if is_nothing(value)]
+    others = [value for _, value in given if not is_nothing(value) and name not in program.names_read(value)]
     if others or len({spelled(value) for _, value in beginnings}) != 1 or line(beginnings[0][0]) >= before:
         return
     beginning, value = beginnings[0]
@@ -106,11 +106,11 @@ def _begun(program: Program, name: str, anchor: ast.stmt, before: int) -> Iterat
     yield f"begin the sum anew: `{written}` before `{_head(anchor)}`", (begin,)
 
 
-def _is_nothing(value: ast.expr) -> bool:
+def is_nothing(value: ast.expr) -> bool:
     """`0`, `0.0`, or a new tensor of zeros."""
     if isinstance(value, ast.Call):
         called = value.func.attr if isinstance(value.func, ast.Attribute) else ""
-        is_zero = called == "tensor" and bool(value.args) and _is_nothing(value.args[0])
+        is_zero = called == "tensor" and bool(value.args) and is_nothing(value.args[0])
         return called in EMPTY_TENSORS or is_zero
     return isinstance(value, ast.Constant) and not isinstance(value.value, (bool, str)) and value.value == 0
 

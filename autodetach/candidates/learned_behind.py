@@ -1,4 +1,4 @@
-"""What trains with a loss that each step of a sequence hands to it does so once, behind all of them, with the sum."""
+"""What trains with a loss that each step of a sequence hands to it does so once, behind them, with their sum."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ that is made anew for each sample, or one backward after the loop, may be what y
 differentiated at all. The state is detached where it enters the next pass, never inside a cell, and never where it
 still feeds the loss of its own pass. Where what makes it would then learn nothing, the losses of a sequence are added
 up, and differentiated once behind it. A state that every epoch takes through the same sequence begins anew with it,
-so does a sum that nothing ever sets back to its zero, and what another loop calls in each of its passes, as
-`reset(net)`, is called in this one too: unsafe. So is emptying a list that nothing else reads when it has been used,
+so does a sum that nothing ever sets back to its zero, or only an epoch that begins, and what another loop calls in
+each of its passes, as `reset(net)`, is called in this one too: unsafe. So is emptying a list that nothing else reads when it has been used,
 and, where something does, calling the method of its object that does so when a pass begins, or emptying it in the one
 that then sets others of its attributes back, and making an object with a memo, which the loop asks for more than one
 value, in each pass instead of before it. A state that retains its gradient is made a leaf again. What the first
@@ -72,6 +72,7 @@ from autodetach.candidates.growing_state import growing_state
 from autodetach.candidates.joined_terms import joined_terms
 from autodetach.candidates.kept_at_first import kept_at_first
 from autodetach.candidates.kept_ingredients import computed_by_reader
+from autodetach.candidates.kept_sums import kept_sums_begun_anew
 from autodetach.candidates.learned_behind import learned_behind
 from autodetach.candidates.learned_start import ANEW
 from autodetach.candidates.left_behind import cut_behind
@@ -338,6 +339,7 @@ def _candidates(
         yield from begun_with_sequence(program, moment(same), same_now.activation, held)
         yield from sums_begun_anew(program, again, moment(same), now.activation, held.values())
         yield from local_sum_begun_anew(program, again, moment(same), now.activation, held.values())
+        yield from kept_sums_begun_anew(program, again, moment(same), now.activation, held.values())
         yield from kept_at_first(program, crossed, flagged=True)
         if _keeps_trained(run, crossed, now):
             yield from made_in_pass(program, run, same_now.activation, crossed, held.values())
