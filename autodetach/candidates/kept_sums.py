@@ -9,14 +9,14 @@ from autodetach.candidates.begun_sum import is_nothing
 from autodetach.candidates.local_sums import ANEW
 from autodetach.candidates.mentioned import mentions
 from autodetach.candidates.sums_anew import adds
-from autodetach.machine.classes import linear_order
 from autodetach.machine.graph import Activation
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Class, Frame, Instance
+from autodetach.machine.values import Frame, Instance
 from autodetach.suspect import Candidate
 from autodetach.view.holders import Holder, Replay
+from autodetach.view.meant import classes_of
 from autodetach.view.moments import Moment, behind_step, last_mention, placed
-from autodetach.view.program import Program
+from autodetach.view.program import Program, line
 
 LEAVING = (ast.Return, ast.Continue)
 
@@ -42,10 +42,10 @@ def kept_sums_begun_anew(
     if None in begins.values() or statement is None or not _is_now_and_then(program, statement, function):
         return
     anchor = last_mention(program, behind_step(program, again.machine, d, statement, frame), list(begins))
-    if any(n.lineno > (anchor.end_lineno or 0) for n in ast.walk(function) if _is_one(n, names)):
+    if any(line(n) > (anchor.end_lineno or 0) for n in ast.walk(function) if _is_one(n, names)):
         return
     body = "\n".join(f"{name} = {begin}" for name, begin in begins.items())
-    shown = ", ".join(f"`{line}`" for line in body.split("\n"))
+    shown = ", ".join(f"`{name} = {begin}`" for name, begin in begins.items())
     yield Candidate(f"begin anew: {shown} behind the step", (InsertStatement(anchor, body),), ANEW)
 
 
@@ -81,8 +81,8 @@ def _is_now_and_then(program: Program, statement: ast.stmt, function: ast.Functi
 
 def _begin(program: Program, owner: Instance, name: str, function: ast.FunctionDef) -> str | None:
     """What other methods begin an attribute with, if the program else only adds to it, and the function reads it."""
-    lines = [cls.node for cls in linear_order(owner.cls) if isinstance(cls, Class)] if owner.cls is not None else []
-    own = next((node for node in lines if isinstance(node, ast.ClassDef)), None)
+    lines = [cls.node for cls in classes_of(owner)]
+    own = lines[0] if lines else None
     begins: dict[str, None] = {}
     is_added = False
     for mention in mentions(program, own, name) if own is not None else ():

@@ -42,6 +42,7 @@ Where the later loss has the first one as a term, it is differentiated alone, an
 Where one call has made all losses, each is differentiated for what its own step trains (`inputs=...`), and the steps
 follow. What a network out of view has made is handed on detached where the step of an optimizer out of view may have
 changed that network.
+What statistics are made of in place, and a loss has in its target alone, is detached where the training computes it.
 These are unsafe: to detach, or another one of them, may be what was meant.
 
 ## When it stays silent
@@ -62,6 +63,7 @@ from autodetach.candidates.copied import read_copy
 from autodetach.candidates.copied_before_loop import copied_before_loop
 from autodetach.candidates.copied_parameter import parameter_copied
 from autodetach.candidates.copied_views import read_copies, returned_copy
+from autodetach.candidates.measured import target_detached
 from autodetach.candidates.moved_behind_look import step_moved_behind_look
 from autodetach.candidates.moved_branch import branch_moved_before
 from autodetach.candidates.moved_steps import differentiated_before, step_moved_behind, stepped_once
@@ -154,6 +156,7 @@ def _candidates(
         yield from differentiated_with_later(program, run, first, by)
     if isinstance(event, StaleSaved):
         yield from called_later(program, run, event)
+        yield from target_detached(program, run, event)
         yield from read_copy(program, event)
         yield from new_tensors(program, run, event)
         yield from read_copies(program, event)
