@@ -89,7 +89,8 @@ def _used_later(events: list[Stored], activation: Activation, walks: Walks) -> b
 
     What a pass differentiates of the one just before it comes from a variable (`q = net(x)`), not from the container.
     So may what is differentiated of the last one behind the loop. Layers that each keep something of their own do so
-    in one pass of the loop over them, and no later one adds to it.
+    in one pass of the loop over them, and no later one adds to it. Where but one pass stores anything, as of a loop
+    over the listeners of a step, and the loop around keeps it, that step is what counts.
     """
     stored = [(event, own) for event in events if (own := pass_of(event.loops, activation)) is not None]
     last = max((own.index for _, own in stored), default=0)
@@ -101,7 +102,7 @@ def _used_later(events: list[Stored], activation: Activation, walks: Walks) -> b
             continue
         for d in event.node.walked_by:
             now = pass_of(d.loops, activation)
-            if d.number <= event.clock or now is own:
+            if d.number <= event.clock or now is own or (is_only and _is_kept_around(event, own, d)):
                 continue
             if now is None or now.index > own.index + 1:
                 if _is_read_by(d, event, own, 1, walks):
@@ -111,6 +112,12 @@ def _used_later(events: list[Stored], activation: Activation, walks: Walks) -> b
             ):
                 return True  # one differentiation over elements of several passes
     return False
+
+
+def _is_kept_around(event: Stored, own: Pass, d: Differentiation) -> bool:
+    """Whether a differentiation is in the same pass of a loop around, which ends with what was stored still there."""
+    around = event.loops[: event.loops.index(own)]
+    return any(p in d.loops and p.activation.number in event.held for p in around)
 
 
 def _is_read_by(d: Differentiation, event: Stored, own: Pass, passes: int, walks: Walks) -> bool:
