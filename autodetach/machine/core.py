@@ -458,7 +458,7 @@ class Core:
         """The gradient of a leaf is read ("grad"), or the leaf is changed ("update"), by the program itself.
 
         What it is changed by was `given_by` these: where its gradient is another one now, by the last of them. What
-        `torch.autograd.grad` gives is consumed when it is given.
+        `torch.autograd.grad` gives is consumed when it is given, and then only changes the leaf.
         """
         if leaf.node is None:
             return
@@ -466,9 +466,10 @@ class Core:
         if given_by and set(given_by).isdisjoint(grads):
             taken = [d for d in given_by if d.kind != "grad" and leaf.node in d.walked]
             grads = (max(taken, key=lambda d: d.number),) if taken else grads
-        if grads:
-            consumed = ((leaf.node, grads),)
-            self.steps.append(Step(site, self.loops, self.tick(), consumed, what, tuple(self.trail)))
+        if grads or given_by:
+            consumed, idle = (((leaf.node, grads),), ()) if grads else ((), (leaf.node,))
+            trail, by_hand = tuple(self.trail), not grads
+            self.steps.append(Step(site, self.loops, self.tick(), consumed, what, trail, idle, by_hand=by_hand))
 
     def consume(self, targets: list[Tensor], d: Differentiation, site: Site) -> None:
         """The program takes the gradient for some leaves from `torch.autograd.grad`."""

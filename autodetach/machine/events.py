@@ -183,8 +183,8 @@ class Step:
     """Which leaf consumes gradient of which differentiations.
 
     `what` is "step" (of an optimizer), "update" (the program changes a leaf itself) or "grad" (it reads `.grad`). For
-    `idle` leaves there was no gradient; `by_hand`: the program itself has computed one for some of these. `guessed`:
-    nobody knows which parameters the optimizer has.
+    `idle` leaves there was no gradient; `by_hand`: the program itself has computed one for some of these, or what it
+    updates one by. `guessed`: nobody knows which parameters the optimizer has.
     """
 
     site: Site

@@ -107,6 +107,7 @@ from autodetach.view.moments import moment
 from autodetach.view.program import (
     Program,
     assumptions_of,
+    changed_by_hand,
     fault_of,
     is_assumed,
     line,
@@ -216,13 +217,15 @@ def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
                 continue
             old = next((o for o in node.walked_by if o.number < d.number and o.retain and not _is_unrolled(o)), None)
             apart = diverge(node.loops, d.loops)
-            if old is None or apart is None or not stepped_between(run, old, d) or apart[1] in old.loops:
+            if old is None or apart is None or apart[1] in old.loops:
+                continue
+            if not (stepped_between(run, old, d) or changed_by_hand(run, old, d)):
                 continue
             loop = apart[1].activation.node or apart[1].activation
             if loop in told:
                 continue
             crossed = list(crossings(d, apart[1]))
-            if crossed and not (d.kind == "grad" and _are_cut(run, crossed)):
+            if crossed and not (d.kind == "grad" and _are_cut(run, d, crossed)):
                 told.add(loop)
                 yield _retained(program, run, d, node, apart, crossed)
 
@@ -232,10 +235,11 @@ def _is_unrolled(d: Differentiation) -> bool:
     return d.kind == "grad" and d.create_graph
 
 
-def _are_cut(run: Run, crossed: list[Crossed]) -> bool:
-    """Whether the program detaches what the same places have made: of a long list, only a part is run through."""
+def _are_cut(run: Run, d: Differentiation, crossed: list[Crossed]) -> bool:
+    """Whether the program has cut off what the same places have made: of a long list, only a part is run through."""
     places = {maker.site.node for _, _, maker in crossed}
-    return any(node.let_go is not None and node.site.node in places for node in run.machine.nodes)
+    alike = (n for n in run.machine.nodes if n.site.node in places and n not in d.walked)
+    return any(n.let_go is not None and n.let_go_at < d.number for n in alike)
 
 
 def _retained(
@@ -291,7 +295,7 @@ def _candidates(
         SetKeyword(o.call, "retain_graph", None)
         for o in run.machine.differentiations
         if o.retain
-        and o.kind != "grad"
+        and (o.kind != "grad" or (doubt is not None and not o.create_graph))
         and isinstance(o.retain_written, ast.keyword)
         and any(p.activation is now.activation for p in o.loops)
     ]

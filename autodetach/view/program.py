@@ -319,6 +319,15 @@ def stepped_between(run: Run, first: Differentiation, second: Differentiation) -
     return any(first.number < s.clock < second.number and s.consumed and s.what != "grad" for s in run.machine.steps)
 
 
+def changed_by_hand(run: Run, first: Differentiation, second: Differentiation) -> bool:
+    """Whether the program itself, by gradient it has asked for, changes a leaf that two differentiations lead to."""
+    leaves = {n for n in first.walked if n.leaf}.intersection(second.walked)
+    return any(
+        first.number < s.clock < second.number and s.by_hand and not leaves.isdisjoint(s.idle)
+        for s in run.machine.steps
+    )
+
+
 def read_between(run: Run, first: Differentiation, second: Differentiation) -> bool:
     """Whether gradient is looked at or consumed between two differentiations."""
     return any(first.number < s.clock < second.number and s.consumed for s in run.machine.steps)
