@@ -114,6 +114,8 @@ def _by_place(
     for step in run.machine.steps:
         if any(p.index >= most.get(p.activation, math.inf) for p in step.loops):
             continue
+        if step.what == "update" and step.by_hand:
+            continue  # what it is changed by was consumed when `torch.autograd.grad` gave it
         if step.what != "grad" or step.consumed or isinstance(step.site.node, ast.Call):
             text = place_text(step.site.node)
             places.setdefault((step.what, was.get(text, text)), []).append(step)

@@ -295,7 +295,7 @@ def _candidates(
         SetKeyword(o.call, "retain_graph", None)
         for o in run.machine.differentiations
         if o.retain
-        and (o.kind != "grad" or (doubt is not None and not o.create_graph))
+        and (o.kind != "grad" or (doubt is not None and o.call is d.call))
         and isinstance(o.retain_written, ast.keyword)
         and any(p.activation is now.activation for p in o.loops)
     ]
