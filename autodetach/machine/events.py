@@ -207,8 +207,7 @@ class DroppedDetach:
     node: Node
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ViewDetached:
+class ViewDetached(NamedTuple):
     """`detach_()` of a view: PyTorch raises. `node` is what the last operation on it has made, if that has history."""
 
     site: Site
