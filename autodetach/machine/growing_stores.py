@@ -90,11 +90,12 @@ def _used_later(events: list[Stored], activation: Activation, walks: Walks) -> b
     What a pass differentiates of the one just before it comes from a variable (`q = net(x)`), not from the container.
     So may what is differentiated of the last one behind the loop. Layers that each keep something of their own do so
     in one pass of the loop over them, and no later one adds to it. Where but one pass stores anything, as of a loop
-    over the listeners of a step, and the loop around keeps it, that step is what counts.
+    over the listeners of a step, all of which are known, and the loop around keeps it, that step is what counts.
     """
     stored = [(event, own) for event in events if (own := pass_of(event.loops, activation)) is not None]
     last = max((own.index for _, own in stored), default=0)
     is_only = all(own.index == last for _, own in stored)
+    is_all = is_only and activation.exact
     if is_only and activation.over_modules:
         return False
     for event, own in stored:
@@ -102,7 +103,7 @@ def _used_later(events: list[Stored], activation: Activation, walks: Walks) -> b
             continue
         for d in event.node.walked_by:
             now = pass_of(d.loops, activation)
-            if d.number <= event.clock or now is own or (is_only and _is_kept_around(event, own, d)):
+            if d.number <= event.clock or now is own or (is_all and _is_kept_around(event, own, d)):
                 continue
             if now is None or now.index > own.index + 1:
                 if _is_read_by(d, event, own, 1, walks):
