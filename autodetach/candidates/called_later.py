@@ -13,6 +13,7 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Frame, Function
 from autodetach.suspect import Candidate
 from autodetach.view.meant import classes_of
+from autodetach.view.moments import parting
 from autodetach.view.program import Block, Program, call_of, text
 
 LATER = "what is called later meets what has changed by then: only its author knows whether it should"
@@ -22,9 +23,8 @@ def called_later(program: Program, run: Run, event: StaleSaved) -> Iterator[Cand
     """Call what changes a tensor behind the differentiation that needs it, or let its class ask for a later hook."""
     if any(step.site is event.changed for step in run.machine.steps):
         return
-    places = zip(event.storage.trail, event.by.trail, strict=False)
-    depth = next((i for i, (one, other) in enumerate(places) if one[0] is not other[0] or one[1] is not other[1]), None)
-    if depth is None or event.storage.trail[depth][1] is not event.by.trail[depth][1]:
+    depth = parting(event.storage.trail, event.by.trail)
+    if depth is None:
         return
     (whole, frame), (walk, _) = event.storage.trail[depth], event.by.trail[depth]
     within = [s for s, at in event.storage.trail[depth:] if at is frame]

@@ -10,9 +10,7 @@ from autodetach.candidates.made import doubt_of_holders, made_in_scope
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, listed
-
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
+from autodetach.view.program import LOOPS, Program, listed
 
 
 def copied_before_loop(program: Program, event: StaleSaved) -> Iterator[Candidate]:

@@ -17,6 +17,7 @@ from autodetach.machine.spelling import last_word
 from autodetach.machine.values import Frame
 from autodetach.suspect import Candidate
 from autodetach.view.called import with_called
+from autodetach.view.moments import parting
 from autodetach.view.program import Block, Program, call_of, scaled_between, text
 
 if TYPE_CHECKING:
@@ -77,9 +78,8 @@ def _own_step(run: Run, first: Differentiation, by: Differentiation) -> Step | N
 
 def _moving(program: Program, step: Step, by: Differentiation) -> tuple[ast.stmt, ast.If | None, ast.stmt] | None:
     """What moves, the `if` around it in the method where it stands, if there is one, and behind what it moves."""
-    pairs = enumerate(zip(step.trail, by.trail, strict=False))
-    depth = next((i for i, (one, other) in pairs if one[0] is not other[0] or one[1] is not other[1]), None)
-    if depth is None or step.trail[depth][1] is not by.trail[depth][1]:
+    depth = parting(step.trail, by.trail)
+    if depth is None:
         return None
     (whole, frame), (walk, _) = step.trail[depth], by.trail[depth]
     block = program.block(walk)

@@ -215,8 +215,9 @@ class _Comparison:
                 each.update(_count(nodes))
             if has - (total | each) and not self._meant.adds:
                 sure = self._as_it_was(_count_sure(new[name], leaves[name]))
-                unfolded = self._as_it_was(_unfolded(new[name], leaves[name]))
-                if sure - (total | each) and _unfolded(differentiations, leaf) != unfolded:
+                if sure - (total | each) and _unfolded(differentiations, leaf) != self._as_it_was(
+                    _unfolded(new[name], leaves[name])
+                ):
                     return Verdict(False, False, "a step consumes gradient that it did not consume before")
             if set(total) != set(has) or _paths(differentiations, leaf) != _paths(new[name], leaves[name]):
                 equal = False

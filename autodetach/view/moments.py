@@ -26,6 +26,13 @@ def moment(of: Differentiation | Node) -> Moment:
     return Moment(of.number, of.loops, trail)
 
 
+def parting(one: tuple[Place, ...], other: tuple[Place, ...]) -> int | None:
+    """Where two trails go separate ways, if two statements of one frame are there."""
+    pairs = enumerate(zip(one, other, strict=False))
+    depth = next((i for i, (a, b) in pairs if a[0] is not b[0] or a[1] is not b[1]), None)
+    return None if depth is None or one[depth][1] is not other[depth][1] else depth
+
+
 def placed(program: Program, d: Moment, frame: Frame, loop: ast.AST | None) -> ast.stmt | None:
     """The innermost statement of `frame` that was running when `d` ran, inside of `loop`."""
     at = max((n for n, (_, f) in enumerate(d.trail) if f is frame), default=None)
