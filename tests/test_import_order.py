@@ -49,6 +49,8 @@ ORDER = (
     "machine.classes machine.class_families machine.attribute_view machine.nested",
     "machine.events machine.operands machine.arguments machine.exceptions machine.trainers",
     "machine.shapes machine.library_constants",
+    "machine.state",
+    "machine.tape",
     "machine.core",
     "machine.old_types machine.threads machine.enumerations",
     "machine.picks",

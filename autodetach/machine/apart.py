@@ -13,10 +13,10 @@ import operator
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
-from autodetach.machine.core import STRIDE, OutOfFuel
 from autodetach.machine.heap import Heap, Unclear
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Oracle, Policy, TestIndex, TestKey
+from autodetach.machine.state import STRIDE, OutOfFuel
 from autodetach.machine.values import Sym, Tensor
 
 ENTERED = ("classes", "hidden", "contradictions")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine import cut_parts, elements, joining, tensors
-from autodetach.machine.core import MISSING
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.spelling import spelled
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import Frame, Instance, Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.machine.words import twin_critics
 

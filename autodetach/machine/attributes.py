@@ -17,13 +17,14 @@ from autodetach.machine import (
 from autodetach.machine.attribute_view import AttributeView, names_of_class, replace_attributes
 from autodetach.machine.bare_objects import bare_object
 from autodetach.machine.classes import library_bases, linear_order
-from autodetach.machine.core import HELD, MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
 from autodetach.machine.held import keeps_history
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
 from autodetach.machine.module_tree import is_module, named_child, set_child
 from autodetach.machine.parametrizations import computed, is_parametrized
+from autodetach.machine.state import HELD, MISSING
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
     FROM_NUMBER,

@@ -12,12 +12,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from autodetach.machine.core import HELD, MISSING, WEIGHTS
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.mentions import CLASSES, bound_by, file_of, mentioned
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.project import Module, Project
 from autodetach.machine.reach import Reach
+from autodetach.machine.state import HELD, MISSING, WEIGHTS
 from autodetach.machine.values import (
     CONSTANT_TYPES,
     Class,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.core import MAX_LISTED
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.implicit_calls import hash_all
+from autodetach.machine.state import MAX_LISTED
 from autodetach.machine.values import Frame, Iterable, Mapping, Sequence, Value
 
 

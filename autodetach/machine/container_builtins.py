@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from autodetach.machine import joining
-from autodetach.machine.core import MISSING, Core, Handler, Raised
+from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import hash_all
+from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.values import Instance, Iterable, Mapping, Opaque, Sequence, Value
 
 

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from autodetach.machine import texts
 from autodetach.machine.arguments import written_at
 from autodetach.machine.attribute_view import AttributeView
-from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.core import Core
 from autodetach.machine.counted_keys import counted_key
 from autodetach.machine.elements import contains, set_item, subscript
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_in_order, compare_with, hash_all
 from autodetach.machine.iteration import length
 from autodetach.machine.joining import copy_of, extend, put, united
+from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.tallies import ADDING, METHODS, added, is_tally
 from autodetach.machine.unknown_keys import any_of, is_known, list_to_fill, under_its_name, unknown_key
 from autodetach.machine.values import Iterable, Mapping, Native, Sequence, Value, is_constant

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autodetach.machine.classes import library_bases
-from autodetach.machine.core import MISSING, Raised
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
 from autodetach.machine.parametrizations import CACHED
+from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.threads import POOLS
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import External, GradMode, Instance, Iterable, Native, Opaque, Value

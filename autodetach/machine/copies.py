@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from autodetach.machine.core import MISSING, Core, Handler
+from autodetach.machine.core import Core, Handler
 from autodetach.machine.events import HistoryCopied
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.implicit_calls import own_method, special
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value, is_member
 
 MAX_DEEP = 8

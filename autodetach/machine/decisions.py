@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.core import MAX_RECURSION, MISSING
 from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.graph import Site
 from autodetach.machine.last_pass import goes_on_after, may_be_last, without_one
 from autodetach.machine.objects import Objects
 from autodetach.machine.passes import passes_of
 from autodetach.machine.spelling import spelled
+from autodetach.machine.state import MAX_RECURSION, MISSING
 from autodetach.machine.values import CONSTANT_TYPES, Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 

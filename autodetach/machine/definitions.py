@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from autodetach.machine import contexts, functional
 from autodetach.machine.assignments import Assignments
 from autodetach.machine.classes import decorate
-from autodetach.machine.core import MISSING
 from autodetach.machine.enumerations import make_members
 from autodetach.machine.graph import Site
 from autodetach.machine.records import is_named_tuple, make_record, makes_record
+from autodetach.machine.state import MISSING
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import (
     Class,

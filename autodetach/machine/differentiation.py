@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from itertools import takewhile
 
-from autodetach.machine.core import STRIDE, Core, Raised
+from autodetach.machine.core import Core
 from autodetach.machine.events import RenamedKeyword, SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, Storage, ancestors, take_turns
 from autodetach.machine.held import graph_in
 from autodetach.machine.picks import perhaps_others
+from autodetach.machine.state import STRIDE, Raised
 from autodetach.machine.values import Opaque, Tensor, Value
 
 

@@ -6,12 +6,13 @@ import ast
 
 from autodetach.machine import texts
 from autodetach.machine.arguments import written_at
-from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.core import Core
 from autodetach.machine.counted_keys import counted_key, counted_place
 from autodetach.machine.events import Tail
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import compare_with, hash_all
+from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
 from autodetach.machine.values import (
     Instance,

@@ -9,7 +9,6 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.classes import linear_order
-from autodetach.machine.core import Raised
 from autodetach.machine.counters import Restore, widen
 from autodetach.machine.differentiation import differentiate
 from autodetach.machine.filled_later import fill
@@ -21,6 +20,7 @@ from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.reach import Reach
 from autodetach.machine.spelling import last_word
+from autodetach.machine.state import Raised
 from autodetach.machine.trainers import is_for_trainers
 from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Opaque, Tensor, Value
 

@@ -6,8 +6,9 @@ https://docs.python.org/3/library/enum.html
 from __future__ import annotations
 
 from autodetach.machine.classes import library_bases, linear_order
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import (
     MEMBER,
     Class,

@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 from autodetach.machine import elements, joining, operators, python_builtins, tensors
 from autodetach.machine.attributes import has_names
-from autodetach.machine.core import MISSING, OutOfFuel
 from autodetach.machine.decisions import Decisions
 from autodetach.machine.enumerations import by_name
 from autodetach.machine.events import DataRead
@@ -20,6 +19,7 @@ from autodetach.machine.modules import part_of
 from autodetach.machine.number_readers import all_names
 from autodetach.machine.operators import LONG, compare, key_in_test, negate
 from autodetach.machine.spelling import spelled
+from autodetach.machine.state import MISSING, OutOfFuel
 from autodetach.machine.values import (
     Class,
     Deferred,

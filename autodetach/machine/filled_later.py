@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from autodetach.kept import kept
 from autodetach.machine.classes import linear_order
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.counters import Restore, asked_for, instances_in, own_attributes
 from autodetach.machine.reach import Reach
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import Class, Function, Instance, Opaque, Value
 
 

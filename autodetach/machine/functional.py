@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 
-from autodetach.machine.core import MISSING, Args, Core, Handler, Named
+from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
 from autodetach.machine.python_builtins import as_range
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import (
     Function,
     Iterable,

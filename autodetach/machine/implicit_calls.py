@@ -8,9 +8,10 @@ import string
 from collections.abc import Iterable, Iterator
 
 from autodetach.machine.classes import linear_order
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import contents, held_by
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import Class, External, Function, Instance, Mapping, Method, Native, Sequence, Value
 
 TO_STRING = ("__str__", "__repr__")

@@ -6,8 +6,8 @@ import ast
 
 from autodetach.machine import library_constants
 from autodetach.machine.comprehensions import Comprehensions
-from autodetach.machine.core import OutOfFuel, Raised
 from autodetach.machine.project import Module, Project
+from autodetach.machine.state import OutOfFuel, Raised
 from autodetach.machine.values import Deferred, External, Frame, Namespace, Sequence, Value
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.elements import set_item
 from autodetach.machine.graph import Site
+from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import added, is_tally
 from autodetach.machine.values import Iterable, Mapping, Opaque, Sequence, Sym, Value, is_constant, is_number
 

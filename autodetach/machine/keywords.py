@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import Mapping as Table
 from autodetach.machine.values import Opaque, Value, is_constant
 

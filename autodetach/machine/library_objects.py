@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine import containers, tensors
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.distributions import distribution_attribute
 from autodetach.machine.frameworks import toggle
 from autodetach.machine.graph import Site
@@ -21,6 +21,7 @@ from autodetach.machine.modules import (
 )
 from autodetach.machine.optimizers import OPTIMIZER_METHODS, fill_optimizer, optimizer_method
 from autodetach.machine.records import NAMESPACE, fill_namespace
+from autodetach.machine.state import MISSING
 from autodetach.machine.threads import BOUND, fill_thread, thread_method
 from autodetach.machine.torch_semantics import (
     MODULES,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.core import MAX_EXACT, MAX_LISTED, WEIGHTS
 from autodetach.machine.definitions import Definitions
 from autodetach.machine.events import Stored
 from autodetach.machine.generators import ends
@@ -15,6 +14,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
+from autodetach.machine.state import MAX_EXACT, MAX_LISTED, WEIGHTS
 from autodetach.machine.unknown_keys import is_known
 from autodetach.machine.values import Frame, Function, Iterable, Mapping, Opaque, Sequence, Tensor, Value, is_number
 from autodetach.machine.words import names_loader

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine.core import WEIGHTS, Core
+from autodetach.machine.core import Core
+from autodetach.machine.state import WEIGHTS
 from autodetach.machine.values import Class, External, Instance, Mapping, Opaque, Sequence, Tensor, Value, key_of
 
 BUFFERS, PARAMETERS = "#buffers", "#parameters"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from autodetach.machine import tensors
 from autodetach.machine.classes import linear_order
-from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import NUMBERS, OF_HISTORY, asked_for_type, is_differentiated
 from autodetach.machine.records import is_named_tuple
+from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
     Class,

@@ -23,7 +23,6 @@ from autodetach.machine import (
 from autodetach.machine.attributes import Attributes
 from autodetach.machine.bare_objects import bare_object, can_be_bare, is_open
 from autodetach.machine.classes import cannot_be_called, decorate
-from autodetach.machine.core import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.held import contents
@@ -32,6 +31,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import SCRIPTED, wanted
 from autodetach.machine.optimizers import give_parameters
 from autodetach.machine.resets import reset_by
+from autodetach.machine.state import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
 from autodetach.machine.values import (
     GIVEN,
     RECORD,

@@ -9,12 +9,13 @@ import ast
 from dataclasses import dataclass
 
 from autodetach.machine import parameter_groups
-from autodetach.machine.core import HELD, MISSING, Core, Raised
+from autodetach.machine.core import Core
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, text_of
 from autodetach.machine.graph import Node, Site, diverge
 from autodetach.machine.held import graph_in
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.spelling import spelled
+from autodetach.machine.state import HELD, MISSING, Raised
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import External, Frame, Instance, Opaque, Sequence, Sym, Tensor, Value, is_number
 

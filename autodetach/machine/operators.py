@@ -6,12 +6,12 @@ import operator
 from collections.abc import Callable
 
 from autodetach.machine import elements, iteration, joining, tensors
-from autodetach.machine.core import MISSING, Raised
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import formatted_by_percent, special
 from autodetach.machine.number_readers import are_apart
 from autodetach.machine.objects import Objects
 from autodetach.machine.old_types import SIGNS, is_variable, tells_variables
+from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
     CONSTANT_TYPES,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from autodetach.machine import step_hooks
 from autodetach.machine.classes import code_of, library_bases
-from autodetach.machine.core import MAX_LISTED, Core
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import contents
 from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
+from autodetach.machine.state import MAX_LISTED
 from autodetach.machine.values import (
     Class,
     External,

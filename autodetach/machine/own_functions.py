@@ -11,8 +11,9 @@ import ast
 
 from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
-from autodetach.machine.core import Core, Kept, Raised
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
+from autodetach.machine.state import Kept, Raised
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Op, Saved
 from autodetach.machine.values import (
     Class,

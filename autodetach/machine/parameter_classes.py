@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from autodetach.machine.classes import library_bases, linear_order
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import Class, External, Function, Method, Tensor, Value
 
 PARAMETER = External("torch.nn.Parameter")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from autodetach.machine.core import MAX_LISTED, Core
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.state import MAX_LISTED
 from autodetach.machine.values import Iterable, Mapping, Opaque, Sequence, Tensor, Value
 
 SETTINGS = ("lr", "weight_decay")

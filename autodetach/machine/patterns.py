@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.core import MISSING
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
 from autodetach.machine.operators import compare
 from autodetach.machine.records import fields_of
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import (
     Class,
     External,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import iteration, tensors
 from autodetach.machine.container_builtins import dict_of_keys, iterator_of, make_dict, maker_of, next_item
-from autodetach.machine.core import MISSING, Core, Handler
+from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, show, special
 from autodetach.machine.number_readers import all_names
@@ -24,6 +24,7 @@ from autodetach.machine.object_builtins import (
     variables,
 )
 from autodetach.machine.passes import MOST_PASSES
+from autodetach.machine.state import MISSING
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
     External,

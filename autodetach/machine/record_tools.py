@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 
 from autodetach.machine.copies import deepcopy
-from autodetach.machine.core import MISSING, Core, Handler
+from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.records import (
     DATACLASS,
@@ -20,6 +20,7 @@ from autodetach.machine.records import (
     maker,
     replaced,
 )
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import (
     FIELD_OF_RECORD,
     Class,

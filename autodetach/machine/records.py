@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.classes import library_bases, linear_order
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import special
 from autodetach.machine.keywords import left_to_default
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import Class, External, Field, Instance, Mapping, Native, Sequence, Value, is_constant
 
 NAMESPACE = "types.SimpleNamespace"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from autodetach.kept import kept
 from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.beginnings import Leads
-from autodetach.machine.core import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.entries import Calls, Entry, entries, functions_of, not_reached, number_of_entries
 from autodetach.machine.graph import Node, Pass, Site
 from autodetach.machine.interpreter import Machine
@@ -18,6 +17,7 @@ from autodetach.machine.objects import may_be_no_tensor
 from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usual
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
+from autodetach.machine.state import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.values import Class, Frame, Namespace
 
 if TYPE_CHECKING:

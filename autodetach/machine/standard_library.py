@@ -6,12 +6,13 @@ import ast
 
 from autodetach.machine import copies, record_tools, tensors, weak_references
 from autodetach.machine.container_builtins import dict_of_keys, make_dict, maker_of
-from autodetach.machine.core import MISSING, Core, Handler
+from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.library_constants import PLATFORM
 from autodetach.machine.records import NAMESPACE, fill_namespace
+from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import make_tally
 from autodetach.machine.values import Class, External, Field, Instance, Native, Sequence, Tensor, Value
 

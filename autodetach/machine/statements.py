@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable
 
 from autodetach.machine import contexts
-from autodetach.machine.core import OutOfFuel, Raised
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.exceptions import (
     TRY,
@@ -23,6 +22,7 @@ from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
 from autodetach.machine.searches import must_find
 from autodetach.machine.spelling import spelled
+from autodetach.machine.state import OutOfFuel, Raised
 from autodetach.machine.stop_flags import ends_loop
 from autodetach.machine.values import Frame, Function, Instance, Sequence, Sym, Value
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from autodetach.machine import dtypes
 from autodetach.machine.arguments import constant, flatten, is_certain_number
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
 from autodetach.machine.graph import Site, Storage
@@ -23,6 +23,7 @@ from autodetach.machine.shapes import (
     shape_of_part,
     shape_of_product,
 )
+from autodetach.machine.state import MISSING
 from autodetach.machine.sure_views import is_view
 from autodetach.machine.torch_semantics import (
     EFFECTS,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from autodetach.machine.core import MISSING, Core, Raised
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import formatted_by_fields
+from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.values import Sequence, Slice, Sym, Value, is_constant
 
 LONG_TEXT = 10_000

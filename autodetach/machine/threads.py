@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from autodetach.machine.core import Args, Core, Named, Raised
+from autodetach.machine.core import Args, Core, Named
 from autodetach.machine.graph import Site
+from autodetach.machine.state import Raised
 from autodetach.machine.values import External, Function, Instance, Mapping, Method, Native, Opaque, Sequence, Value
 
 BOUND = ("start", "run", "join", "is_alive")

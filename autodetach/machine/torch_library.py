@@ -17,7 +17,7 @@ from autodetach.machine import (
 from autodetach.machine.arguments import flatten, has_certain_number, is_certain_number
 from autodetach.machine.classes import decorate
 from autodetach.machine.container_builtins import maker_of
-from autodetach.machine.core import HELD, LEFT_OUT, Core, Handler
+from autodetach.machine.core import Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.distributions import distribution, of_distributions
 from autodetach.machine.graph import Site, ancestors
@@ -32,6 +32,7 @@ from autodetach.machine.parameter_groups import leaves_of
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data
+from autodetach.machine.state import HELD, LEFT_OUT
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
     FACTORIES,

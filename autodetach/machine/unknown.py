@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import cut_parts, forward_hooks, keywords, options, step_hooks, tensors, threads
 from autodetach.machine.arguments import flatten
-from autodetach.machine.core import HELD, LEFT_OUT, MISSING, WEIGHTS, Core
+from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in, stored_in
@@ -15,6 +15,7 @@ from autodetach.machine.implicit_calls import show
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
 from autodetach.machine.quiet import REPORTS
+from autodetach.machine.state import HELD, LEFT_OUT, MISSING, WEIGHTS
 from autodetach.machine.torch_semantics import (
     TENSOR_ATTRIBUTES,
     Saved,

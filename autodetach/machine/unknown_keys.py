@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.core import MISSING, Core
+from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.held import contents, graph_in, tensors_in
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 HOLDERS = (Tensor, Sequence, Mapping, Instance)

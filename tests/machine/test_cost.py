@@ -21,10 +21,10 @@ from autodetach import fixing
 from autodetach.checker import CheckOptions, CheckResult, check
 from autodetach.fixing import fix
 from autodetach.machine import run
-from autodetach.machine.core import FUEL_FOR_IMPORTS
 from autodetach.machine.oracle import Policy
 from autodetach.machine.project import Project
 from autodetach.machine.run import FUEL_PER_FILE, FUEL_PER_RUN, MAX_PATHS, Run, analyse
+from autodetach.machine.state import FUEL_FOR_IMPORTS
 from autodetach.machine.values import MAX_NESTING
 from autodetach.proving import repairs
 from autodetach.proving.repairs import FUEL_FOR_REPAIRS

@@ -1,0 +1,238 @@
+"""What one run knows and has recorded so far, its clock and its fuel."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, NamedTuple
+
+from autodetach.machine.events import (
+    AttributeSet,
+    Crossing,
+    Drawn,
+    Escape,
+    SecondWalk,
+    StaleSaved,
+    Step,
+    Stored,
+    Tail,
+    TypeFault,
+)
+from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site
+from autodetach.machine.oracle import Oracle, Policy, TestIndex
+from autodetach.machine.passes import Ways
+from autodetach.machine.project import Project
+from autodetach.machine.values import (
+    Class,
+    Frame,
+    Instance,
+    Mapping,
+    Namespace,
+    Opaque,
+    Sequence,
+    Sym,
+    Tensor,
+    Value,
+    key_of,
+)
+
+if TYPE_CHECKING:
+    from autodetach.machine.evidence import Evidence, Place
+
+MAX_EXACT = 4
+MAX_LISTED = 1024
+"""So many parameters of a network are looked at: one that is left out would be taken for one that nobody trains."""
+MAX_DEPTH = 24
+MAX_RECURSION = 3
+MAX_NESTED = 8
+"""How often a function may be active at once, and how often if it goes into what it was given, like a nested state."""
+FUEL_FOR_IMPORTS = 12_000
+"""What the bodies of all imported files may cost in one run, besides what the program itself may."""
+HELD = "#held"
+"""Marks an unknown object by what it was given when it was made, in view, of a class that is not."""
+LEFT_OUT = "#left out"
+"""Marks an object of a class that stands in a file of `State.left_out`."""
+WEIGHTS = "#weights"
+"""Marks an unknown value that is known to be a module, by one leaf that stands for its parameters."""
+STRIDE = 1 << 20
+"""More than any entry point takes of time, or of loops."""
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = _Missing()
+
+
+class Raised(Exception):
+    """The analysed program raises. `name` is the exception's class name as far as it is known.
+
+    `ended` are the statements that it has ended so far, the innermost first.
+    """
+
+    def __init__(self, name: str, value: Value = None) -> None:
+        super().__init__(name)
+        self.name = name
+        self.value = value
+        self.ended: list[ast.stmt] = []
+
+
+class OutOfFuel(Exception):
+    """The budget of the run is spent."""
+
+
+class Kept(NamedTuple):
+    """What was put into a container, with history or without."""
+
+    container: Sequence | Mapping
+    value: Value
+    element: ast.expr | None
+    site: Site
+    how: str
+
+class State:
+    """The state of one run of one program along one path."""
+
+    is_over = True  # once nothing is left of it but what Python clears away
+
+    def __init__(self, policy: Policy, fuel: int) -> None:
+        self.is_over = False
+        self.oracle = Oracle(policy)
+        self.options: dict[str, Value] = {}
+        self.numeric_options: set[str] = set()
+        self.evaluated: set[Node] = set()  # parameters of modules in `eval()` mode
+        self.tests = TestIndex()
+        self.fuel = fuel
+        self.clock = 0
+        self.loops: Loops = ()
+        self.grad_enabled = True
+        self.unclear = 0  # how many contexts are open of which nobody knows whether they turn gradients off
+        self.parametrizes = False
+        self.parametrized: dict[tuple[Instance, str], Value] | None = None  # what `parametrize.cached()` keeps
+        self.cached_since: Loops = ()
+        self.depth = 0
+        self.activations: list[Activation] = []
+        self.expecting: list[bool] = []
+        self.nodes: list[Node] = []
+        self.differentiations: list[Differentiation] = []
+        self.second_walks: list[SecondWalk] = []
+        self.stale: list[StaleSaved] = []
+        self.crossings: list[Crossing] = []
+        self.stored: list[Stored] = []
+        self.watched: list[Kept] | None = None  # what is put into containers where gradients are off for a while
+        self.filled: list[Stored] = []
+        self.attributes_set: list[AttributeSet] = []
+        self.held: list[Sequence | Mapping] = []  # containers in containers, each of which knows its holder
+        self.drawn: list[Drawn] = []
+        self.tails: list[Tail] = []
+        self.asked: list[tuple[ast.AST, Value]] = []  # where `item()` or `detach()` is called on what may be no tensor
+        self.old_tests: list[tuple[ast.AST, Frame]] = []  # where a tensor is asked whether its type is `Variable`
+        self.steps: list[Step] = []
+        self.scaled: list[int] = []  # when all gradients were clipped, or unscaled
+        self.in_backward = False  # whether what is called at a differentiation runs
+        self.hooks: list[Instance] = []  # handles of what is called at each differentiation
+        self.named_constants: dict[Hashable, tuple[Class, str]] = {}  # texts and numbers that an enumeration has
+        self.counts: dict[Hashable, Hashable] = {}  # by the key of what counts passes: which of all numbers it is
+        self.step_hooks: list[Instance] = []  # and at each step of an optimizer
+        self.escapes: list[Escape] = []
+        self.broken_off: list[TypeFault] = []  # by what the program, or an entry point, ended
+        self.type_faults: list[TypeFault] = []
+        self.facts: list[object] = []
+        self.filled_place: ast.AST | None = None  # of what is added to, as `kept[name]` in `kept[name].append(x)`
+        self.project: Project | None = None
+        self.namespaces: dict[str, Namespace] = {}
+        self.costs: dict[str, int] = {}  # by the path of a file: the fuel of its functions, without what these call
+        self.inner_cost = 0  # of the calls in the current one
+        self.left_out: set[str] = set()  # the names of files that are at hand, and too much to be looked at
+        self.importing = False
+        self.import_fuel = FUEL_FOR_IMPORTS
+        self.by_gradient: dict[Node, tuple[Differentiation, ...]] = {}  # what was computed with a gradient, and whose
+        self.random_nodes: list[tuple[Site, Chain]] = []
+        self.leaf_tensors: list[Tensor] = []
+        self.open_optimizers: set[object] = set()
+        """Those of which nobody knows the parameters: by their names, or themselves."""
+        self.in_forward = 0
+        self.in_module = False
+        self.active: dict[ast.AST, list[tuple[Frame, list[Value]]]] = {}
+        self.entered: Value = None
+        self.chain: Chain = None
+        self.detached_from: Node | None = None
+        self.detached_at: ast.AST | None = None
+        self.cut: dict[Value, int] = {}
+        """What came of `detach`, and when."""
+        self.trail: list[tuple[ast.stmt, Frame]] = []
+        self.evidence: Evidence | None = None
+        self.hidden: list[Tensor] = []
+        self.leaf_of_call: dict[tuple[Place, str, str], Tensor] = {}
+        self.carried: dict[Hashable, Tensor] = {}
+        self.state_names: dict[Tensor, str] = {}
+        self.explained: set[tuple[Place, str]] = set()
+        self.kept_by: dict[Hashable, Sequence] = {}
+        self.contradictions: list[tuple[Site, str]] = []
+        self.scopes: list[Frame] = []
+        self.ways: Ways = []
+        self._pins: list[object] = []
+        self._syms: dict[Hashable, Sym] = {}
+        self._serial = 0
+        self._loops_begun = 0
+
+    # ---- clock, fuel, names of things
+
+    def defines(self, frame: Frame) -> None:
+        """Note that a function or class was made in a frame, which it holds, and which holds it."""
+        if not self.scopes or self.scopes[-1] is not frame:
+            self.scopes.append(frame)
+
+    def tick(self) -> int:
+        self.clock += 1
+        return self.clock
+
+    def begin_entry(self) -> None:
+        """From here on, times and numbers of loops do not depend on how much has been done before."""
+        self.clock += STRIDE - self.clock % STRIDE
+        self._loops_begun += STRIDE - self._loops_begun % STRIDE
+
+    def spend(self, amount: int = 1) -> None:
+        self.fuel -= amount
+        if self.fuel < 0:
+            raise OutOfFuel
+
+    def charge(self, frame: Frame, fuel: int, inner_cost: int) -> None:
+        """Note what a call has cost which began with so much fuel, inside of one whose calls had cost so much."""
+        cost = fuel - self.fuel
+        module = frame.top.module
+        if module is not None:
+            self.costs[module.path] = self.costs.get(module.path, 0) + cost - self.inner_cost
+        self.inner_cost = inner_cost + cost
+
+    def serial(self) -> int:
+        self._serial += 1
+        return self._serial
+
+    def sym(self, key: Hashable, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()) -> Sym:
+        known = self._syms.get(key)
+        if known is None or known.tags != tags:
+            known = self._syms[key] = Sym(key, kind, lo, tags)
+        return known
+
+    def fresh(self, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()) -> Sym:
+        return Sym(("fresh", self.serial()), kind, lo, tags)
+
+    def opaque(self, name: str = "") -> Opaque:
+        value = Opaque(self.serial(), name)
+        value.born = self.clock
+        return value
+
+    def quiet(self, name: str) -> Opaque:
+        """An object of a library that keeps no graph, nor do the results of its methods."""
+        value = self.opaque(name)
+        value.attrs["#quiet"] = True
+        return value
+
+    def key(self, value: Value) -> Hashable:
+        key = key_of(value)
+        if isinstance(key, tuple) and key[0] == "i":
+            self._pins.append(value)
+        return key

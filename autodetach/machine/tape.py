@@ -1,0 +1,246 @@
+"""What one run records of autograd: nodes, changes in place, parameter steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autodetach.machine.events import Crossing, Step
+from autodetach.machine.folding import is_copied, order_of_view
+from autodetach.machine.graph import Differentiation, Node, Site, Storage, diverge
+from autodetach.machine.held import graph_in, stored_in
+from autodetach.machine.state import State
+from autodetach.machine.torch_semantics import VIEWS, Op, unpacked
+from autodetach.machine.values import Opaque, Shape, Tensor, Value, joined
+
+MAX_LOST = 16
+"""Of so many tensors with history, the last ones, one without is known to have the values."""
+
+
+class Tape(State):
+    """The graph of a run, as PyTorch would make it."""
+
+    # ---- nodes
+
+    def new_node(
+        self,
+        op: str,
+        site: Site,
+        parents: tuple[Node, ...] = (),
+        operands: tuple[object, ...] = (),
+        *,
+        saves: bool = False,
+        saved: tuple[tuple[Storage, int], ...] = (),
+        assumed: bool = False,
+        weak: bool = False,
+    ) -> Node:
+        node = Node(self.tick(), op, site, self.loops, parents, operands, saves, saved, assumed, weak)
+        node.chain = self.chain
+        node.at = self.trail[-1] if self.trail else None
+        self.nodes.append(node)
+        for parent in parents:
+            if parent.loops is self.loops:
+                continue
+            apart = diverge(parent.loops, self.loops)
+            if apart is not None:
+                self.crossings.append(Crossing(node, parent, apart[1].activation, apart[1].index))
+        return node
+
+    def leaf(self, site: Site, shape: Shape = None) -> Tensor:
+        """A new leaf tensor that requires grad."""
+        return self.require_grad(Tensor(None, shape, True), site)
+
+    def require_grad(self, tensor: Tensor, site: Site) -> Tensor:
+        if tensor.node is not None and tensor.node.weak:
+            tensor.node = None  # who asks for a gradient knows that nothing before has a history
+        if tensor.node is None and tensor.leaf_node is not None:
+            tensor.node = tensor.leaf_node  # it was frozen for a while
+            tensor.node.frozen = False
+            tensor.node.thawed += (self.clock,)
+        elif tensor.node is None:
+            tensor.node = tensor.leaf_node = self.new_node("leaf", site)
+            tensor.is_float = True
+            self.leaf_tensors.append(tensor)
+        return tensor
+
+    def derive(
+        self,
+        name: str,
+        op: Op,
+        inputs: list[Value],
+        site: Site,
+        shape: Shape = None,
+        *,
+        assumed: bool = False,
+        is_float: bool | None = None,
+        indexed: bool = False,
+    ) -> Tensor:
+        """The tensor that an operation makes of `inputs`, with a node if grad mode and the inputs ask for one."""
+        result = Tensor(None, shape, is_float)
+        result.born = self.clock
+        for t in inputs:
+            if type(t) is Tensor and t.from_grad:
+                result.from_grad = joined(result.from_grad, t.from_grad)
+            if type(t) is Tensor and t.values_of:
+                result.values_of = joined(result.values_of, t.values_of)[-MAX_LOST:]
+        shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
+        if shares:
+            result.storage = inputs[0].storage
+            result.order = order_of_view(name, inputs[0])
+        if not op.differentiable or not self.grad_enabled:
+            return result
+        if shares:
+            result.view_of = inputs[0]
+        carriers = [t for t in inputs if isinstance(t, (Tensor, Opaque)) and t.node is not None]
+        if not carriers:
+            return result
+        result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
+        result.values_of = ()
+        if result.from_grad:
+            self.by_gradient[result.node] = result.from_grad
+        result.is_float = True
+        return result
+
+    def _node_of(
+        self,
+        name: str,
+        op: Op,
+        inputs: list[Value],
+        carriers: list[Tensor | Opaque],
+        site: Site,
+        result: Storage,
+        assumed: bool,
+        indexed: bool = False,
+    ) -> Node:
+        tensors = [t for t in inputs if isinstance(t, (Tensor, Opaque))]
+        facts = unpacked(
+            op,
+            [t.node is not None for t in tensors],
+            [isinstance(t, Tensor) and t.is_float is False for t in tensors],
+            indexed=indexed,
+            only_first=len(inputs) > 1 and _may_be_a_number(inputs[-1]),
+        )
+        saved = [
+            (t.storage, t.storage.version)
+            for i, t in enumerate(tensors)
+            if i in facts.operands and isinstance(t, Tensor) and not is_copied(name, t)
+        ]
+        if facts.result:
+            saved.append((result, result.version))
+        parents = tuple(dict.fromkeys(t.node for t in carriers if t.node is not None))
+        return self.new_node(
+            name,
+            site,
+            parents,
+            tuple(carriers),
+            saves=facts.raises,
+            saved=tuple(saved),
+            assumed=assumed,
+            weak=all(p.weak for p in parents),
+        )
+
+    def unknown_result(self, name: str, inputs: list[Value], site: Site) -> Opaque:
+        """What an unknown callable returns: it has history if its arguments have, as far as can be assumed."""
+        result = self.opaque(name)
+        if not self.grad_enabled:
+            return result
+        given = [*inputs, *(item for v in inputs if isinstance(v, Opaque) for item in stored_in(v))]
+        carriers = list({id(t): t for v in given for t in graph_in(v)}.values())[:32]
+        strong = [t for t in carriers if t.node is not None and not t.node.weak and not t.node.leaf]
+        if strong:  # the weights of a module that it is given take part
+            strong += [t for t in carriers if isinstance(t, Tensor) and t.parameter and t not in strong]
+        nodes = tuple(dict.fromkeys(t.node for t in (strong or carriers) if t.node is not None))
+        result.node = self.new_node(
+            name or "call", site, nodes, tuple(strong or carriers), saves=True, assumed=True, weak=not strong
+        )
+        result.node.called = True
+        return result
+
+    def note_random(self, site: Site) -> None:
+        """Random numbers are drawn, by whatever calls are open."""
+        self.random_nodes.append((site, self.chain))
+
+    def let_go(self, node: Node | None, result: Value, site: Site) -> None:
+        """`detach()` is asked of a tensor that has this node."""
+        self.cut[result] = self.clock
+        self.detached_from, self.detached_at = node, site.node
+        if node is not None:
+            node.let_go, node.let_go_at = self.loops, self.clock
+
+    def change_in_place(self, tensor: Tensor, site: Site) -> None:
+        tensor.storage.version += 1
+        tensor.storage.changed, tensor.storage.trail = site, tuple(self.trail)
+        tensor.storage.guessed = False
+
+    # ---- parameters
+
+    def step(self, leaves: list[Tensor], site: Site, what: str = "step", *, guessed: bool = False) -> None:
+        """A parameter step: the gradient of `leaves` is consumed, and those that have some change in place.
+
+        `guessed`: whether it is a step of these is not known.
+        """
+        consumed = []
+        for leaf in leaves:
+            if leaf.leaf_node is not None and leaf.leaf_node.grads:
+                consumed.append((leaf.leaf_node, tuple(leaf.leaf_node.grads)))
+                if what == "step":
+                    self.change_in_place(leaf, site)
+                    leaf.storage.guessed = guessed
+        if what == "step":
+            consumed += self._consumed_out_of_view(leaves, site)
+        without = [t for t in leaves if t.leaf_node is not None and not t.leaf_node.grads]
+        idle = tuple(t.leaf_node for t in without if t.leaf_node is not None)
+        by_hand = what == "step" and any(isinstance(t.grad, Tensor) and t.grad.grad_of is not t for t in without)
+        trail = tuple(self.trail)
+        self.steps.append(Step(site, self.loops, self.tick(), tuple(consumed), what, trail, idle, guessed, by_hand))
+
+    def _consumed_out_of_view(self, leaves: list[Tensor], site: Site) -> list[tuple[Node, tuple[Differentiation, ...]]]:
+        """The gradient of weights that only a run has shown: any optimizer may have them, if no others are known of it.
+
+        One that has others may have them too, so that nothing may be cut off from them.
+        """
+        consumed = []
+        for leaf in self.hidden:
+            if leaf not in leaves and leaf.leaf_node is not None and leaf.leaf_node.grads:
+                consumed.append((leaf.leaf_node, tuple(leaf.leaf_node.grads)))
+                if not leaves:
+                    self.change_in_place(leaf, site)
+        return consumed
+
+    def steps_read(
+        self, leaf: Tensor, site: Site, what: str = "grad", given_by: tuple[Differentiation, ...] = ()
+    ) -> None:
+        """The gradient of a leaf is read ("grad"), or the leaf is changed ("update"), by the program itself.
+
+        What it is changed by was `given_by` these: where its gradient is another one now, by the last of them. What
+        `torch.autograd.grad` gives is consumed when it is given, and then only changes the leaf.
+        """
+        if leaf.node is None:
+            return
+        grads = tuple(leaf.node.grads)
+        if given_by and set(given_by).isdisjoint(grads):
+            taken = [d for d in given_by if d.kind != "grad" and leaf.node in d.walked]
+            grads = (max(taken, key=lambda d: d.number),) if taken else grads
+        if grads or given_by:
+            consumed, idle = (((leaf.node, grads),), ()) if grads else ((), (leaf.node,))
+            trail, by_hand = tuple(self.trail), not grads
+            self.steps.append(Step(site, self.loops, self.tick(), consumed, what, trail, idle, by_hand=by_hand))
+
+    def consume(self, targets: list[Tensor], d: Differentiation, site: Site) -> None:
+        """The program takes the gradient for some leaves from `torch.autograd.grad`."""
+        consumed = tuple((t.node, (d,)) for t in targets if t.node is not None and t.node.leaf)
+        self.steps.append(Step(site, self.loops, self.tick(), consumed, "grad", tuple(self.trail)))
+
+    def leaves(self) -> list[Tensor]:
+        """All leaves that have gradient, for an optimiser whose parameters are not known."""
+        return [t for t in self.leaf_tensors if t.leaf_node is not None and t.leaf_node.grads]
+
+    def zero(self, leaves: Iterable[Tensor], site: Site) -> None:
+        for leaf in (*leaves, *self.hidden):
+            if leaf.leaf_node is not None:
+                leaf.leaf_node.grads = []
+            leaf.grad = None
+
+
+def _may_be_a_number(value: Value) -> bool:
+    """Whether the last operand is no tensor, as far as is known: then less is saved."""
+    return not isinstance(value, Tensor) and not (isinstance(value, Opaque) and value.node is not None)
