@@ -54,6 +54,8 @@ FROZEN = "#frozen"
 """Marks what was told, before anybody knew that it is a network, not to require grad."""
 TRAINED = frozenset({"parameters", "named_parameters", "train"})
 """Of what only modules are asked for, what is asked in order to train them."""
+MOVED = frozenset("to cuda cpu half float double".split())
+"""What gives a module back, or what has no history yet."""
 CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_norm".split())
 
 
@@ -64,28 +66,43 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     keyword = keywords.method(m, this, name, args, site)
     if keyword is not MISSING:
         return keyword
-    values = [*args, *kwargs.values()]
     if name == "manual_backward" or (name == "backward" and not _is_of_another(args)):
-        first = args[0] if args else kwargs.get("loss")
-        if isinstance(first, (Tensor, Opaque)) and this.node is None:
-            if _is_item(site.node):
-                m.escape([first], site, name)
-                return _opaque_backward(m, this, args, kwargs, site)
-            return wrapped_backward(m, this, args, kwargs, site)
-        if this.node is not None and this.node.leaf:
-            return None
-        return _opaque_backward(m, this, args, kwargs, site)
-    if name in INTEGERS and not values:
+        return _differentiated(m, this, args, kwargs, site)
+    for of_its_kind in (_of_tensor, _of_optimizer, _of_module, _of_tool):
+        result = of_its_kind(m, this, name, args, kwargs, site)
+        if result is not MISSING:
+            return result
+    return _of_anything(m, this, name, args, kwargs, site)
+
+
+def _differentiated(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`this.backward()`, where `this` is a loss, or what is asked to differentiate one that it is given."""
+    first = args[0] if args else kwargs.get("loss")
+    if isinstance(first, (Tensor, Opaque)) and this.node is None:
+        if _is_item(site.node):
+            m.escape([first], site, "backward")
+            return _opaque_backward(m, this, args, kwargs, site)
+        return wrapped_backward(m, this, args, kwargs, site)
+    if this.node is not None and this.node.leaf:
+        return None
+    return _opaque_backward(m, this, args, kwargs, site)
+
+
+def _of_tensor(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """What changes the history of a tensor, or has none; MISSING for all else."""
+    if name in INTEGERS and not args and not kwargs:
         return tensors.plain(None, False)
     if name in ("item", "tolist") and not stored_in(this):
         return m.fresh("number" if name == "item" else "", tags=frozenset({site.node}))
     if DETACHED in this.attrs and this.node is None and name in TENSOR_ATTRIBUTES and name != "detach":
         return tensors.method(m, tensors.plain(() if this.scalar else None), name, args, kwargs, site)
-    if name == "requires_grad_" and ("#weights" in this.attrs or (args and args[0] is False)):
-        return _switched(m, this, args[0] if args else kwargs.get("requires_grad", True), site)
-    if name == "requires_grad_" and _is_copy(this) and (args or [kwargs.get("requires_grad", True)])[0] is not False:
-        this.node = m.leaf(site).node
-        return this
+    if name == "requires_grad_":
+        flag = args[0] if args else kwargs.get("requires_grad", True)
+        if WEIGHTS in this.attrs or (args and flag is False):
+            return _switched(m, this, flag, site)
+        if _is_copy(this) and flag is not False:
+            this.node = m.leaf(site).node
+            return this
     if name == "detach":
         result = m.opaque(this.name)
         result.scalar = this.scalar
@@ -98,29 +115,51 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         cut_parts.cut_in_place(this)
         this.node = None
         return this
-    if name == "enter_context" and args and isinstance(args[0], GradMode):
-        if isinstance(args[0].enabled, bool):
-            m.grad_enabled = args[0].enabled
-        return None
+    if name in MOVED and (this.node is None or WEIGHTS in this.attrs):
+        return this
+    return MISSING
+
+
+def _of_optimizer(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """What an optimizer, or a gradient scaler, is asked for; MISSING for all else."""
     if name == "step":
         return _opaque_step(m, this, args, kwargs, site)
     if name == "zero_grad":
-        if "#weights" not in this.attrs:
+        if WEIGHTS not in this.attrs:
             this.attrs["#optimizer"] = True
-        m.zero(optimizer_leaves(m, this) if "#weights" not in this.attrs else [this.attrs["#weights"]], site)
+        m.zero(optimizer_leaves(m, this) if WEIGHTS not in this.attrs else [this.attrs[WEIGHTS]], site)
         return None
-    if name in step_hooks.OF_ONE and values:
-        return step_hooks.register(m, this, step_hooks.OF_ONE[name], values[0])
+    if name in step_hooks.OF_ONE and (args or kwargs):
+        return step_hooks.register(m, this, step_hooks.OF_ONE[name], [*args, *kwargs.values()][0])
     if name == "add_param_group":
         this.attrs.pop("#leaves", None)
-    if name in ("scale",) and args and isinstance(args[0], (Tensor, Opaque)):
+    if name == "scale" and args and isinstance(args[0], (Tensor, Opaque)):
         return opaque_scaler(m, name, args, site)
     if name in ("unscale_", "update") and this.node is None and (not args or is_optimizer(args[0])):
         if name == "unscale_":
             m.scaled.append(m.clock)
         return None
+    return MISSING
+
+
+def _of_module(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """What only modules are asked for; MISSING for all else."""
     if name in EVIDENCE:
         return _module_evidence(m, this, name, site)
+    if name == "get_submodule":
+        return m.part(this, name, site)
+    if name == "register_forward_hook" and args:
+        return forward_hooks.register(m, this, args[0])
+    return MISSING
+
+
+def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """What trainers, contexts, loggers, parsers of options and pools of threads are asked for; MISSING for all else."""
+    values = [*args, *kwargs.values()]
+    if name == "enter_context" and args and isinstance(args[0], GradMode):
+        if isinstance(args[0].enabled, bool):
+            m.grad_enabled = args[0].enabled
+        return None
     if name in CLIPS and this.node is None:
         m.scaled.append(m.clock)
         return tensors.plain((), True)
@@ -128,8 +167,6 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return args[0]
     if name in PREPARES and args:
         return args[0] if len(args) == 1 else Sequence("tuple", list(args), m.clock)
-    if name in ("to", "cuda", "cpu", "half", "float", "double") and (this.node is None or "#weights" in this.attrs):
-        return this
     if name in ("accumulate", "autocast", "no_sync"):
         return m.opaque(name)
     if name == "add_argument":
@@ -139,35 +176,37 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if name in REPORTS:
         show(m, values, site)
         return m.opaque(name) if name in TENSOR_ATTRIBUTES else m.quiet(name)
-    if name == "get_submodule":
-        return m.part(this, name, site)
-    if name == "register_forward_hook" and args:
-        return forward_hooks.register(m, this, args[0])
     if name in threads.CALLING and values:
         called = threads.called_in_pool(m, this, name, args, site)
-        if called is not None:
-            return called
+        return MISSING if called is None else called
+    return MISSING
+
+
+def _of_anything(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """A method of which its name tells nothing, or little: its result has what history it and its arguments have."""
+    values = [*args, *kwargs.values()]
     if name in ("items", "keys", "values") and not args:
         return _opaque_view(m, this, name, site)
-    if name in SIZES and not any(True for v in values for _ in graph_in(v)):
+    with_history = any(True for v in values for _ in graph_in(v))
+    if name in SIZES and not with_history:
         return m.fresh("number" if values or name != "size" else "")
     _may_rebind(m, this, site)
     if this.node is not None and name in TENSOR_ATTRIBUTES:
         return _opaque_operation(m, this, name, args, kwargs, site)
     if LEFT_OUT in this.attrs:
         return m.call_left_out(name, [this, *values], site)
-    if "#weights" in this.attrs:
-        return m.unknown_result(name, [this.attrs["#weights"], *values], site)
-    if not any(True for v in values for _ in graph_in(v)) and this.node is None:
-        if "#quiet" in this.attrs:
-            return m.quiet(name)
-        held = this.attrs.get(HELD)
-        if isinstance(held, Sequence) and any(True for _ in graph_in(held)):
-            return m.unknown_result(name, [held, *values], site)
-        if stored_in(this):
-            return m.unknown_result(name, [this, *values], site)
-        return m.call_unknown(name, args, kwargs, site)
-    return m.call_unknown(name, [this, *args], kwargs, site)
+    if WEIGHTS in this.attrs:
+        return m.unknown_result(name, [this.attrs[WEIGHTS], *values], site)
+    if with_history or this.node is not None:
+        return m.call_unknown(name, [this, *args], kwargs, site)
+    if "#quiet" in this.attrs:
+        return m.quiet(name)
+    held = this.attrs.get(HELD)
+    if isinstance(held, Sequence) and any(True for _ in graph_in(held)):
+        return m.unknown_result(name, [held, *values], site)
+    if stored_in(this):
+        return m.unknown_result(name, [this, *values], site)
+    return m.call_unknown(name, args, kwargs, site)
 
 
 def handed_on(name: str, values: list[Value]) -> list[Value]:
