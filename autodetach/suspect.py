@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from autodetach.view.program import Program
 
 
-FREED = "backward frees what it saved; its nodes live as long as it is referred to"
 EARLIER = "gradient of earlier passes is cut off"
 OF_UPDATES = "gradient of the updates themselves, as in meta-learning, may be what was meant"
 

@@ -26,7 +26,7 @@ def unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
     if isinstance(key, (Sym, Opaque)) and this.items and this.exact:
         if len(this.items) > 1 and all(isinstance(value, str) for _, value in this.items.values()):
             return m.sym(("[]", m.key(this), m.key(key)), "str")  # one of several names
-        youngest = next(reversed(this.items.values()))[1]
+        youngest = _youngest([value for _, value in this.items.values()])
         return m.opaque("item") if _is_cut(m, this, youngest) else youngest
     if not this.exact:
         possible = [k for k, (other, value) in this.items.items() if not is_known(other) and any(graph_in(value))]
@@ -112,6 +112,12 @@ def _history_in(value: Value) -> list[Node]:
     """What a value carries into a differentiation: no parameters, and nothing that is only assumed to have history."""
     tensors = (t for t in tensors_in(value) if isinstance(t, Tensor))
     return [t.node for t in tensors if t.node is not None and (t is value or not t.node.leaf)]
+
+
+def _youngest(values: list[Value]) -> Value:
+    """The last value; but where that has history, the one whose history is the youngest: keys are written again."""
+    ages = [max((node.number for node in _history_in(value)), default=-1) for value in values]
+    return values[-1] if ages[-1] < 0 else values[ages.index(max(ages))]
 
 
 def _is_cut(m: Core, this: Mapping, value: Value) -> bool:

@@ -71,8 +71,9 @@ from autodetach.machine.held import graph_in
 from autodetach.machine.operands import expression_of
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value
-from autodetach.suspect import FREED, OF_UPDATES, Candidate, Suspect, rule
+from autodetach.suspect import OF_UPDATES, Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
+from autodetach.view.lifetime import left_of, walked
 from autodetach.view.program import Program, calls_of, is_update, line, observed_of, text
 
 
@@ -100,8 +101,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     if elements:
         made = line(growth.elements[0].node.site)
         story.append(StoryStep(made, f"every pass builds a new graph for `{text(elements[0][0])}`"))
-    if growth.freeing is not None:
-        story.append(StoryStep(line(growth.freeing.site), FREED))
+    story += walked(growth)
     story.append(StoryStep(line(growth.node.site), f"`{name}` links it to the graphs of all earlier passes"))
     if growth.activation.node is not None:
         story.append(
@@ -110,7 +110,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     dead = growth.dead or not elements
     assumed = growth.elements[0].node if growth.elements else growth.node
     spot = program.spot(growth.node.site.node)
-    kept = "graph nodes" if dead else "graph and all its activations"
+    kept = "graph nodes" if not elements else left_of(growth)
     dies = isinstance(_target(statement), ast.Name) and growth.node not in _returned(growth)
     return Suspect(
         ("AD101", growth.node.site.scope, spot),

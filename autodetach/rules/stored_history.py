@@ -73,9 +73,10 @@ from autodetach.machine.growth import Growth, makers_of_returned
 from autodetach.machine.held import graph_in
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Class, Frame, Instance, Mapping, Opaque, Sequence, Tensor, Value
-from autodetach.suspect import FREED, Candidate, Suspect, rule
+from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.hooked import is_kept_for_others
+from autodetach.view.lifetime import left_of, walked
 from autodetach.view.program import Program, handed, line, observed_of, stable, text
 
 if TYPE_CHECKING:
@@ -105,8 +106,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     elif keeping(stored.value):
         built, graph = f"what {built} closes over", "the autograd graph of what it closes over"
     story = [StoryStep(line(growth.node.site), f"every pass builds a new graph for {built}")]
-    if growth.freeing is not None:
-        story.append(StoryStep(line(growth.freeing.site), FREED))
+    story += walked(growth)
     keeper = stored.observed or "the container refers to it"
     story.append(StoryStep(line(stored.site), keeper))
     if growth.activation.node is not None:
@@ -116,13 +116,12 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
                 f"the next pass stores another one: memory grows {_until(stored)}",
             )
         )
-    kept = "graph nodes" if growth.dead else "graph and all its activations"
     need = "nothing needs it once its key has changed" if is_cached(program, statement) else "only its value is used"
     need = "later passes do not read it" if growth.tails is not None else need
     return Suspect(
         ("AD102", stored.site.scope, program.spot(statement), stable(stored.element)),
         stored.element,
-        f"`{text(stored.element)}` is stored with {graph} in every pass ({kept}); {need}",
+        f"`{text(stored.element)}` is stored with {graph} in every pass ({left_of(growth)}); {need}",
         Severity.WARNING if growth.dead else Severity.ERROR,
         tuple(story),
         growth.certain,
