@@ -179,19 +179,6 @@ class Source:
         prefix = self.text[self._character_starts[line - 1] : index]
         return self._start_of(line) + len(prefix.encode(self.encoding))
 
-    def offset_from_utf16(self, line0: int, character: int) -> int:
-        """The byte offset of a position of an editor (LSP): line from 0, column in UTF-16 code units.
-
-        A column behind the end of its line means that end, a line behind the last means the end of the file, and the
-        middle of a surrogate pair means its start. Raises ValueError for negative numbers only.
-        """
-        if line0 < 0 or character < 0:
-            raise ValueError(f"{self.path}: negative position {line0}:{character}")
-        if line0 >= len(self._line_starts()):
-            return len(self.raw)
-        units = self.line_text(line0 + 1).encode("utf-16-le", "surrogatepass")[: 2 * character]
-        return self._offset_in_line(line0 + 1, len(units.decode("utf-16-le", "ignore")))
-
     def position(self, offset: int) -> Position:
         """The position of a byte offset; an offset inside the byte order mark is the start of line 1."""
         _checked(offset, len(self.raw))

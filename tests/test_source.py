@@ -200,7 +200,6 @@ def test_every_position_is_the_same_place_in_every_unit(source: Source) -> None:
         if "\r" in prefix:
             continue
         assert source.offset_from_ast(line, len(prefix.encode())) == offset
-        assert source.offset_from_utf16(line - 1, utf16) == offset
         hidden = re.match(r"([ \t\f]*\f)?", source.line_text(line))
         assert hidden
         if len(prefix) >= hidden.end():
@@ -217,8 +216,6 @@ def test_impossible_positions_raise(source: Source) -> None:
         lambda: source.offset_from_cst(1, len(shown) + 1),
         lambda: source.offset_from_character(len(source.text) + 1),
         lambda: source.offset_from_character(-1),
-        lambda: source.offset_from_utf16(-1, 0),
-        lambda: source.offset_from_utf16(0, -1),
         lambda: source.position(len(source.raw) + 1),
         lambda: source.text_of(Span(0, len(source.raw) + 1)),
         lambda: source.text_of(Span(-1, 0)),
@@ -240,13 +237,6 @@ def test_lines_of_spans_do_not_ask_for_characters() -> None:
     assert Source.from_bytes(b"\xef\xbb\xbfx", "a.py").lines_of(Span(0, 1)) == (1, 1)
     with pytest.raises(ValueError, match="position 10 lies outside"):
         source.lines_of(Span(10, 11))
-
-
-def test_editors_may_point_behind_the_end() -> None:
-    source = source_of("a😀b\r\nc")
-    assert source.offset_from_utf16(0, 99) == 6
-    assert source.offset_from_utf16(0, 2) == 1, "the middle of a surrogate pair"
-    assert source.offset_from_utf16(7, 0) == len(source.raw)
 
 
 def test_ascii_bytes_are_not_always_ascii_text() -> None:

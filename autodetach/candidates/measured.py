@@ -10,7 +10,7 @@ from autodetach.machine.graph import Node, Place, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Frame, Instance, Tensor
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, listed
+from autodetach.view.program import listed
 
 AIMED = (
     "the target of a loss is taken for a constant then, as what the statistics are made of; it may be meant to learn"
@@ -18,7 +18,7 @@ AIMED = (
 LOSSES = frozenset("huber_loss l1_loss mse_loss smooth_l1_loss HuberLoss L1Loss MSELoss SmoothL1Loss".split())
 
 
-def target_detached(program: Program, run: Run, event: StaleSaved) -> Iterator[Candidate]:
+def target_detached(run: Run, event: StaleSaved) -> Iterator[Candidate]:
     """`returns = self.targets(rewards)`, of which `head.absorb(returns)` makes the moments by which they are scaled.
 
     Only if a loss has what is detached in its target alone.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from autodetach.lsp.documents import Documents
-from autodetach.lsp.text import column_of, index_in
+from autodetach.lsp.text import column_of
 from autodetach.source import Edit, Source
 
 _BOM = "\ufeff"
@@ -28,18 +28,6 @@ def position_of(source: Source, offset: int, encoding: str) -> types.Position:
     if source.bom and place.line == 1:
         column += column_of(_BOM, encoding)
     return types.Position(place.line - 1, column)
-
-
-def offset_of(source: Source, position: types.Position, encoding: str) -> int:
-    """The byte offset of a position; one outside of its line, or of the file, means the nearest inside."""
-    line = position.line + 1
-    if line > source.line_count:
-        return len(source.raw)
-    column = position.character
-    if source.bom and line == 1:
-        column = max(0, column - column_of(_BOM, encoding))
-    text = source.line_text(line)
-    return source.line_span(line).start + len(text[: index_in(text, column, encoding)].encode(source.encoding))
 
 
 def range_of(source: Source, start: int, end: int, encoding: str) -> types.Range:

@@ -62,7 +62,7 @@ def _given(m: Core, this: Value, name: Value, d: Differentiation, bent: dict[Nod
         return [_gradient(m, d, this, node, bent)]
     made = _made_by(this, d) if bent else None
     gradients: list[Value] = []
-    for node in (_into(this, made), made):
+    for node in (_into(made), made):
         gradients.append(Sequence("tuple", [_gradient(m, d, None, node, bent)], m.clock))
     return [this, *(gradients[1:] if name == "register_full_backward_pre_hook" else gradients)]
 
@@ -86,7 +86,7 @@ def _made_by(this: Value, d: Differentiation) -> Node | None:
     return made[0] if len(made) == 1 else None
 
 
-def _into(this: Value, made: Node | None) -> Node | None:
+def _into(made: Node | None) -> Node | None:
     """The only one that is no weight of what a layer computes with."""
     given = [n for n in made.parents if not n.leaf] if made is not None else []
     return given[0] if len(given) == 1 else None

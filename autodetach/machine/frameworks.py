@@ -32,13 +32,13 @@ def _engine(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     def step(values: Args, named: Named, s: Site) -> Value:
         leaves = optimizer_leaves(m, optimizer)
         m.step(leaves, s)
-        m.zero(leaves, s)  # the engine clears the gradient itself
+        m.zero(leaves)  # the engine clears the gradient itself
 
     engine.attrs.update(
         module=model,
         optimizer=optimizer,
         forward=Native("forward", forward),
-        backward=Native("backward", lambda values, named, s: wrapped_backward(m, engine, values, named, s)),
+        backward=Native("backward", lambda values, named, s: wrapped_backward(m, values, named, s)),
         step=Native("step", step),
     )
     return Sequence("tuple", [engine, optimizer, kwargs.get("training_data"), m.opaque("scheduler")], m.clock)

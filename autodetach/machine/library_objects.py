@@ -95,7 +95,7 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
     if path == "threading.Thread" and name in BOUND:
         return thread_method(m, this, name)
     if name == "manual_backward":  # of Lightning alone, by whatever name its module is imported
-        return Native(name, lambda args, kwargs, s: wrapped_backward(m, this, args, kwargs, s), this)
+        return Native(name, lambda args, kwargs, s: wrapped_backward(m, args, kwargs, s), this)
     if short in ("GradScaler",):
         return Native(name, lambda args, kwargs, s: opaque_scaler(m, name, args, s), this)
     if path in CONTAINERS and "#items" in this.attrs and name != "__init__":

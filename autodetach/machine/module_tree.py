@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine.core import Core
 from autodetach.machine.state import WEIGHTS
 from autodetach.machine.values import Class, External, Instance, Mapping, Opaque, Sequence, Tensor, Value, key_of
 
@@ -108,7 +107,7 @@ def _of_unknown(value: Value) -> Value:
     return value.attrs.get(WEIGHTS, value) if isinstance(value, Opaque) else value
 
 
-def set_buffer(m: Core, this: Instance, name: str, value: Value) -> None:
+def set_buffer(this: Instance, name: str, value: Value) -> None:
     """Register a buffer: a tensor of the state that is no parameter."""
     this.attrs[name] = value
     note_name(this, BUFFERS, name)

@@ -84,7 +84,7 @@ def build_module(m: Core, name: str, args: list[Value], kwargs: dict[str, Value]
         set_sizes(m, this, name)
     if "BatchNorm" in name or "InstanceNorm" in name:
         for buffer in ("running_mean", "running_var"):
-            set_buffer(m, this, buffer, tensors.plain(None, True))
+            set_buffer(this, buffer, tensors.plain(None, True))
         this.attrs["eps"] = m.fresh("number")
         this.attrs.setdefault("momentum", m.fresh("number"))
     return this
@@ -384,7 +384,7 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
             _set_mode(m, this, mode, site, set())
         return this
     if name == "zero_grad":
-        m.zero(parameters_of(this), site)
+        m.zero(parameters_of(this))
         return None
     if name == "requires_grad_":
         for p in parameters_of(this):
@@ -402,7 +402,7 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
         if isinstance(value, Instance):
             set_child(this, key if isinstance(key, str) else f"#child{m.serial()}", value)
         elif isinstance(key, str) and name == "register_buffer":
-            set_buffer(m, this, key, value)
+            set_buffer(this, key, value)
         elif isinstance(key, str):
             this.attrs[key] = value
         return None

@@ -144,7 +144,7 @@ def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
         if name == "step":
             return optimizer_step(m, this, args, kwargs, site)
         if name == "zero_grad":
-            m.zero(optimizer_leaves(m, this), site)
+            m.zero(optimizer_leaves(m, this))
             return None
         if name == "add_param_group":
             leaves = [leaf for v in values for leaf in leaves_of(m, v, site)]

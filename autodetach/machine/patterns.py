@@ -59,7 +59,7 @@ def _unknown(m: Expressions, pattern: ast.pattern, frame: Frame) -> Verdict:
     return m.fresh("bool")
 
 
-def _all(m: Expressions, verdicts: list[Verdict]) -> Verdict:
+def _all(verdicts: list[Verdict]) -> Verdict:
     if any(v is False for v in verdicts):
         return False
     return next((v for v in verdicts if v is not True), True)
@@ -114,7 +114,7 @@ def _parts(m: Expressions, patterns: list[ast.pattern], values: list[Value], fra
         verdicts.append(matches(m, pattern, value, frame, site))
         if verdicts[-1] is False:
             return False
-    return _all(m, verdicts)
+    return _all(verdicts)
 
 
 def _mapping(m: Expressions, pattern: ast.MatchMapping, subject: Value, frame: Frame, site: Site) -> Verdict:

@@ -234,7 +234,8 @@ class Tape(State):
         """All leaves that have gradient, for an optimiser whose parameters are not known."""
         return [t for t in self.leaf_tensors if t.leaf_node is not None and t.leaf_node.grads]
 
-    def zero(self, leaves: Iterable[Tensor], site: Site) -> None:
+    def zero(self, leaves: Iterable[Tensor]) -> None:
+        """The gradient of some leaves is cleared, and of those that only a run has shown."""
         for leaf in (*leaves, *self.hidden):
             if leaf.leaf_node is not None:
                 leaf.leaf_node.grads = []

@@ -306,13 +306,13 @@ def make_grad_mode(m: Core, name: str, args: list[Value], kwargs: dict[str, Valu
 
 def _autograd_backward(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     assert isinstance(site.node, ast.Call)
-    roots = _roots(m, args[0] if args else kwargs.get("tensors"), site)
+    roots = _roots(args[0] if args else kwargs.get("tensors"))
     root = site.node.args[0] if site.node.args else None
     differentiate_call(m, roots, args[2:], kwargs, site.node, site, root, "autograd.backward")
     return None
 
 
-def _roots(m: Core, value: Value, site: Site) -> list[Value]:
+def _roots(value: Value) -> list[Value]:
     if isinstance(value, (Tensor, Opaque)):
         return [value]
     return [*graph_in(value), *(t for t in tensors_in(value) if isinstance(t, Tensor) and t.node is None)]
@@ -327,7 +327,7 @@ def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
     retain = kwargs.get("retain_graph", args[3] if len(args) > 3 else None)
     # What nobody knows is taken for right, as in `backward`.
     keep = create_graph if retain is None else not isinstance(retain, (bool, int)) or bool(retain)
-    roots = _roots(m, outputs, site)
+    roots = _roots(outputs)
     if isinstance(inputs, Iterable):
         inputs = Sequence("tuple", m.collect(inputs, site)[0], m.clock)
     wanted = list(graph_in(inputs))

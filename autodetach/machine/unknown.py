@@ -82,7 +82,7 @@ def _differentiated(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, 
         if _is_item(site.node):
             m.escape([first], site, "backward")
             return _opaque_backward(m, this, args, kwargs, site)
-        return wrapped_backward(m, this, args, kwargs, site)
+        return wrapped_backward(m, args, kwargs, site)
     if this.node is not None and this.node.leaf:
         return None
     return _opaque_backward(m, this, args, kwargs, site)
@@ -127,7 +127,7 @@ def _of_optimizer(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if name == "zero_grad":
         if WEIGHTS not in this.attrs:
             this.attrs["#optimizer"] = True
-        m.zero(optimizer_leaves(m, this) if WEIGHTS not in this.attrs else [this.attrs[WEIGHTS]], site)
+        m.zero(optimizer_leaves(m, this) if WEIGHTS not in this.attrs else [this.attrs[WEIGHTS]])
         return None
     if name in step_hooks.OF_ONE and (args or kwargs):
         return step_hooks.register(m, this, step_hooks.OF_ONE[name], [*args, *kwargs.values()][0])
@@ -306,7 +306,7 @@ def _opaque_backward(m: Core, this: Opaque, args: list[Value], kwargs: dict[str,
     differentiate_call(m, [this], args[1:], kwargs, site.node, site, root)
 
 
-def wrapped_backward(m: Core, this: Value, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+def wrapped_backward(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`accelerator.backward(loss)`, `fabric.backward(loss)`, `engine.backward(loss)`, `self.manual_backward(loss)`."""
     assert isinstance(site.node, ast.Call)
     first = args[0] if args else kwargs.get("loss")

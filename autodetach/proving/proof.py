@@ -106,8 +106,6 @@ def _by_place(
     """The steps by their places; `shortened`: without the passes that a loop may be spared which runs once more.
 
     A place has the text that it `was`.
-
-    Whether it is, is told by the ways that tests went, which are others where a value is made anew.
     """
     most = _most_passes(run) if shortened else {}
     places: dict[tuple[str, str], list[Step]] = {}

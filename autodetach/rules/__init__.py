@@ -1,6 +1,7 @@
 """All rules. A new rule is a file beside this one and a line in `RULES`.
 
-`autodetach rule`, the table in the README and the tests pick it up from there.
+`autodetach rule`, the table in the README and the tests pick it up from there. Which repairs were tried for the
+findings of a file, and what came of each, is told by `python -m tests.refusals FILE`.
 """
 
 from __future__ import annotations

@@ -103,14 +103,14 @@ def _errors(program: Program, run: Run) -> Iterator[Suspect]:
             apart = apart[0], window_begin(run, walk.second, *apart)
             crossed = list(crossings(walk.second, apart[1]))
             if crossed:
-                yield _raising(program, run, walk.second, walk.evidence, walk.node, walk.first, apart, crossed)
+                yield _raising(program, run, walk.second, walk.evidence, walk.first, apart, crossed)
     for stale in run.machine.stale:
         apart = diverge(stale.node.loops, stale.by.loops)
         if apart is not None:
             apart = apart[0], window_begin(run, stale.by, *apart)
             crossed = list(crossings(stale.by, apart[1]))
             if crossed:
-                yield _raising(program, run, stale.by, stale.path, stale.node, None, apart, crossed)
+                yield _raising(program, run, stale.by, stale.path, None, apart, crossed)
 
 
 def _changed(place: ast.AST) -> ast.expr | None:
@@ -125,7 +125,6 @@ def _raising(
     run: Run,
     d: Differentiation,
     path: tuple[Node, ...],
-    node: Node,
     first: Differentiation | None,
     apart: tuple[Pass, Pass],
     crossed: list[Crossed],

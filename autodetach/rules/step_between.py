@@ -156,7 +156,7 @@ def _candidates(
         yield from differentiated_with_later(program, run, first, by)
     if isinstance(event, StaleSaved):
         yield from called_later(program, run, event)
-        yield from target_detached(program, run, event)
+        yield from target_detached(run, event)
         yield from read_copy(program, event)
         yield from new_tensors(program, run, event)
         yield from read_copies(program, event)

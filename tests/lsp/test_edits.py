@@ -12,7 +12,7 @@ from lsp_client import EVERYTHING, Client, Json
 from lsprotocol import types
 
 from autodetach.decoding import SourceError
-from autodetach.lsp.places import offset_of, position_of
+from autodetach.lsp.places import position_of
 from autodetach.lsp.text import Text
 from autodetach.source import Source
 
@@ -95,8 +95,6 @@ def test_positions_of_the_file_are_positions_of_the_editor(text: str, encoding: 
             at = position(text, index, encoding)
             if offset or not source.bom:
                 assert position_of(source, offset, encoding) == types.Position(**at)
-            if not (source.bom and index < 2):
-                assert offset_of(source, types.Position(**at), encoding) == offset
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

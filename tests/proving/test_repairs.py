@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from refusals import told
 
 from autodetach.checker import CheckOptions, check
 from autodetach.finding import Applicability
@@ -534,3 +535,13 @@ print(loss.item())
     assert finding.fix is not None
     assert "behind `optimizer" in finding.fix.message
     assert finding.fix.applicability is Applicability.UNSAFE
+
+
+def test_who_writes_a_rule_is_told_why_a_repair_is_none() -> None:
+    text = (FIXTURES / "carried-state" / "online_updates.before.py").read_text("utf-8")
+    with told() as lines:
+        result = check(Source.from_text(text, "a.py"), CheckOptions())
+    assert any("the fault is still there" in line or "another" in line for line in lines)
+    for finding in result.findings:
+        if finding.fix is not None:
+            assert any(f"{finding.fix.message}: proven" in line for line in lines)
