@@ -18,6 +18,7 @@ from autodetach.candidates.cover import cover
 from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.frozen_results import frozen_results
+from autodetach.candidates.handed_over import ASKED_AGAIN, computed_where_handed_over
 from autodetach.candidates.joined_terms import joined_terms
 from autodetach.candidates.kept_at_first import kept_at_first
 from autodetach.candidates.kept_ingredients import computed_by_reader
@@ -192,9 +193,17 @@ def _as_elsewhere(c: Carried, *, has_own: bool) -> Iterator[Candidate]:
     yield from local_sum_begun_anew(*at, c.now.activation, held.values())
     yield from kept_sums_begun_anew(*at, c.now.activation, held.values())
     yield from kept_at_first(c.program, c.crossed, flagged=True)
+    yield from _handed_over(c, held, beside=True)
     if c.keeps_trained():
         yield from made_in_pass(c.program, c.run, c.begun.activation, c.crossed, held.values())
         yield from made_anew(*at, c.now.activation, c.crossed, c.there)
+
+
+def _handed_over(c: Carried, held: dict[str, Holder], *, beside: bool) -> Iterator[Candidate]:
+    names = {h.text for h in held.values()}
+    at = (c.program, c.run, c.now.activation)
+    for message, codemods in computed_where_handed_over(*at, c.crossed, names, beside=beside):
+        yield Candidate(message, codemods, ASKED_AGAIN)
 
 
 def _held(c: Carried) -> dict[str, Holder]:
@@ -257,6 +266,7 @@ def _trained_otherwise(c: Carried) -> Iterator[Candidate]:
     yield from made_anew(c.program, c.again, c.at, c.now.activation, c.crossed, c.there)
     yield from start_as_property(c.program, c.run, c.now, c.makers)
     held = _held(c)
+    yield from _handed_over(c, held, beside=False)
     is_near = all(h.frame is c.begun.activation.frame for h in held.values())
     states = {h.text: h.value for h in held.values()} if is_near else {}
     yield from differentiated_behind(c.program, c.run, c.d, c.now, c.crossed, states)
