@@ -40,8 +40,8 @@ again. What the first pass measures and keeps for all others (`if not self.begun
 enters a running average in a method like `update_target`, or the largest number so far, is detached there, if each
 loss still trains something without it; what each pass adds to a memory that only later passes read, as it is added, if
 other losses train what makes it: unsafe. What is to be frozen by `requires_grad = False` where it is no leaf, which
-raises, is detached there. `value = next_value`, of what a module that the pass steps has made of `next_state`, calls it again there:
-unsafe.
+raises, is detached there. What a module that the pass steps has made of the next state, and `value = next_value` hands
+on, is computed again there: unsafe.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where

@@ -47,7 +47,8 @@ its steps by, as the scores of its peers in mutual learning. What a memory hands
 action, is computed anew by the loop that reads it, of what the memory keeps instead: unsafe. Where a loop over losses
 of one forward updates parameters itself, behind each of them, it updates them when all are differentiated: unsafe.
 Where an optimizer steps behind each of several losses that were made before their loop, each by a forward of its own,
-it steps once behind that, by the gradient of all: unsafe.
+it steps once behind that, by the gradient of all: unsafe. What a module makes before the loop and in it, of different
+data, moves into it where a distance is taken between both, as both sides of a pair are meant to learn: unsafe.
 
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
@@ -88,7 +89,7 @@ from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.computed_again import is_computed_again, is_computed_for_another
+from autodetach.view.computed_again import is_computed_again, is_computed_for_another, is_one_side_of_pairs
 from autodetach.view.crossings import Entry, entered
 from autodetach.view.program import (
     Program,
@@ -286,11 +287,12 @@ def _candidates(
     if is_computed_again(run, d, activation, outer, trained):
         # Who has asked for the graph of a derivative means to train through it.
         is_derivative = all(any(n.op == "grad" for n in ancestors([maker])) for _, _, maker in entries)
-        if is_derivative:
+        is_meant_anew = is_derivative or is_one_side_of_pairs(run, d, activation, readers, outer, trained)
+        if is_meant_anew:
             yield from moved_inside(program, run, activation, readers, outer, CONSTANT)
         yield from taken_as_constant(program, run, entries, outer, CONSTANT)
         yield from built_without_graph(program, activation, outer, CONSTANT)
-        if not is_derivative:
+        if not is_meant_anew:
             yield from moved_inside(program, run, activation, readers, outer, CONSTANT)
         return
     if any(n.leaf and n in trained for n in ancestors(outer)):

@@ -5,9 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from autodetach.machine.graph import Activation, Differentiation, Node, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, Storage, ancestors, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Tensor
+
+DISTANCES = frozenset(
+    """cdist cosine_embedding_loss cosine_similarity pairwise_distance triplet_margin_loss
+    triplet_margin_with_distance_loss CosineEmbeddingLoss CosineSimilarity PairwiseDistance TripletMarginLoss
+    TripletMarginWithDistanceLoss""".split()
+)
 
 
 def is_computed_again(
@@ -33,6 +40,34 @@ def computed_again(
     if weights & trained - _weights(within):
         return []
     return [n for n in again if not weights or not weights.isdisjoint(n.parents)]
+
+
+def is_one_side_of_pairs(
+    run: Run, d: Differentiation, activation: Activation, readers: list[Node], outer: list[Node], trained: set[Node]
+) -> bool:
+    """Whether a distance is taken between what a module has made before a loop, and what it makes in it of other data.
+
+    Both sides of a pair are meant to learn. What was made of the same data, or is picked by an index as that may be, is
+    where the module was: it is not to go too far away.
+    """
+    again = set(computed_again(run, d, activation, outer, trained))
+    is_picked = any(isinstance(reader.site.node, ast.Subscript) for reader in readers)
+    if not again or is_picked or _data_of(outer) & _data_of(ancestors(again)):
+        return False
+    before = set(outer)
+    for node in d.walked:
+        if node.op in DISTANCES and pass_of(node.loops, activation) is not None:
+            sides = [set(ancestors([parent])) for parent in node.parents]
+            if any(side & before and not side & again for side in sides) and any(side & again for side in sides):
+                return True
+    return False
+
+
+def _data_of(nodes: Iterable[Node]) -> set[Storage]:
+    """The memory of what modules have saved that has no graph itself: what they are given."""
+    own = [n for n in nodes if _is_of_module(n)]
+    with_graph = {o.storage for n in own for o in n.operands if isinstance(o, Tensor)}
+    return {storage for n in own for storage, _ in n.saved} - with_graph
 
 
 def is_computed_for_another(run: Run, activation: Activation, outer: list[Node], stepped: set[Node]) -> bool:
