@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 from collections.abc import Callable, Iterator
 
@@ -9,8 +10,9 @@ from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
+from autodetach.machine.passes import is_cut_short
 from autodetach.machine.python_builtins import as_range
-from autodetach.machine.state import MISSING
+from autodetach.machine.state import MAX_EXACT, MISSING
 from autodetach.machine.values import (
     Function,
     Iterable,
@@ -71,13 +73,43 @@ def _lru_cache(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 def _reduce(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     if len(args) < 2:
         return m.opaque("reduce")
-    items, exact = m.collect(args[1], site)
+    items = m.items_of(args[1], site)
     total = args[2] if len(args) > 2 else kwargs.get("initial", MISSING)
-    for item in items:
+    if m.trail and _goes_on(args[0], items):
+        return _in_passes(m, args[0], total, items, site)
+    given, exact = m.collect(items, site)
+    for item in given:
         total = item if total is MISSING else m.call(args[0], [total, item], {}, site)
     if total is MISSING:
         return m.refuse(site, "reduces nothing", "TypeError") if exact else m.opaque("reduce")
     return m.fresh("number") if not exact and is_constant(total) else total
+
+
+def _goes_on(called: Value, items: Iterable) -> bool:
+    """Whether a function of the program, as one that trains, is given one item after the other of more than a few."""
+    function = called.function if isinstance(called, Method) else called
+    if not isinstance(function, Function) or isinstance(function.node, ast.Lambda):
+        return False
+    return items.length is None or items.length > MAX_EXACT
+
+
+def _in_passes(m: Core, function: Value, total: Value, items: Iterable, site: Site) -> Value:
+    """`functools.reduce` as a loop, which gives each of its passes what the last one has made."""
+    frame = m.trail[-1][1]
+    activation, outer = m.activate_over(items, site.node, frame, False), m.loops
+    try:
+        for item in items.start(False):
+            if is_cut_short(activation, m.nodes, m.ways):
+                break
+            m.enter_pass_with(item, activation, outer)
+            total = item if total is MISSING else m.call(function, [total, item], {}, site)
+            m.loops = outer
+    finally:
+        m.loops = outer
+        m.finish(activation)
+    if total is MISSING:
+        return m.opaque("reduce")
+    return m.fresh("number") if is_constant(total) else total
 
 
 def _partial_method(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
