@@ -136,7 +136,7 @@ ORDER = (
     "candidates.local_sums candidates.one_backward_behind candidates.learned_behind candidates.registries",
     "candidates.kept_at_first candidates.kept_sums",
     "candidates.sums_when_read candidates.start_as_property candidates.joined_terms candidates.set_back_too",
-    "candidates.objects_anew candidates.made_in_pass candidates.taken_as_constant",
+    "candidates.joined_shares candidates.objects_anew candidates.made_in_pass candidates.taken_as_constant",
     "candidates.old_values candidates.called_later candidates.part_of_later_loss",
     "candidates.carried",
     # One file a rule.

@@ -19,6 +19,7 @@ from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.handed_over import ASKED_AGAIN, computed_where_handed_over
+from autodetach.candidates.joined_shares import joined_shares
 from autodetach.candidates.joined_terms import joined_terms
 from autodetach.candidates.kept_at_first import kept_at_first
 from autodetach.candidates.kept_ingredients import computed_by_reader
@@ -130,6 +131,7 @@ def for_carried_state(
         yield from _trained_otherwise(c)
     yield from own_terms(program, d, crossed)
     yield from joined_terms(program, d)
+    yield from joined_shares(program, d)
     yield from _cut_elsewhere(c, acted)
 
 

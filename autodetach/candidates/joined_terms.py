@@ -39,7 +39,7 @@ def joined_terms(program: Program, d: Differentiation) -> Iterator[Candidate]:
     within = {n for statement in (adding, guard) for n in ast.walk(statement)} | {*begins}
     if not within.issuperset(mentions) or not all(_is_of_step(s, total) for s in guard.body):
         return
-    term = _term(adding, total)
+    term = term_added(adding, total)
     if term is None:
         return
     for statement in loop.body[loop.body.index(adding) + 1 :]:
@@ -78,7 +78,7 @@ def _scaled(root: ast.expr | None) -> tuple[str, ast.expr | None, str] | None:
     return root.left.id, root.right, "/" if isinstance(root.op, ast.Div) else "*"
 
 
-def _term(adding: ast.stmt, total: str) -> ast.expr | None:
+def term_added(adding: ast.stmt, total: str) -> ast.expr | None:
     """What `total += term` and `total = total + term` add."""
     if isinstance(adding, ast.AugAssign):
         return adding.value

@@ -34,7 +34,8 @@ a loss is computed from what `torch.autograd.grad` gave, or with weights that we
 meta-learning), it may be meant to be differentiated through that (`create_graph=True`) or not (`retain_graph=True`):
 both are unsafe. A layer that trains itself in its `forward` is given detached values for that: unsafe. What is
 computed before a loop, and anew by the same modules in each of its passes, may be meant as a constant: it is detached
-where names (`old_log_probs`) or a ratio tell so, and retained otherwise; both are unsafe.
+where names (`old_log_probs`) or a ratio tell so, and retained otherwise; both are unsafe. What passes save up for a
+function that trains with it every few of them, while they train with a loss of their own, joins that loss: unsafe.
 
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
@@ -53,6 +54,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.candidates.begun_sum import begun_behind
+from autodetach.candidates.joined_shares import joined_shares
 from autodetach.candidates.joined_terms import joined_terms
 from autodetach.candidates.layer_alone import layer_alone
 from autodetach.candidates.old_values import MEANT, old_values
@@ -144,6 +146,7 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
         yield from _loop(program, run, event, calls, doubt or (MEANT if old is not None else None))
         if old is not None and not old.are_told:
             yield from old.repairs
+        yield from joined_shares(program, event.second)
         return
     for message, codemods in begun_behind(program, event.first, event.second):
         yield Candidate(message, codemods, SUM_GOES_ON, cuts=True)
