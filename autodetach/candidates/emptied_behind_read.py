@@ -11,6 +11,7 @@ from autodetach.machine.events import Stored
 from autodetach.machine.spelling import spelled
 from autodetach.machine.tails import Tails, are_all_of_their_pass
 from autodetach.suspect import Candidate
+from autodetach.view.free_names import free_name
 from autodetach.view.program import Program, targets_of
 
 if TYPE_CHECKING:
@@ -54,8 +55,7 @@ def _before_return(
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     own = [read for read in reads if program.statement(read) is statement]
-    said = {n.id for n in ast.walk(program.scope(statement)) if isinstance(n, ast.Name)}
-    name = next((name for name in NAMES if name not in said), None)
+    name = free_name(program.scope(statement), *NAMES)
     if name is None or len(own) != 1 or not _is_read_first(program, own[0]):
         return ()
     taken = f"{name} = {spelled(own[0])}\n{clear}"

@@ -11,6 +11,7 @@ from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
+from autodetach.view.free_names import free_name
 from autodetach.view.program import LOOPS, Program, call_of, text
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def joined_shares(program: Program, d: Differentiation) -> Iterator[Candidate]:
         edits.append(AppendMethod(found.term, "detach"))
     else:
         term = f"{found.name}_term"
-        if any(isinstance(n, ast.Name) and n.id == term for n in ast.walk(program.file_of(found.loop))):
+        if free_name(program.file_of(found.loop), term) is None:
             return
         sign = "+=" if isinstance(found.adding, ast.AugAssign) else f"= {found.name} +"
         named = f"{term} = {{0}}\n{found.name} {sign} {term}.detach()"

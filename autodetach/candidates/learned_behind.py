@@ -11,6 +11,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
+from autodetach.view.free_names import free_name
 from autodetach.view.program import Program, call_of, text
 
 
@@ -42,9 +43,7 @@ def learned_behind(
     if loss is None or any(program.names_read(e) & bound for e in others):
         return
     root = loss.id if isinstance(loss, ast.Name) else "loss"
-    taken = {n.id for n in ast.walk(program.file_of(loop)) if isinstance(n, ast.Name)}
-    taken |= {n.arg for n in ast.walk(program.file_of(loop)) if isinstance(n, ast.arg)}
-    total = next((name for name in (f"total_{root}", f"{root}_sum") if name not in taken), None)
+    total = free_name(program.file_of(loop), f"total_{root}", f"{root}_sum")
     if total is None:
         return
     given = ", ".join(total if a is loss else spelled(a) for a in call.args)

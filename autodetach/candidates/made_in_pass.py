@@ -17,6 +17,7 @@ from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Class, Frame, Instance, Mapping, Sequence, Value
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
+from autodetach.view.free_names import names_in
 from autodetach.view.holders import Holder
 from autodetach.view.meant import method_of
 from autodetach.view.program import Program, calls_of
@@ -119,9 +120,7 @@ def _without_calls(program: Program, call: ast.Call, owner: Instance) -> tuple[a
     node = constructor.node if constructor is not None else None
     places = [a.arg for a in node.args.args[1:]] if isinstance(node, ast.FunctionDef) else []
     scope = program.scope(call)
-    whole = not isinstance(scope, ast.Module)
-    taken = {n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and (whole or program.scope(n) is scope)}
-    taken |= {n.arg for n in ast.walk(scope) if whole and isinstance(n, ast.arg)}
+    taken = set(names_in(scope))
     kept: dict[str, ast.expr] = {}
 
     def named(value: ast.expr, name: str | None) -> ast.expr | None:

@@ -14,6 +14,7 @@ from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Value
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
+from autodetach.view.free_names import free_name
 from autodetach.view.program import Program, call_of
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ def differentiated_behind(
         return
     if any(s not in calls or program.names_read(s) & bound for s in (*zeroing, *moved)):
         return
-    taken = {n.id for n in ast.walk(program.file_of(loop)) if isinstance(n, ast.Name)}
-    total = next((name for name in (f"total_{root}", f"{root}_sum") if name not in taken), None)
+    total = free_name(program.file_of(loop), f"total_{root}", f"{root}_sum")
     if total is None:
         return
     begin = InsertStatement(loop, f"{total} = 0", "before")

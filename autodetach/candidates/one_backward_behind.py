@@ -11,6 +11,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
+from autodetach.view.free_names import free_name
 from autodetach.view.program import Program, call_of, text
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -43,10 +44,11 @@ def trained_behind(
         return
     new = _at_call(program, function, first.value, call)
     root = spelled(first.targets[0])
-    taken = {n.id for n in ast.walk(program.file_of(loop)) if isinstance(n, ast.Name)}
     total = next((name for name in (root, f"total_{root}", f"{root}_sum") if name not in _names(program, loop)), None)
-    is_one_file = program.file_of(function) is program.file_of(loop)
-    if new is None or total is None or not is_one_file or (total != root and total in taken):
+    file = program.file_of(loop)
+    if new is None or total is None or program.file_of(function) is not file:
+        return
+    if total != root and free_name(file, total) is None:
         return
     parameters = tuple(_own(function))
     behind = f"{spelled(call.func)}({total})"

@@ -18,6 +18,7 @@ from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
+from autodetach.view.free_names import free_name
 from autodetach.view.program import Block, Program, calls_of, targets_of, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
@@ -53,8 +54,7 @@ def summed_when_read(program: Program, run: Run, outer: list[Node]) -> Iterator[
     summed = targets_of(begin)[0]
     assert isinstance(summed, ast.Attribute)
     kept = f"{summed.attr}_terms"
-    names = {n for s in method.body for n in program.names_read(s) | program.names_bound(s)}
-    total = next((name for name in ("total", f"{summed.attr}_total") if name not in names), None)
+    total = free_name(method, "total", f"{summed.attr}_total")
     if any(name.id not in own for name in read) or not is_free(program, cls, kept) or total is None:
         return
     this = method.args.args[0].arg

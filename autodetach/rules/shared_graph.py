@@ -76,6 +76,7 @@ from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.free_names import free_name
 from autodetach.view.program import (
     Program,
     assumptions_of,
@@ -236,17 +237,18 @@ def _loop(
             repair = ReplaceStatement(owner, whole + ".backward()", parts)
             yield Candidate("one backward of the sum", (repair,), doubt, "sum")
             return
-        name = _fresh_name(program, owner)
-        yield Candidate(
-            "add up the losses and differentiate the sum behind the loop",
-            (
-                InsertStatement(owner, f"{name} = 0", "before"),
-                ReplaceStatement(statement, f"{name} = {name} + {{0}}", (root,)),
-                InsertStatement(owner, f"{name}.backward()", "after"),
-            ),
-            doubt,
-            "sum",
-        )
+        name = free_name(program.file_of(owner), "total_loss", "summed_loss", "loss_sum")
+        if name is not None:
+            yield Candidate(
+                "add up the losses and differentiate the sum behind the loop",
+                (
+                    InsertStatement(owner, f"{name} = 0", "before"),
+                    ReplaceStatement(statement, f"{name} = {name} + {{0}}", (root,)),
+                    InsertStatement(owner, f"{name}.backward()", "after"),
+                ),
+                doubt,
+                "sum",
+            )
     if doubt is None and is_read:
         looked = "the gradient is looked at in between: if weights change by it, the graph has to be built again"
         keeping = replace(keeping, doubt=looked)
@@ -261,14 +263,6 @@ def _sum_over(target: ast.expr, items: ast.expr, root: ast.expr) -> Template:
     if spelled(root) == spelled(target):
         return "sum({0})", (items,)
     return "sum({0} for {1} in {2})", (root, target, items)
-
-
-def _fresh_name(program: Program, node: ast.AST) -> str:
-    used = {n.id for n in ast.walk(program.file_of(node)) if isinstance(n, ast.Name)}
-    for name in ("total_loss", "summed_loss", "loss_sum"):
-        if name not in used:
-            return name
-    return "total_loss_"
 
 
 RULE = rule(__doc__, "AD201", "shared-graph", find)

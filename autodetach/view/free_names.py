@@ -1,0 +1,32 @@
+"""Names that a repair may bind, since nothing in a file has them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+
+def free_name(tree: ast.AST, *wishes: str) -> str | None:
+    """The first of the names that nothing under `tree` binds, imports or reads."""
+    taken = set(names_in(tree))
+    return next((name for name in wishes if name not in taken), None)
+
+
+def names_in(tree: ast.AST) -> Iterator[str]:
+    """All names under a node: variables, parameters, functions, classes, imports, and those that patterns bind."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.arg):
+            yield node.arg
+        elif isinstance(node, ast.alias):
+            yield (node.asname or node.name).partition(".")[0]
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            yield from node.names
+        elif isinstance(node, ast.MatchMapping):
+            yield from filter(None, [node.rest])
+        elif isinstance(
+            node,
+            (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
+        ):
+            yield from filter(None, [node.name])
