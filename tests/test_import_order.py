@@ -31,7 +31,8 @@ ORDER = (
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
     "machine.children",
-    "machine.spelling machine.words machine.quiet machine.generators",
+    "machine.spelling machine.generators",
+    "machine.words machine.quiet",
     "machine.replacing",
     "machine.delays",
     "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.project",

@@ -127,8 +127,7 @@ def _memo(place: ast.AST) -> list[ast.AST]:
 
 
 def _name(decorator: ast.expr) -> str:
-    at = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return at.attr if isinstance(at, ast.Attribute) else at.id if isinstance(at, ast.Name) else ""
+    return last_word(decorator.func if isinstance(decorator, ast.Call) else decorator)
 
 
 def _none_at_first(holder: Holder) -> bool:

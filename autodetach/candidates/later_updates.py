@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import called_name, last_word, spelled
+from autodetach.machine.spelling import called_name, is_none, last_word, spelled
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, call_of, text
 
@@ -109,8 +109,8 @@ def _zeroes(statement: ast.stmt) -> bool:
 def _sets_none(statement: ast.stmt) -> bool:
     """`p.grad = None`, or a `zero_grad` that says that it does so: it does not before PyTorch 2.0."""
     if isinstance(statement, ast.Assign):
-        is_none = isinstance(statement.value, ast.Constant) and statement.value.value is None
-        return is_none and all(isinstance(t, ast.Attribute) and t.attr == "grad" for t in statement.targets)
+        grads = [isinstance(target, ast.Attribute) and target.attr == "grad" for target in statement.targets]
+        return is_none(statement.value) and all(grads)
     call = call_of(statement)
     return call is not None and any(k.arg == "set_to_none" for k in call.keywords) and _zeroes(statement)
 

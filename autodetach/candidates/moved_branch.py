@@ -6,9 +6,16 @@ What stands behind that in the `if`, as an update of target networks, stays wher
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
-from autodetach.candidates.moved_steps import beside, calls_method, steps_in_the_way, walked_before, zeroed
+from autodetach.candidates.moved_steps import (
+    attributes_in,
+    beside,
+    calls_method,
+    steps_in_the_way,
+    walked_before,
+    zeroed,
+)
 from autodetach.machine.graph import Differentiation, trail_of, within
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
@@ -125,10 +132,3 @@ def is_pure(test: ast.expr) -> bool:
 
 def _without_steps(statements: Block) -> Block:
     return [s for s in statements if not any(calls_method(s, name) for name in OF_A_STEP)]
-
-
-def attributes_in(statements: Iterable[ast.stmt]) -> tuple[set[str], set[str]]:
-    """The attributes that statements read, and those that they bind."""
-    found = [n for s in statements for n in ast.walk(s) if isinstance(n, ast.Attribute)]
-    bound = {n.attr for n in found if not isinstance(n.ctx, ast.Load)}
-    return {n.attr for n in found if isinstance(n.ctx, ast.Load)}, bound

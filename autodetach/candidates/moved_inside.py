@@ -24,7 +24,7 @@ from autodetach.candidates.reached import is_out_of_reach, read_behind
 from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Activation, Node, ancestors
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import is_none, spelled
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
 from autodetach.view.program import LOOPS, Program, calls_of, line, listed, targets_of, without_retain
@@ -367,12 +367,8 @@ def _is_begun_empty(program: Program, mention: ast.Attribute) -> bool:
     if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
         return False
     if isinstance(statement, ast.AnnAssign):
-        return statement.target is mention and _is_none(statement.value)
-    return any(target is mention and _is_none(value) for target, value in assigned(statement))
-
-
-def _is_none(value: ast.expr | None) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
+        return statement.target is mention and is_none(statement.value)
+    return any(target is mention and is_none(value) for target, value in assigned(statement))
 
 
 def is_set_elsewhere(program: Program, statements: list[ast.stmt]) -> bool:

@@ -154,8 +154,8 @@ def _share_attributes(program: Program, block: Block, by: Differentiation, steps
     """Whether the functions in which a differentiation and the steps stand tell each other anything by attributes."""
     scopes = _scopes_below(program, block, by.trail)
     others = {scope for step in steps for scope in _scopes_below(program, block, step.trail)}
-    read, bound = _attributes(scopes)
-    read_by_others, bound_by_others = _attributes(others)
+    read, bound = attributes_in(scopes)
+    read_by_others, bound_by_others = attributes_in(others)
     return bool(bound_by_others & (read | bound) or bound & read_by_others)
 
 
@@ -166,9 +166,9 @@ def _scopes_below(program: Program, block: Block, trail: Sequence[tuple[ast.stmt
     return {program.scope(place) for place in places[at + 1 :]} - {program.scope(block[0])}
 
 
-def _attributes(scopes: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
-    """The attributes that functions read, and those that they bind."""
-    found = [n for scope in scopes for n in ast.walk(scope) if isinstance(n, ast.Attribute)]
+def attributes_in(parts: Iterable[ast.AST]) -> tuple[set[str], set[str]]:
+    """The attributes that statements or functions read, and those that they bind."""
+    found = [n for part in parts for n in ast.walk(part) if isinstance(n, ast.Attribute)]
     bound = {n.attr for n in found if not isinstance(n.ctx, ast.Load)}
     return {n.attr for n in found if isinstance(n.ctx, ast.Load)}, bound
 

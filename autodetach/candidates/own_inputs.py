@@ -10,7 +10,7 @@ from dataclasses import replace
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.spelling import is_dotted, last_word, spelled
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, listed, statement_in, targets_of, text
 
@@ -127,7 +127,7 @@ def _parameters(program: Program, step: ast.AST, place: ast.AST) -> str | None:
 
 def _given_by_owner(program: Program, optimizer: ast.expr, place: ast.AST) -> Iterator[str]:
     """`agent.actor.parameters()` of `agent.optimizer`, for all classes that make `self.optimizer` of something."""
-    if not isinstance(optimizer, ast.Attribute) or not _is_path(optimizer.value):
+    if not isinstance(optimizer, ast.Attribute) or not is_dotted(optimizer.value):
         return
     owner, name = spelled(optimizer.value), f"self.{optimizer.attr}"
     for statement in ast.walk(program.file_of(place)):
@@ -148,13 +148,6 @@ class _Renamed(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         return self._owner if node.id == "self" else node
-
-
-def _is_path(expression: ast.expr) -> bool:
-    """Whether it is a name, or an attribute of one."""
-    while isinstance(expression, ast.Attribute):
-        expression = expression.value
-    return isinstance(expression, ast.Name)
 
 
 def _is_plain(given: ast.expr) -> bool:

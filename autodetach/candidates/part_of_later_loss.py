@@ -9,7 +9,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from autodetach.candidates.moved_branch import attributes_in, is_pure, may_leave
+from autodetach.candidates.moved_branch import is_pure, may_leave
+from autodetach.candidates.moved_steps import attributes_in
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, Place
 from autodetach.machine.run import Run

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.moved_branch import AGAIN, OF_A_STEP, attributes_in, is_pure, may_leave
-from autodetach.candidates.moved_steps import calls_method, end_of_step, steps_in_the_way, zeroed
+from autodetach.candidates.moved_branch import AGAIN, OF_A_STEP, is_pure, may_leave
+from autodetach.candidates.moved_steps import attributes_in, calls_method, end_of_step, steps_in_the_way, zeroed
 from autodetach.machine.graph import Differentiation, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word

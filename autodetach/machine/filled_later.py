@@ -10,6 +10,7 @@ from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.counters import Restore, asked_for, instances_in, own_attributes
 from autodetach.machine.reach import Reach
+from autodetach.machine.spelling import is_none
 from autodetach.machine.state import MISSING
 from autodetach.machine.values import Class, Function, Instance, Opaque, Value
 
@@ -56,10 +57,6 @@ def _set_in(node: ast.AST) -> tuple[str, ...]:
     """The attributes of `self` to which a method assigns something, in the order of their names."""
     names: set[str] = set()
     for inner in ast.walk(node):
-        if isinstance(inner, ast.Assign) and not _is_none(inner.value):
+        if isinstance(inner, ast.Assign) and not is_none(inner.value):
             names |= own_attributes(part for target in inner.targets for part in ast.walk(target))
     return tuple(sorted(names))
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

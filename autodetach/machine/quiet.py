@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.spelling import last_word
+
 REPORTS = frozenset(
     """
     print pprint info debug warning warn error critical exception log write writelines flush set_postfix set_description
@@ -30,9 +32,7 @@ def is_report(statement: ast.stmt) -> bool:
     """`print(...)`, `log.info(...)`, `writer.add_scalar(...)`: calls for their output only."""
     if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
         return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    func = statement.value.func
-    name = func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
-    return name in REPORTS
+    return last_word(statement.value.func) in REPORTS
 
 
 def matters(node: ast.If) -> bool:

@@ -35,6 +35,11 @@ def is_dotted(node: ast.AST) -> bool:
     return isinstance(node, ast.Name)
 
 
+def is_none(node: ast.AST | None) -> bool:
+    """Whether it is `None`, written out."""
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def _written(node: ast.AST) -> str:
     try:
         text: str = _unparse(node)

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from autodetach.machine.children import children_of
+from autodetach.machine.spelling import last_word
 
 EVIDENCE = frozenset(
     """
@@ -98,8 +99,7 @@ def owner_of(node: ast.Attribute, between: list[str] | None = None) -> ast.expr:
 
 def grad_of(node: ast.Attribute) -> str:
     """The last word in front of a `grad`: it differentiates if that is a module, and is a tensor otherwise."""
-    owner = node.value
-    return owner.attr if isinstance(owner, ast.Attribute) else owner.id if isinstance(owner, ast.Name) else ""
+    return last_word(node.value)
 
 
 def names_loader(node: ast.AST) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.spelling import called_name
 from autodetach.view.program import Program
 
 
@@ -17,7 +18,6 @@ def with_called(program: Program, machine: Machine, statements: list[ast.stmt]) 
     found = list(statements)
     for statement in found:
         for node in ast.walk(statement):
-            func = node.func if isinstance(node, ast.Call) else None
-            name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+            name = called_name(node) if isinstance(node, ast.Call) else ""
             found += (inner for body in bodies.pop(name, ()) for inner in body)
     return found
