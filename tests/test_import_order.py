@@ -59,7 +59,7 @@ ORDER = (
     "machine.filled_later machine.inherited",
     "machine.unknown_keys machine.number_readers machine.cut_parts machine.object_arrays machine.dtypes",
     "machine.keywords machine.texts machine.module_tree machine.counted_keys",
-    "machine.elements machine.iteration machine.module_dicts",
+    "machine.elements machine.iteration machine.module_dicts machine.part_names",
     "machine.joining",
     "machine.tensors machine.containers machine.options",
     "machine.records",

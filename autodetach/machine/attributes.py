@@ -11,6 +11,7 @@ from autodetach.machine import (
     options,
     own_functions,
     parameter_classes,
+    part_names,
     records,
     tensors,
 )
@@ -185,6 +186,8 @@ class Attributes(Core):
             if raw.cached:
                 this.attrs[name] = result
             return result
+        if self.names_parts and raw is MISSING:
+            part_names.touch(self, this, name)
         if name in this.attrs:
             return computed(self, this, name, site) if is_parametrized(self, this, name) else this.attrs[name]
         if raw is not MISSING:
@@ -194,6 +197,7 @@ class Attributes(Core):
         if name == "__class__":
             return this.cls
         if name == "__dict__":
+            part_names.forget(self, [this])
             view = Mapping(this.born)
             view.items = AttributeView(this)
             return view
@@ -295,6 +299,8 @@ class Attributes(Core):
 
     def set_attribute(self, value: Value, name: str, new: Value, site: Site) -> None:
         if isinstance(value, Instance):
+            if self.names_parts:
+                part_names.touch(self, value, name)
             raw = self.class_attribute(value.cls, name)
             if isinstance(raw, Property) and not raw.cached:
                 if raw.setter is not None:

@@ -20,6 +20,7 @@ from autodetach.machine.modules import (
     run_pre_hooks,
 )
 from autodetach.machine.optimizers import OPTIMIZER_METHODS, fill_optimizer, optimizer_method
+from autodetach.machine.part_names import forget
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.state import MISSING
 from autodetach.machine.threads import BOUND, fill_thread, thread_method
@@ -110,6 +111,7 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
         if name in MODULE_METHODS:
             return Native(name, lambda args, kwargs, s: module_method(m, this, name, args, kwargs, s), this)
         if is_kept_by_name(this, name):
+            forget(m, [this])
             return held_by_name(this, name)
         child = named_child(this, name)
         if child is not None and is_module(this):

@@ -26,6 +26,7 @@ from autodetach.machine.module_tree import (
     set_child,
 )
 from autodetach.machine.parametrizations import weights_of
+from autodetach.machine.part_names import forget
 from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.values import (
@@ -391,6 +392,7 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
             tensors.set_requires_grad(m, p, args[0] if args else True, site)
         return this
     if name in LISTINGS:
+        forget(m, modules_of(this))
         return _listing(m, this, name)
     if name == "apply" and args:
         for module in list(modules_of(this)):

@@ -8,6 +8,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import NUMBERS, OF_HISTORY, asked_for_type, is_differentiated
+from autodetach.machine.part_names import forget, read_by_part, set_by_part
 from autodetach.machine.records import is_named_tuple
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
@@ -144,7 +145,8 @@ def get_attribute(m: Core, args: list[Value], kwargs: dict[str, Value], site: Si
             asked_for_type(m, args[0], site)
             return args[2]
         return m.attribute(args[0], args[1], site) if found is MISSING else found
-    return m.opaque("attribute")
+    found = read_by_part(m, args[0], args[1]) if len(args) >= 2 else MISSING
+    return m.opaque("attribute") if found is MISSING else found
 
 
 def set_attribute(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -155,10 +157,13 @@ def set_attribute(m: Core, args: list[Value], kwargs: dict[str, Value], site: Si
         m.escape(args[2:], site, "setattr")
         if isinstance(args[0], Instance):
             args[0].open = True  # it has an attribute whose name nobody knows
+            set_by_part(m, args[0], args[1], args[2], site)
     return None
 
 
 def delete_attribute(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if len(args) == 2 and isinstance(args[0], Instance) and isinstance(args[1], str):
-        args[0].attrs.pop(args[1], None)
+    if len(args) == 2 and isinstance(args[0], Instance):
+        forget(m, args[:1])
+        if isinstance(args[1], str):
+            args[0].attrs.pop(args[1], None)
     return None
