@@ -58,7 +58,7 @@ ORDER = (
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls machine.tallies",
     "machine.filled_later machine.inherited",
     "machine.unknown_keys machine.number_readers machine.cut_parts machine.object_arrays machine.dtypes",
-    "machine.keywords machine.texts machine.module_tree machine.counted_keys",
+    "machine.opened machine.keywords machine.texts machine.module_tree machine.counted_keys",
     "machine.elements machine.iteration machine.module_dicts machine.part_names",
     "machine.joining",
     "machine.tensors machine.containers machine.options",

@@ -61,29 +61,43 @@ def _entered_elsewhere(
     program: Program, activation: Activation, readers: list[Node], doubt: str | None
 ) -> Iterator[Candidate]:
     """Where a phase of the program enters it, with other contexts or in a function of its own, one call a pass does."""
-    from autodetach.codemods.drop_context import DropContext
-    from autodetach.codemods.drop_guard import DropGuard
     from autodetach.codemods.under_no_grad import UnderNoGrad
 
-    entering = [
-        (node, item)
-        for tree in program.analysis.trees
-        for node in ast.walk(tree)
-        if isinstance(node, ast.With)
-        for item in node.items
-        if _keeps(item)
-    ]
+    entering = [found for tree in program.analysis.trees for node in ast.walk(tree) for found in _entered_by(node)]
     statement = _once_a_pass(program, activation, readers) if len(entering) == 1 else None
     if statement is None:
         return
-    around, item = entering[0]
-    context = spelled(item.context_expr)
+    around, context = entering[0]
+    shown = spelled(context)
     file = program.file_of(around)
-    if program.file_of(statement) is not file or context.partition(".")[0].partition("(")[0] not in _imported(file):
+    if program.file_of(statement) is not file or shown.partition(".")[0].partition("(")[0] not in _imported(file):
         return
-    drop: Codemod = DropContext(around, item) if len(around.items) > 1 else DropGuard(around)
-    message = f"enter `{context}` in each pass of the loop, around what it is for"
-    yield Candidate(message, (UnderNoGrad((statement,), context), drop), doubt)
+    message = f"enter `{shown}` in each pass of the loop, around what it is for"
+    yield Candidate(message, (UnderNoGrad((statement,), shown), _without(program, around, context)), doubt)
+
+
+def _entered_by(node: ast.AST) -> Iterator[tuple[ast.With | ast.Expr, ast.expr]]:
+    """A statement that enters it, `with parametrize.cached():` or `stack.enter_context(parametrize.cached())`."""
+    if isinstance(node, ast.With):
+        yield from ((node, item.context_expr) for item in node.items if _keeps(item))
+    elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
+        call = node.value
+        given = call.args[0] if len(call.args) == 1 and last_word(call.func) == "enter_context" else None
+        if isinstance(given, ast.Call) and last_word(given.func) == KEEPING:
+            yield node, given
+
+
+def _without(program: Program, entering: ast.With | ast.Expr, context: ast.expr) -> Codemod:
+    """A statement without the context that it enters."""
+    from autodetach.codemods.drop_context import DropContext
+    from autodetach.codemods.drop_guard import DropGuard
+    from autodetach.codemods.replace_statement import ReplaceStatement
+
+    if isinstance(entering, ast.Expr):
+        is_alone = getattr(program.parents[entering], "body", None) == [entering]
+        return ReplaceStatement(entering, "pass" if is_alone else "")
+    item = next(item for item in entering.items if item.context_expr is context)
+    return DropContext(entering, item) if len(entering.items) > 1 else DropGuard(entering)
 
 
 def _once_a_pass(program: Program, activation: Activation, readers: list[Node]) -> ast.stmt | None:

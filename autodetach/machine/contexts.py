@@ -7,6 +7,7 @@ from collections.abc import Callable
 from autodetach.machine.classes import library_bases
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
+from autodetach.machine.opened import UNWIND, Leave, unwind
 from autodetach.machine.parametrizations import CACHED
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.threads import POOLS
@@ -17,8 +18,6 @@ MANAGER = "#context"
 """Marks the functions that `@contextmanager` makes contexts of."""
 KEEP_THE_MODE = frozenset({"autocast", "open", "tqdm", "trange", *POOLS})
 """Contexts that have nothing to do with whether autograd records."""
-Leave = Callable[[Raised | None], bool]
-"""Leaves a context, with what was raised in it, and says whether it swallows that."""
 
 
 def enter(m: Expressions, context: Value, site: Site) -> tuple[Value, Leave]:
@@ -28,9 +27,9 @@ def enter(m: Expressions, context: Value, site: Site) -> tuple[Value, Leave]:
         return context, _nothing_to_leave if mode is None else _switched(m, GradMode(mode), site)
     if isinstance(context, GradMode):
         return context, _switched(m, context, site)
-    if isinstance(context, Opaque) and context.name == "ExitStack":
-        return context, _stacked(m, context)
-    if isinstance(context, Opaque) and context.name == CACHED:
+    if isinstance(context, Instance) and UNWIND in context.attrs:
+        return context, _stacked(m, context, site)
+    if isinstance(context, Instance) and isinstance(context.cls, External) and context.cls.path == CACHED:
         return context, _keeping_parametrized(m)
     if isinstance(context, Iterable) and context.once:
         return _generated(context)
@@ -111,34 +110,15 @@ def _keeping_parametrized(m: Expressions) -> Leave:
     return leave
 
 
-def _stacked(m: Expressions, stack: Opaque) -> Leave:
+def _stacked(m: Expressions, stack: Instance, site: Site) -> Leave:
     """`ExitStack`: what is entered or called back by it is left in reverse where the stack is."""
     before = m.grad_enabled
-    leaves: list[Leave] = []
-
-    def enter_context(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-        entered, leave = enter(m, args[0] if args else None, site)
-        leaves.append(leave)
-        return entered
-
-    def callback(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-        def leave(error: Raised | None) -> bool:
-            m.call(function, args[1:], kwargs, site)
-            return False
-
-        function = args[0] if args else None
-        leaves.append(leave)
-        return function
 
     def leave(error: Raised | None) -> bool:
-        swallows = False
-        while leaves:
-            swallows = leaves.pop()(error) or swallows
+        swallows = unwind(stack, error, site)
         m.grad_enabled = before  # what it has entered otherwise may have switched
         return swallows
 
-    for method in (enter_context, callback):
-        stack.attrs[method.__name__] = Native(method.__name__, method, stack)
     return leave
 
 

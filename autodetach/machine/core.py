@@ -157,6 +157,10 @@ class Core(Tape):
         """As `attribute`, but MISSING where the value certainly has no such attribute."""
         raise NotImplementedError
 
+    def open_context(self, context: Value, site: Site) -> tuple[Value, Callable[[Raised | None], bool]]:
+        """Enter a context: what its name is bound to, and what leaves it, and says whether it swallows an error."""
+        raise NotImplementedError
+
     def set_attribute(self, value: Value, name: str, new: Value, site: Site) -> None:
         raise NotImplementedError
 

@@ -7,11 +7,11 @@ import contextlib
 from collections.abc import Iterator
 
 from autodetach.machine import iteration, library_objects, object_arrays, tensors
-from autodetach.machine.contexts import Leave
 from autodetach.machine.enumerations import members_of
 from autodetach.machine.generators import yields
 from autodetach.machine.graph import Activation, Pass, Site
 from autodetach.machine.loops import CONTINUE, MAX_EXACT_ITEMS, RETURN
+from autodetach.machine.opened import Leave
 from autodetach.machine.passes import MAX_PASSES, MAX_SKIPPED, MOST_PASSES
 from autodetach.machine.state import MISSING, OutOfFuel, Raised
 from autodetach.machine.statements import Statements

@@ -10,8 +10,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import modules_of
 from autodetach.machine.values import Instance, Sequence, Tensor, Value
 
-CACHED = "parametrize.cached"
-"""The name of what `parametrize.cached()` returns."""
+CACHED = "torch.nn.utils.parametrize.cached"
 BY = "#parametrized by:"
 """Stands in front of the name of a parameter, and has the modules that compute what is read."""
 

@@ -11,6 +11,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.library_constants import PLATFORM
+from autodetach.machine.opened import exit_stack
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import make_tally
@@ -145,7 +146,8 @@ FUNCTIONS: dict[str, Handler] = {
     "typing.cast": _cast, "typing_extensions.cast": _cast,
     NAMESPACE: _simple_namespace, **copies.FUNCTIONS, **record_tools.FUNCTIONS, **weak_references.FUNCTIONS,
     "heapq.heappush": _pushed, "heapq.heappop": _popped,
-    "contextlib.suppress": _suppress, "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
+    "contextlib.suppress": _suppress, "contextlib.ExitStack": exit_stack,
+    "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
     "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,
     "numpy.std": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.random.choice": _drawn,
     "torch.from_numpy": _from_numpy, "platform.system": lambda m, args, kwargs, site: PLATFORM,

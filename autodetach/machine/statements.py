@@ -18,6 +18,7 @@ from autodetach.machine.exceptions import (
 from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.loops import RETURN, Looping, is_little, overfull
+from autodetach.machine.opened import Leave
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
 from autodetach.machine.searches import must_find
@@ -195,7 +196,10 @@ class Statements(Looping):
             take_back(self.differentiations[known:])
         return signal
 
-    def enter(self, context: Value, item: ast.withitem, frame: Frame, site: Site) -> contexts.Leave:
+    def open_context(self, context: Value, site: Site) -> tuple[Value, Leave]:
+        return contexts.enter(self, context, site)
+
+    def enter(self, context: Value, item: ast.withitem, frame: Frame, site: Site) -> Leave:
         """Enter a context, and bind its name; returns what leaves it."""
         entered, leave = contexts.enter(self, context, site)
         if item.optional_vars is not None:

@@ -27,6 +27,7 @@ from autodetach.machine.library_objects import of_torch
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.modules import build_module
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
+from autodetach.machine.opened import context_of
 from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.parameter_groups import leaves_of
 from autodetach.machine.python_builtins import as_range
@@ -396,7 +397,7 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
     if name == "register_parametrization":
         return parametrizations.register(m, args, kwargs, site)
     if part == "nn.utils.parametrize.cached":
-        return m.opaque(parametrizations.CACHED)
+        return context_of(m, parametrizations.CACHED)
     if name.startswith("clip_grad") or name == "get_total_norm":
         m.scaled.append(m.clock)
         return tensors.plain((), True)

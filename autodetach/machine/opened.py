@@ -1,0 +1,97 @@
+"""Contexts that a program enters and leaves by itself, without a `with`: `ExitStack`, and those that say so.
+
+Source: https://docs.python.org/3/library/contextlib.html#contextlib.ExitStack
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from autodetach.machine.core import Core
+from autodetach.machine.graph import Site
+from autodetach.machine.state import Raised
+from autodetach.machine.values import External, Instance, Native, Value
+
+STACK = "contextlib.ExitStack"
+UNWIND = "#unwind"
+"""The attribute of a context that leaves all that has been entered by it, with what was raised."""
+
+Leave: TypeAlias = Callable[[Raised | None], bool]
+"""Leaves a context, with what was raised in it, and says whether it swallows that."""
+
+
+def exit_stack(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Instance:
+    """`contextlib.ExitStack()`."""
+    return _stack_of(m, [])
+
+
+def unwind(stack: Instance, error: Raised | None, site: Site) -> bool:
+    """Leave what a stack has entered, the last first; whether that swallows what was raised."""
+    return bool(stack.attrs[UNWIND].call([error], {}, site))
+
+
+def _stack_of(m: Core, leaves: list[Leave]) -> Instance:
+    stack = _object(m, STACK)
+
+    def enter_context(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        entered, leave = m.open_context(args[0] if args else kwargs.get("cm"), site)
+        leaves.append(leave)
+        return entered
+
+    def callback(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        def leave(error: Raised | None) -> bool:
+            m.call(function, args[1:], kwargs, site)
+            return False
+
+        function = args[0] if args else None
+        leaves.append(leave)
+        return function
+
+    def pop_all(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        moved = _stack_of(m, list(leaves))
+        leaves.clear()
+        return moved
+
+    def leave_all(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        swallows = False
+        while leaves:
+            swallows = leaves.pop()(args[0] if args else None) or swallows
+        return swallows
+
+    def close(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        leave_all([], {}, site)
+        return None
+
+    for method in (enter_context, callback, pop_all, close):
+        stack.attrs[method.__name__] = Native(method.__name__, method, stack)
+    stack.attrs[UNWIND] = Native(UNWIND, leave_all, stack)
+    stack.attrs["__enter__"] = Native("__enter__", lambda args, kwargs, site: stack, stack)
+    stack.attrs["__exit__"] = Native("__exit__", close, stack)
+    return stack
+
+
+def context_of(m: Core, path: str) -> Instance:
+    """A context of the library, whose `__enter__` and `__exit__` do what a `with` does."""
+    context = _object(m, path)
+    leaves: list[Leave] = []
+
+    def enter(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        entered, leave = m.open_context(context, site)
+        leaves.append(leave)
+        return entered
+
+    def leave(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        if leaves:
+            leaves.pop()(None)
+        return None
+
+    context.attrs["__enter__"] = Native("__enter__", enter, context)
+    context.attrs["__exit__"] = Native("__exit__", leave, context)
+    return context
+
+
+def _object(m: Core, path: str) -> Instance:
+    made = Instance(External(path), m.serial(), m.clock)
+    made.open = True
+    return made
