@@ -35,7 +35,7 @@ ORDER = (
     "machine.words machine.quiet",
     "machine.replacing",
     "machine.delays",
-    "machine.torch_facts machine.torch_names machine.graph machine.oracle machine.project",
+    "machine.torch_facts machine.torch_names machine.result_names machine.graph machine.oracle machine.project",
     "machine.evidence machine.passes",
     "machine.torch_operations machine.torch_modules",
     "machine.mentions",

@@ -15,6 +15,7 @@ from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
 from autodetach.machine.graph import Site, Storage
 from autodetach.machine.held import history_in
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
+from autodetach.machine.result_names import PAIR, result_names
 from autodetach.machine.shapes import (
     broadcast,
     shape_after,
@@ -371,16 +372,20 @@ def outputs_of(
     )
     result = m.derive(name, op, inputs, site, shape, is_float=is_float, indexed=pair)
     if pair:
-        pair_value = Sequence("tuple", [result, plain(None, False)], m.clock)
-        pair_value.attrs.update(values=result, indices=pair_value.items[1])
-        return pair_value
+        return _named(name, Sequence("tuple", [result, plain(None, False)], m.clock), PAIR)
     if op.outputs == "each":
         return Sequence("tuple", [m.derive(name, op, [v], site) for v in inputs], m.clock)
     if op.outputs == "many" or (isinstance(op.outputs, int) and op.outputs > 1):
         count = op.outputs if isinstance(op.outputs, int) else _chunks(name, args, kwargs)
         parts = [_sibling(m, result) for _ in range(count or 3)]
-        return Sequence("tuple", parts, m.clock, exact=count is not None)
+        return _named(name, Sequence("tuple", parts, m.clock, exact=count is not None))
     return result
+
+
+def _named(name: str, parts: Sequence, otherwise: tuple[str, ...] = ()) -> Sequence:
+    """What an operation returns, whose parts have names."""
+    parts.attrs.update(zip(result_names(name) or otherwise, parts.items, strict=False))
+    return parts
 
 
 def _sibling(m: Core, result: Tensor) -> Tensor:
