@@ -21,7 +21,7 @@ from autodetach.machine.growth import (
     proven,
     trains,
 )
-from autodetach.machine.held import graph_in, graph_kept
+from autodetach.machine.held import containers_in, graph_in, graph_kept
 from autodetach.machine.loops import UNROLLED
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
@@ -39,11 +39,19 @@ BY_INDEX = frozenset({"index", "index_select"})
 
 
 def stored_alike(run: Run) -> Iterable[list[Stored]]:
-    """What one place stores into one container, but for modules, of which networks are built."""
+    """What one place stores into one container, but for modules, of which networks are built.
+
+    A tree is one container, whose nodes the place itself has put into those above them: `node.children[key] = Node(p)`.
+    """
     groups: dict[tuple[ast.AST, int, ast.AST | None], list[Stored]] = {}
+    roots: dict[tuple[ast.AST, int, ast.AST | None], int] = {}
     for event in (*run.machine.stored, *run.machine.filled):
         if not event.node.weak and not is_module(event.value):
-            groups.setdefault((event.site.node, id(event.container), event.element), []).append(event)
+            place, element = event.site.node, event.element
+            root = roots.get((place, id(event.container), element), id(event.container))
+            if event.inner is None:
+                roots.update(((place, id(inner), element), root) for inner in containers_in(event.value))
+            groups.setdefault((place, root, element), []).append(event)
     return groups.values()
 
 
@@ -159,7 +167,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
         if activation.exact and is_few and _renewed(last, activation):
             continue
         event, within_pass = _latest(growing, activation)
-        if not proven(event.node):
+        if not proven(event.node) or not _is_still_whole(events, within_pass):
             continue
         within_pass = _makers_pass(event.node, within_pass)
         freeing = freed_within((Element(event.element, event.value, event.node),), within_pass)
@@ -192,6 +200,12 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             tails=at_end,
         )
     return None
+
+
+def _is_still_whole(events: list[Stored], now: Pass) -> bool:
+    """Whether a tree is looked into from its root in the last pass, too; a new root has let go the rest."""
+    root = events[0].container
+    return root.read >= now.started or all(event.container is root for event in events)
 
 
 def _is_another(event: Stored, activation: Activation) -> bool:

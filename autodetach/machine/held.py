@@ -92,3 +92,12 @@ def stored_in(this: Opaque) -> list[Value]:
 def held_by(value: Value) -> Value:
     """What an object of a class that derives from a container holds; any other value itself."""
     return value.attrs.get("#items", value) if isinstance(value, Instance) else value
+
+
+def containers_in(value: Value) -> list[Sequence | Mapping]:
+    """The containers that an object, or a dict, has itself, under names or keys."""
+    if isinstance(value, Instance):
+        held = list(value.attrs.values())
+    else:
+        held = contents(value) if isinstance(value, Mapping) else []
+    return [each for each in held if isinstance(each, (Sequence, Mapping))]
