@@ -57,6 +57,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.added_by_each import added_by_each
 from autodetach.candidates.called_later import called_later
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.copied import read_copy
@@ -164,6 +165,7 @@ def _candidates(
         yield from handed_on_copies(program, event)
         yield from copied_before_loop(program, event)
         yield from parameter_copied(run, event)
+        yield from added_by_each(program, run, event)
     given = made_by_stepped(run, by)
     if given:
         yield from judged_again(program, run, by, given)
