@@ -75,6 +75,8 @@ def leaves_of_display(expression: ast.expr, value: Value) -> list[tuple[ast.expr
             found.append((expression.value, carrying[-1]))
     elif _copies_comprehension(expression):
         found += leaves_of_display(expression.args[0], value)
+    elif rows := rows_of(expression, value):
+        found += rows
     elif isinstance(expression, ast.Call):
         attrs = getattr(value, "attrs", {})
         for k in expression.keywords:
@@ -91,9 +93,17 @@ def leaves_of_display(expression: ast.expr, value: Value) -> list[tuple[ast.expr
         if not found and attrs:
             names = [v for n, v in attrs.items() if not n.startswith("#")]
             for a, v in zip(expression.args, names, strict=False):
-                if has_graph(v):
-                    found.append((a, v))
+                found += leaves_of_display(a, v)
     return found
+
+
+def rows_of(expression: ast.expr, value: Value) -> list[tuple[ast.expr, Value]]:
+    """Of `list(tail)`, the tensor whose rows it holds."""
+    if not isinstance(expression, ast.Call) or not isinstance(value, Sequence):
+        return []
+    made = [v.node for v in value.items if isinstance(v, Tensor) and v.node is not None]
+    operands = made[-1].site.operands if made and made[-1].site.node is expression else ()
+    return [(e, v) for e, v in operands if e in expression.args and isinstance(v, Tensor) and has_graph(v)]
 
 
 def _copies_comprehension(expression: ast.expr) -> TypeGuard[ast.Call]:

@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from autodetach.candidates.detaching import has_graph, structural
+from autodetach.candidates.changed_later import changed_later
+from autodetach.candidates.detaching import has_graph, rows_of, structural
 from autodetach.machine.events import Stored
 from autodetach.machine.held import graph_in, tensors_in
+from autodetach.machine.records import fields_of, is_record
 from autodetach.machine.values import Class, Instance, Mapping, Sequence, Tensor, Value
 from autodetach.suspect import Candidate
-from autodetach.view.program import handed, listed
+from autodetach.view.program import Program, handed, listed
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -20,7 +22,7 @@ DISPLAYS = (ast.Tuple, ast.List, ast.Dict)
 Part = tuple[ast.expr, Value]
 
 
-def detached_parts(stored: Stored) -> Iterator[Candidate]:
+def detached_parts(program: Program, stored: Stored) -> Iterator[Candidate]:
     """Detach each part of what is stored where it goes in: a tensor by its method, a state in all that it holds.
 
     Where all of them are tensors, there are shorter ways to write it.
@@ -33,12 +35,17 @@ def detached_parts(stored: Stored) -> Iterator[Candidate]:
         return
     edits: dict[ast.expr, Codemod] = {}
     for expression, value in parts:
+        if rows := rows_of(expression, value):
+            edits |= {e: AppendMethod(e, "detach") for e, _ in rows}
+            continue
         new = structural("{}", value)
         if new is None or (new.count("{}") > 1 and isinstance(expression, ast.Call)):
             return
         is_tensor = has_graph(value)
         edits[expression] = AppendMethod(expression, "detach") if is_tensor else ReplaceExpression(expression, new)
-    yield Candidate(f"store {listed(edits)} without graph", tuple(edits.values()))
+    copied = [e for e, v in parts if not has_graph(v)]
+    doubt = next((why for e in copied if (why := changed_later(program, e)) is not None), None)
+    yield Candidate(f"store {listed(edits)} without graph", tuple(edits.values()), doubt)
 
 
 def _is_known(value: Value) -> bool:
@@ -54,7 +61,7 @@ def _parts(stored: Stored) -> list[Part]:
     held = _held(value)
     if isinstance(element, ast.Call):
         given = [(k.value, held[k.arg]) for k in element.keywords if k.arg in held]
-        given += zip(element.args, held.values(), strict=False) if _is_record(value) else ()
+        given += [(e, held[name]) for e, name in zip(element.args, _in_order(value), strict=False) if name in held]
         if given and not any(isinstance(e, ast.Starred) for e, _ in given):
             return given
     found = [(next(handed(stored.chain, v), None), v) for v in held.values() if any(map(has_graph, graph_in(v)))]
@@ -72,9 +79,14 @@ def _in_display(expression: ast.expr, value: Value) -> Iterator[Part]:
         yield from [(e, v)] if e is expression or not isinstance(e, DISPLAYS) else _in_display(e, v)
 
 
-def _is_record(value: Value) -> bool:
-    """Whether a class takes its fields in the order in which it has them."""
-    return isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen
+def _in_order(value: Value) -> list[str]:
+    """The fields of a record in the order in which its class takes them."""
+    if not isinstance(value, Instance) or not isinstance(value.cls, Class):
+        return []
+    if value.cls.frozen:
+        return list(_held(value))
+    known = fields_of(value.cls) if is_record(value.cls) else []
+    return [field.name for field in known if field.argument is not None and not field.by_name]
 
 
 def _held(value: Value) -> dict[str, Value]:

@@ -53,6 +53,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.changed_later import changed_later
 from autodetach.candidates.cleared_behind import cleared_behind
 from autodetach.candidates.current_entry import current_entry, is_cached
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
@@ -246,7 +247,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         for key, element in zip(stored.element.keys, stored.element.values, strict=True):
             if key is None:
                 yield from _whole(program, element, stored.value)
-    yield from detached_parts(stored)
+    yield from detached_parts(program, stored)
     keeper = growth.keeper
     if keeper is not None and keeper is not stored and isinstance(keeper.element, (ast.Name, ast.Attribute)):
         # What is put together here is used elsewhere, with its graph: only the copy that is kept goes without.
@@ -288,7 +289,8 @@ def _whole(program: Program, element: ast.expr, value: Value) -> Iterator[Candid
             each = "v.detach() if torch.is_tensor(v) else v for v in {}"
             new = f"tuple({each})" if value.kind == "tuple" else f"[{each}]"
     if new is not None and (new.count("{}") == 1 or not isinstance(element, ast.Call)):
-        yield Candidate(f"store a detached copy of `{text(element)}`", (ReplaceExpression(element, new),))
+        doubt = None if has_graph(value) else changed_later(program, element)
+        yield Candidate(f"store a detached copy of `{text(element)}`", (ReplaceExpression(element, new),), doubt)
 
 
 def _is_mixed(value: Value) -> bool:

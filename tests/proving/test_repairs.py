@@ -545,3 +545,29 @@ def test_who_writes_a_rule_is_told_why_a_repair_is_none() -> None:
     for finding in result.findings:
         if finding.fix is not None:
             assert any(f"{finding.fix.message}: proven" in line for line in lines)
+
+
+@pytest.mark.parametrize("kept", ["losses", "{'losses': losses, 'day': day}"])
+@pytest.mark.parametrize("later", [True, False])
+def test_a_copy_of_a_list_is_unsafe_where_the_list_takes_more_later(kept: str, *, later: bool) -> None:
+    adding = "    losses.append(losses[0] * 2)\n"
+    storing = f"    history.append({kept})\n"
+    text = f"""\
+import torch
+from torch import nn
+
+net = nn.Linear(3, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+history = []
+for day in range(12):
+    losses = [net(torch.rand(2, 3)).mean()]
+{storing + adding if later else adding + storing}\
+    loss = torch.stack(losses).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+    found = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    reasons = {f.fix.why_unsafe if f.fix is not None else "no fix" for f in found}
+    assert ("a copy lacks what `losses` takes later" in reasons) is later
+    assert later or reasons == {None}
