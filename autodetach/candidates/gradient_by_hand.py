@@ -6,19 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.detaching import SHARED
-from autodetach.machine.events import Stored
 from autodetach.machine.graph import trail_of
 from autodetach.machine.growth import Growth
-from autodetach.machine.held import given_gradient, tensors_in
-from autodetach.machine.values import Tensor
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, listed
-
-
-def is_by_gradient(stored: Stored) -> bool:
-    """Whether a stored tensor keeps history only by its `.grad`."""
-    held = (t for t in tensors_in(stored.value) if isinstance(t, Tensor))
-    return any(t is not stored.tensor and given_gradient(t) is stored.tensor for t in held)
 
 
 def set_without_its_graph(program: Program, growth: Growth) -> Iterator[Candidate]:

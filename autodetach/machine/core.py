@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from autodetach.machine.events import Drawn, Escape, Stored, TypeFault
 from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, Site
-from autodetach.machine.held import graph_in, graph_kept, held_by, tensors_in
+from autodetach.machine.held import graph_in, graph_kept_of, held_by, tensors_in
 from autodetach.machine.nested import give_away, holders_of, note_holder
 from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.state import HELD, MAX_LISTED, WEIGHTS, Kept, Raised
@@ -68,12 +68,12 @@ class Core(Tape):
         note_holder(container, value, self.held)
         if self.watched is not None:
             self.watched.append(Kept(container, value, element, site, how))
-        for t in graph_kept(value):
+        for t, of in graph_kept_of(value):
             if t.node is not None and not t.node.leaf:
                 version = t.storage.version if isinstance(t, Tensor) else 0
                 event = Stored(
                     container, t, t.node, site, element, value, self.loops, self.tick(), how,
-                    chain=self.chain, version=version,
+                    chain=self.chain, version=version, gradient_of=of,
                 )  # fmt: skip
                 self.stored.append(event)
                 self._fill(event)

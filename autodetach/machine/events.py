@@ -119,7 +119,8 @@ class Stored:
     """A value with history was put into a container (or an object that outlives the pass).
 
     `observed` says how a run has shown that it is kept, where the program does not. `chain` are the open calls. Where
-    the container held `value` before that was filled, `inner` is what was put into that one.
+    the container held `value` before that was filled, `inner` is what was put into that one. `gradient_of`: what came
+    with it into the container, if the program has set `tensor` as its gradient.
     """
 
     container: Sequence | Mapping
@@ -136,6 +137,7 @@ class Stored:
     chain: Chain = None
     inner: Stored | None = None
     version: int = 0
+    gradient_of: Tensor | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -49,20 +49,27 @@ DEEP = 6
 OBJECTS = 3
 
 
-def graph_kept(value: Value, depth: int = DEEP) -> Iterator[Tensor | Opaque]:
+def graph_kept(value: Value) -> Iterator[Tensor | Opaque]:
     """What has history in a value that is put into a container."""
+    return (kept for kept, _ in graph_kept_of(value))
+
+
+def graph_kept_of(value: Value, depth: int = DEEP) -> Iterator[tuple[Tensor | Opaque, Tensor | None]]:
+    """The same, each with the tensor as whose gradient the program has set it, if it is kept as that."""
     if isinstance(value, (Sequence, Mapping)):
         for item in contents(value)[:64] if depth > 0 else ():
-            yield from graph_kept(item, depth - 1)
+            yield from graph_kept_of(item, depth - 1)
     elif isinstance(value, Function):
         # An object that it reads is there without it, and whatever that has at any time.
         for kept in closed_over(value) if depth > 0 else ():
             if not isinstance(kept.value, Instance):
-                yield from graph_kept(kept.value, depth - 1)
+                yield from graph_kept_of(kept.value, depth - 1)
     else:
-        if isinstance(value, Tensor) and (gradient := given_gradient(value)) is not None:
-            yield gradient
-        yield from graph_in(value, depth - DEEP + OBJECTS)
+        for t in tensors_in(value, depth - DEEP + OBJECTS):
+            if isinstance(t, Tensor) and (gradient := given_gradient(t)) is not None:
+                yield gradient, t
+            if t.node is not None:
+                yield t, None
 
 
 def given_gradient(value: Tensor) -> Tensor | None:

@@ -9,7 +9,7 @@ from autodetach.machine.definitions import Definitions
 from autodetach.machine.events import Stored
 from autodetach.machine.generators import ends
 from autodetach.machine.graph import Activation, Loops, Site
-from autodetach.machine.held import contents, given_gradient, graph_kept
+from autodetach.machine.held import contents, given_gradient, graph_kept, tensors_in
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.replacing import MOST, replaces_each
@@ -180,8 +180,8 @@ def _still_keeps(event: Stored) -> bool:
     A name may mean something else by now, and gradients are set back.
     """
     value = event.value
-    if isinstance(value, Tensor) and value is not event.tensor:
-        return given_gradient(value) is event.tensor
+    if event.gradient_of is not None:
+        return given_gradient(event.gradient_of) is event.tensor and event.gradient_of in tensors_in(value)
     parts = contents(value) if isinstance(value, (Sequence, Mapping)) else [value]
     return not any(isinstance(part, Function) for part in parts) or event.tensor in graph_kept(value)
 

@@ -59,7 +59,7 @@ from autodetach.candidates.current_entry import current_entry, is_cached
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
 from autodetach.candidates.emptied_behind_read import emptied_behind_read
 from autodetach.candidates.frozen_results import frozen_results
-from autodetach.candidates.gradient_by_hand import is_by_gradient, set_without_its_graph
+from autodetach.candidates.gradient_by_hand import set_without_its_graph
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.in_closures import detached_in_closures, keeping
 from autodetach.candidates.registries import of_registry
@@ -102,7 +102,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     if statement is None or stored.element is None or is_kept_for_others(program, stored.site.node):
         return None
     built, graph = f"`{text(stored.element)}`", "its autograd graph"
-    if is_by_gradient(stored):
+    if stored.gradient_of is not None:
         built, graph = f"the gradient of {built}", "the autograd graph of its gradient"
     elif keeping(stored.value):
         built, graph = f"what {built} closes over", "the autograd graph of what it closes over"
@@ -207,7 +207,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from emptied_behind_read(program, growth.tails, stored)
         return
     yield from frozen_results(program, growth.run)
-    if is_by_gradient(stored):
+    if stored.gradient_of is not None:
         yield from set_without_its_graph(program, growth)
         return
     if keeping(stored.value):
