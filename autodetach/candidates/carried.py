@@ -37,6 +37,7 @@ from autodetach.candidates.own_cuts import own_cuts
 from autodetach.candidates.own_term import own_terms
 from autodetach.candidates.reads import at_read, where_overwritten
 from autodetach.candidates.renewed import LATER, detached_as_added
+from autodetach.candidates.reset_left_out import reset_left_out
 from autodetach.candidates.running_statistics import FOLLOWED, followed
 from autodetach.candidates.set_back_too import set_back_too
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
@@ -186,6 +187,7 @@ def _as_elsewhere(c: Carried, *, has_own: bool) -> Iterator[Candidate]:
     """As other loops of the program, or the layers beside it, do; or each pass begins what it fills, sums or keeps."""
     at = (c.program, c.again, c.at)
     yield from layers_inside(c.run)
+    yield from reset_left_out(c.program, c.again, c.there)
     yield from done_alike(c.program, c.again, c.there)
     if not has_own:
         yield from done_in_other_loops(*at, c.begun.activation, c.there)

@@ -15,6 +15,7 @@ from autodetach.source import Edit
 LOOSE = (ast.IfExp, ast.BoolOp, ast.Compare, ast.Lambda, ast.NamedExpr, ast.Yield, ast.YieldFrom)
 LOOSE_OPERATORS = (ast.Not, ast.LShift, ast.RShift, ast.BitAnd, ast.BitXor, ast.BitOr)
 _HOLE = re.compile(r"\{(\d+)\}")
+_NAMED = re.compile(r"[\w.]+ = ")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
@@ -50,9 +51,14 @@ class ReplaceStatement:
 
     def _filled(self, tree: Tree, hole: re.Match[str]) -> str:
         part = self.parts[int(hole[1])]
-        alone = hole.string[hole.start() - 1 : hole.start()] == "(" and hole.string[hole.end() : hole.end() + 1] == ")"
-        loose = isinstance(part, LOOSE) or isinstance(getattr(part, "op", None), LOOSE_OPERATORS)
-        return f"({tree.text(part)})" if loose and not alone else tree.text(part)
+        text, before, after = tree.text(part), hole.string[: hole.start()], hole.string[hole.end() :]
+        if before.endswith("(") and after.startswith(")"):
+            return text
+        if _NAMED.fullmatch(before.rpartition("\n")[2]) and after[:1] in ("", "\n"):
+            loose = "\n" in text and isinstance(part, (ast.BinOp, *LOOSE))
+        else:
+            loose = isinstance(part, LOOSE) or isinstance(getattr(part, "op", None), LOOSE_OPERATORS)
+        return f"({text})" if loose else text
 
     def _comments(self, tree: Tree, start: int, end: int) -> list[str]:
         """The comments inside of the statement, but for those in the parts. Raises Refused."""
