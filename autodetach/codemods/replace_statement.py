@@ -15,7 +15,7 @@ from autodetach.source import Edit
 LOOSE = (ast.IfExp, ast.BoolOp, ast.Compare, ast.Lambda, ast.NamedExpr, ast.Yield, ast.YieldFrom)
 LOOSE_OPERATORS = (ast.Not, ast.LShift, ast.RShift, ast.BitAnd, ast.BitXor, ast.BitOr)
 _HOLE = re.compile(r"\{(\d+)\}")
-_NAMED = re.compile(r"[\w.]+ = ")
+_NAMED = re.compile(r"\s*[\w.]+ = ")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
@@ -55,7 +55,7 @@ class ReplaceStatement:
         if before.endswith("(") and after.startswith(")"):
             return text
         if _NAMED.fullmatch(before.rpartition("\n")[2]) and after[:1] in ("", "\n"):
-            loose = "\n" in text and isinstance(part, (ast.BinOp, *LOOSE))
+            loose = len(text.splitlines()) > 1 and isinstance(part, (ast.BinOp, *LOOSE))
         else:
             loose = isinstance(part, LOOSE) or isinstance(getattr(part, "op", None), LOOSE_OPERATORS)
         return f"({text})" if loose else text

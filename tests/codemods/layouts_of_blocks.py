@@ -138,6 +138,16 @@ REWRITTEN: dict[str, Row] = {
         "a['{1}']\nb.backward()\n",
         "a['{1}']\n(a['{1}'] + b).backward()\n",
     ),
+    "a value by itself": (
+        rewritten("a =", "b = {0}\nself.a = b", "x if c else y"),
+        "if c:\n    a = x if c else y\n",
+        "if c:\n    b = x if c else y\n    self.a = b\n",
+    ),
+    "a value by itself, over lines": (
+        rewritten("a =", "c()\nb = {0}\na = b", "x + y"),
+        "if c:\r    a = (x\r        + y)\r",
+        "if c:\r    c()\r    b = (x\r        + y)\r    a = b\r",
+    ),
     "several lines": (rewritten("a()", "b\nc"), "if x:\r\n    a()\r\n", "if x:\r\n    b\r\n    c\r\n"),
     "several lines, semicolon": (rewritten("a()", "b\nc"), "a(); d\n", None),
     "CR": (rewritten("a()", "b"), "if x:\r    a()\rc\r", "if x:\r    b\rc\r"),
