@@ -32,7 +32,8 @@ differentiated at all. The state is detached where it enters the next pass, neve
 still feeds the loss of its own pass. Where what makes it would then learn nothing, the losses of a sequence are added
 up, and differentiated once behind it. A state that every epoch takes through the same sequence begins anew with it, so
 does a sum that nothing ever sets back to its zero, or only an epoch that begins, and what another loop calls in each
-of its passes, as `reset(net)`, is called in this one too: unsafe. So is emptying a list that nothing else reads when
+of its passes, as `reset(net)`, is called in this one too, as `super().reset()` is in an override that leaves it out:
+unsafe. So is emptying a list that nothing else reads when
 it has been used, and, where something does, calling the method of its object that does so when a pass begins, or
 emptying it in the one that then sets others of its attributes back, and making an object with a memo, which the loop
 asks for more than one value, in each pass instead of before it. A state that retains its gradient is made a leaf

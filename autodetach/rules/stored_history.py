@@ -27,8 +27,9 @@ Safe: what is differentiated stays the same. `.item()` is used for a scalar that
 where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. A list of which
 each pass differentiates the end is emptied once that is read, if nothing else looks into it. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
-where no detach is enough, so that the calls which begin the graph go under `no_grad`; where a cache whose key changes
-in every pass keeps its current entry only; and where other functions of a file read the list, which nothing calls: if
+where no detach is enough, so that the calls which begin the graph go under `no_grad`; where a copy of a list or a dict
+is stored that takes more behind that; where a cache whose key changes in every pass keeps its current entry only; and
+where other functions of a file read the list, which nothing calls: if
 one empties it, that is called behind the step.
 
 ## When it stays silent
