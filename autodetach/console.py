@@ -89,6 +89,7 @@ def _write(stream: TextIO, data: bytes) -> None:
         os.close(nowhere)
         # Nobody reading any more (`autodetach check | head`) is no fault, and the work goes on.
         if not isinstance(error, BrokenPipeError):
+            error.filename = "standard error" if stream is sys.stderr else "standard output"
             raise
 
 

@@ -337,7 +337,7 @@ def test_a_notebook_is_fixed_in_place(run: Runner) -> None:
             Request(overrides=Overrides(select=("AD1O1",))),
             'error: --select: there is no rule "AD1O1"; did you mean AD101 (accumulated-loss)?\n',
         ),
-        (Request(config="gone.toml"), "error: gone.toml: cannot read: no such file or directory\n"),
+        (Request(config="gone.toml"), "error: gone.toml: cannot read: no such file or folder\n"),
     ],
 )
 def test_wrong_use(run: Runner, name: str, request_: Request, message: str) -> None:
@@ -422,9 +422,18 @@ def test_a_folder_that_is_gone(run: Runner, tmp_path: Path) -> None:
     os.chdir("gone")
     os.rmdir(tmp_path / "gone")
     try:
-        assert run("check") == (TROUBLE, "", "error: No such file or directory\n")
+        assert run("check") == (TROUBLE, "", "error: the current folder is gone\n")
     finally:
         os.chdir(tmp_path)
+
+
+def test_an_error_of_the_system_names_its_file(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object, **__: object) -> None:
+        Path("a/gone.txt").read_bytes()
+
+    Path("a.py").write_text("LEAK\n")
+    monkeypatch.setattr(checking, "render", missing)
+    assert run("check") == (TROUBLE, "", "error: a/gone.txt: no such file or folder\n")
 
 
 def test_results_go_to_a_file(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:

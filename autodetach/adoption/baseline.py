@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
 
+from autodetach.disk.reasons import reason_of
 from autodetach.fingerprint import marked_text
 from autodetach.projects.project import parse
 from autodetach.settings.config import ConfigError, posix
@@ -97,7 +98,7 @@ def load(file: str, shown: str) -> Baseline:
     except FileNotFoundError:
         fail(f"there is no such baseline; `autodetach check --write-baseline {shown}` makes it")
     except OSError as error:
-        fail(f"cannot read the baseline: {(error.strerror or str(error)).lower()}")
+        fail(f"cannot read the baseline: {reason_of(error)}")
     try:
         document: Any = json.loads(raw)
     except json.JSONDecodeError as error:

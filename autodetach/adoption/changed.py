@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from autodetach.disk.reasons import reason_of
 from autodetach.settings.config import ConfigError
 
 _HUNK = re.compile(rb"@@ -\d{1,18}(?:,\d{1,18})? \+(?P<first>\d{1,18})(?:,(?P<count>\d{1,18}))? @@")
@@ -46,7 +47,7 @@ def changed_lines(revision: str, cwd: str, files: Iterable[str]) -> ChangedLines
         try:
             return subprocess.run([*_GIT, *arguments], cwd=cwd, capture_output=True, check=False)
         except OSError as error:
-            raise ConfigError(f"--diff-base: cannot run git: {(error.strerror or str(error)).lower()}") from None
+            raise ConfigError(f"--diff-base: cannot run git: {reason_of(error)}") from None
 
     up = git("rev-parse", "--show-cdup")
     if up.returncode:

@@ -11,6 +11,7 @@ from autodetach.commands.request import CLEAN, FINDINGS, STDIN, Request, UsageEr
 from autodetach.commands.run import output_of
 from autodetach.console import say
 from autodetach.disk.files import NOTEBOOK_SUFFIX, SUFFIX
+from autodetach.disk.reasons import reason_of
 from autodetach.report import OutputFormat
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def explain(file: str, request: Request, *, only_diff: bool = False) -> int:
     reading = read_log(_read_log(file))
     if reading is None:
         raise UsageError(
-            f"no autograd error in {'standard input' if file == STDIN else file}: looked for tracebacks that end in "
+            f"no autograd error in {_shown(file)}: looked for tracebacks that end in "
             "`Trying to backward through the graph a second time` and its like; see `autodetach explain --help`"
         )
     cwd = os.getcwd()
@@ -58,6 +59,10 @@ def explain(file: str, request: Request, *, only_diff: bool = False) -> int:
     return FINDINGS if explanation.answers else CLEAN
 
 
+def _shown(file: str) -> str:
+    return "standard input" if file == STDIN else file
+
+
 def _is_same_file(one: str, other: str) -> bool:
     return other != STDIN and os.path.realpath(one) == os.path.realpath(other)
 
@@ -66,18 +71,17 @@ def _read_log(file: str) -> bytes:
     """Raises UsageError."""
     if file.endswith((SUFFIX, NOTEBOOK_SUFFIX)):
         raise UsageError(f"{file} is a program; give the traceback that it printed, or run `autodetach check {file}`")
-    if file == STDIN:
-        if sys.stdin.isatty():
-            end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
-            say(f"Paste the traceback, whole, with the error at its end; then press Enter and {end}.")
-        raw = sys.stdin.buffer.read(MAX_LOG_BYTES + 1)
-    else:
-        try:
+    if file == STDIN and sys.stdin.isatty():
+        end = "Ctrl-Z and Enter" if os.name == "nt" else "Ctrl-D"
+        say(f"Paste the traceback, whole, with the error at its end; then press Enter and {end}.")
+    try:
+        if file == STDIN:
+            raw = sys.stdin.buffer.read(MAX_LOG_BYTES + 1)
+        else:
             with open(file, "rb") as stream:
                 raw = stream.read(MAX_LOG_BYTES + 1)
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else None
-            raise UsageError(f"{file}: {reason or error}") from None
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{_shown(file)}: {reason_of(error)}") from None
     if len(raw) > MAX_LOG_BYTES:
         raise UsageError("the log is longer than 256 MB; give its end: `tail -c 50000000 LOG | autodetach explain`")
     return raw

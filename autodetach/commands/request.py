@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from autodetach.console import printable, say
+from autodetach.disk.reasons import told
 from autodetach.finding import Problem
 from autodetach.output import OutputError
 from autodetach.report import OutputFormat
@@ -72,7 +73,7 @@ def exit_code_of(command: Callable[[], int]) -> int:
     except (ConfigError, UsageError, OutputError) as error:
         say(f"error: {printable(str(error))}")
     except OSError as error:
-        say(f"error: {printable(error.strerror or str(error))}")
+        say(f"error: {printable(told(error))}")
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import math
 import os
 import stat
@@ -11,6 +10,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from autodetach.disk.reasons import reason_of
 from autodetach.finding import Problem
 from autodetach.settings.config import SUFFIXES, Configuration, Settings, posix
 
@@ -88,15 +88,18 @@ def read_bytes(path: str) -> bytes:
             # A pipe does not tell its size, and a file may grow.
             raw = file.read(limit + 1)
     except OSError as error:
-        raise ReadError(_reason(error)) from None
+        raise ReadError(reason_of(error)) from None
     check_size(len(raw), limit)
     return raw
 
 
 def read_stdin(path: str = "") -> bytes:
-    """All bytes of the standard input. Raises ReadError if they are too many for a file at `path`."""
+    """All bytes of the standard input. Raises ReadError, also if they are too many for a file at `path`."""
     limit = limit_of(path)
-    raw = sys.stdin.buffer.read(limit + 1)
+    try:
+        raw = sys.stdin.buffer.read(limit + 1)
+    except OSError as error:
+        raise ReadError(reason_of(error)) from None
     if len(raw) > limit:
         raise ReadError(f"too large: more than {_megabytes(limit)}, the limit")
     return raw
@@ -132,7 +135,7 @@ class _Search:
             status = os.stat(absolute)
             real = os.path.realpath(absolute)
         except (OSError, ValueError) as error:
-            self._fail(absolute, _reason(error))
+            self._fail(absolute, reason_of(error))
             return
         if stat.S_ISDIR(status.st_mode):
             self._walk(absolute, real)
@@ -166,7 +169,7 @@ class _Search:
                 if any(entry.name == ".git" for entry in entries):
                     ignores = (_ignore_file(os.path.join(path, ".git", "info", "exclude"), path), *ignores)
             except OSError as error:
-                self._fail(path, f"cannot read the folder: {_reason(error)}")
+                self._fail(path, f"cannot read the folder: {reason_of(error)}")
                 continue
             settings = self._configuration.settings_for(path)
             for inner in entries:
@@ -195,7 +198,7 @@ class _Search:
                 self._fail(entry.path, "a link to a file that is not there")
                 return
             except OSError as error:
-                self._fail(entry.path, _reason(error))
+                self._fail(entry.path, reason_of(error))
                 return
         elif not entry.is_file(follow_symlinks=False):
             return
@@ -271,13 +274,3 @@ def _ignore_file(file: str, folder: str) -> IgnoreFile:
 
 def _megabytes(size: int) -> str:
     return f"{math.ceil(size / 1024 / 1024 * 10) / 10:g} MB"
-
-
-def _reason(error: OSError | ValueError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "no such file or folder"
-    if isinstance(error, PermissionError):
-        return "permission denied"
-    if isinstance(error, OSError) and error.errno == errno.ELOOP:
-        return "the symbolic links lead round in a circle"
-    return ((error.strerror if isinstance(error, OSError) else None) or str(error)).lower()

@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from autodetach.disk.reasons import reason_of
 from autodetach.disk.temporary import NotKept, Temporary, locked, sweep, sync, temporary
 
 CHANGED = "changed on disk since it was read, so it was left alone; run again"
@@ -199,4 +200,4 @@ def _errors_of(path: str) -> Iterator[None]:
     except NotKept as error:
         raise WriteError(str(error), path) from error
     except OSError as error:
-        raise WriteError(f"cannot write: {(error.strerror or str(error)).lower()}", path) from error
+        raise WriteError(f"cannot write: {reason_of(error)}", path) from error

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from autodetach.disk.reasons import reason_of
 from autodetach.doctor.growth import Growth, Total
 from autodetach.doctor.series import Series
 
@@ -109,7 +110,7 @@ def draw(path: str, growth: Growth, title: str) -> None:
         try:
             figure.savefig(path, format=path.rpartition(".")[2])
         except OSError as error:
-            raise PlotError(f"--plot {path}: cannot be written: {error.strerror}") from None
+            raise PlotError(f"--plot {path}: cannot be written: {reason_of(error)}") from None
 
 
 def _curve(series: Series, totals: Sequence[Total], unit: str, grows: bool) -> Curve:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from types import CodeType, ModuleType, TracebackType
 from typing import NoReturn
 
+from autodetach.disk.reasons import reason_of
 from autodetach.doctor.enough import Enough
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -125,7 +126,7 @@ def _of_file(path: str, shown: str, argv: tuple[str, ...], folder: str) -> Progr
         with open(path, "rb") as file:
             source = file.read()
     except OSError as error:
-        raise ProgramError(f"{shown}: cannot be read: {error.strerror}") from None
+        raise ProgramError(f"{shown}: {reason_of(error)}") from None
     absolute = os.path.abspath(path)
     try:
         code = compile(source, absolute, "exec", dont_inherit=True)

@@ -8,6 +8,7 @@ import logging
 import sys
 
 from autodetach.console import printable
+from autodetach.disk.reasons import reason_of
 
 MAX_LINE = 1000
 """Characters of a line on standard error; some messages quote all that was sent."""
@@ -52,7 +53,7 @@ def serve(where: tuple[str, int] | None) -> None:
             with contextlib.suppress(KeyboardInterrupt):
                 server.start_tcp(*where)
     except OSError as error:
-        raise LaunchError(f"cannot listen: {error.strerror or error}") from None
+        raise LaunchError(f"cannot listen: {reason_of(error)}") from None
     except MemoryError:
         raise LaunchError("a message is longer than the memory has room for") from None
     finally:

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 
 from autodetach.checker import CheckOptions
 from autodetach.disk.globs import PathPatterns
+from autodetach.disk.reasons import reason_of
 
 FILE_NAME = "pyproject.toml"
 DEFAULT_EXCLUDE = (
@@ -280,7 +281,7 @@ def _read_table(file: str, shown: str, folder: str) -> _Table | None:
         with open(file, "rb") as stream:
             raw = stream.read()
     except OSError as error:
-        raise ConfigError(f"{shown}: cannot read: {(error.strerror or str(error)).lower()}") from None
+        raise ConfigError(f"{shown}: cannot read: {reason_of(error)}") from None
     # Most pyproject.toml files say nothing about us, and whether the rest of them is sound is not our business.
     if b"autodetach" not in raw:
         return None

@@ -489,7 +489,7 @@ def test_a_change_that_cannot_be_found_is_wrong_use(run: Runner, monkeypatch: py
     git("commit", "-qm", "another beginning")
     assert run("check", diff_base="main").err.startswith('error: --diff-base: "main" and HEAD have no common history')
     monkeypatch.setenv("PATH", "")
-    assert run("check", diff_base="main").err == "error: --diff-base: cannot run git: no such file or directory\n"
+    assert run("check", diff_base="main").err == "error: --diff-base: cannot run git: no such file or folder\n"
 
 
 # Settings.

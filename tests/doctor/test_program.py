@@ -230,7 +230,7 @@ def test_what_cannot_be_started(python: Warm, tmp_path: Path) -> None:
     write(tmp_path, "broken.py", "def f(:\n")
     write(tmp_path, "empty/x.py", "")
     for args, text in (
-        (("none.py",), "none.py: cannot be read"),
+        (("none.py",), "error: none.py: no such file or folder\n"),
         (("broken.py",), "broken.py (line 1)"),
         (("empty",), "a folder without a __main__.py"),
         (("-m", "no_such_package"), "-m no_such_package: no such module"),

@@ -304,8 +304,8 @@ def test_only_the_words_of_the_error(explain: Explain) -> None:
     [
         ("train.py", "is a program; give the traceback that it printed, or run `autodetach check train.py`"),
         ("a.ipynb", "is a program"),
-        ("gone.log", "gone.log: No such file or directory"),
-        (".", ".: Is a directory"),
+        ("gone.log", "gone.log: no such file or folder"),
+        (".", ".: is a directory"),
         ("a\0b", "null"),
     ],
 )
