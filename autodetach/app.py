@@ -315,13 +315,12 @@ def _run(
 
     Exit code: that of the program.
     """
-    from autodetach.doctor import command
+    from autodetach.commands import running
+    from autodetach.commands.request import exit_code_of
+    from autodetach.doctor.command import RunRequest
     from autodetach.doctor.observer import Options
-    from autodetach.doctor.plot import PlotError
-    from autodetach.doctor.program import ProgramError, leave
-    from autodetach.settings.config import ConfigError
 
-    request = command.RunRequest(
+    request = RunRequest(
         program[0],
         tuple(program[1:]),
         is_module,
@@ -333,12 +332,7 @@ def _run(
         quiet,
         plot,
     )
-    try:
-        ending = command.run(request)
-    except (ConfigError, PlotError, ProgramError) as error:
-        typer.echo(f"error: {error}", err=True)
-        raise typer.Exit(2) from None
-    leave(ending)
+    raise typer.Exit(exit_code_of(lambda: running.run(request)))
 
 
 @app.command("clean", short_help="Remove what `check` keeps for the next run.")

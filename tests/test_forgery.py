@@ -131,12 +131,20 @@ def test_a_patch_names_files_as_git_does(project: Path, tmp_path: Path) -> None:
         ({}, ("explain", "log.txt")),
         ({}, ("check", "--baseline", "known.json")),
         ({}, ("check", "odd.ipynb")),
+        ({}, ("run", "no\n::error ::x.py")),
+        ({}, ("run", EVIL)),
+        ({}, ("run", "-m", EVIL)),
+        ({}, ("run", "--plot", EVIL, "a.py")),
+        ({}, ("run", "--config", EVIL, "a.py")),
+        ({EVIL: 1}, ("run", "--config", "pyproject.toml", "a.py")),
+        ({}, ("run", "--fix", "a\n::error::b.py")),
     ],
 )
 def test_settings_and_arguments(tmp_path: Path, settings: dict[str, object], command: tuple[str, ...]) -> None:
     lines = "".join(f"{json.dumps(key)} = {_toml(value)}\n" for key, value in settings.items())
     (tmp_path / "pyproject.toml").write_text(f"[tool.autodetach]\n{lines}")
-    (tmp_path / "a.py").write_text(PROGRAM)
+    for name in ("a.py", "a\n::error::b.py"):
+        (tmp_path / name).write_text(PROGRAM)
     (tmp_path / "log.txt").write_text(
         f'Traceback (most recent call last):\n  File "{EVIL[:6]}::error::b.py", line 3, in \x1b]0;x\x07f\n'
         "    b.backward()\n"

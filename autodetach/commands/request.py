@@ -83,7 +83,12 @@ def exit_code_of(command: Callable[[], int]) -> int:
 
 def say_problems(problems: Iterable[Problem]) -> None:
     for problem in problems:
-        kind = "warning" if problem.partial else "error"
-        line = "" if problem.line is None else f":{problem.line}"
-        cell = "" if problem.cell is None else f":cell {problem.cell}"
-        say(f"{printable(problem.path)}{cell}{line}: {kind}: {printable(problem.message)}")
+        say(line_of(problem))
+
+
+def line_of(problem: Problem) -> str:
+    """A problem in one line: its place, whether it is a warning or an error, and what it is."""
+    kind = "warning" if problem.partial else "error"
+    line = "" if problem.line is None else f":{problem.line}"
+    cell = "" if problem.cell is None else f":cell {problem.cell}"
+    return f"{printable(problem.path)}{cell}{line}: {kind}: {printable(problem.message)}"

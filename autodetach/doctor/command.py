@@ -8,7 +8,8 @@ import traceback
 from dataclasses import dataclass, field, replace
 
 from autodetach.changes import patch_of, write
-from autodetach.console import printable, put_bytes, say, wants_colour, width_of
+from autodetach.commands.request import line_of
+from autodetach.console import counted, printable, say, wants_colour, width_of
 from autodetach.doctor import plot
 from autodetach.doctor import program as programs
 from autodetach.doctor.diagnosis import Diagnosis
@@ -17,7 +18,9 @@ from autodetach.doctor.observer import Options
 from autodetach.doctor.repair import Observations, Repair, repair
 from autodetach.doctor.session import Session
 from autodetach.doctor.table import table
+from autodetach.doctor.watching import summary
 from autodetach.doctor.words import tell
+from autodetach.output import Output
 from autodetach.report.paragraph import Paragraph
 from autodetach.runner import internal_error
 from autodetach.settings.config import ConfigError, Configuration, Overrides
@@ -72,11 +75,12 @@ def run(request: RunRequest) -> programs.Ending:
         say(line)
     if target is not None:
         _plot(target, session, os.path.basename(request.target))
-    for text in session.observer.blind:
+    observer = session.observer
+    for text in observer.blind:
         say(f"autodetach: {text}")
-    if not session.observer.attached:
-        if not session.observer.blind:
-            say("autodetach: the program has not imported PyTorch: there was nothing to observe")
+    if not observer.attached:
+        if not observer.blind:
+            say(f"autodetach: {summary(observer)}")
         return ending
     seen = Observations(program.file, tuple(session.diagnoses), _traceback(ending.error), session.evidence)
     if seen.diagnoses or seen.traceback or request.fix or request.diff:
@@ -88,8 +92,7 @@ def run(request: RunRequest) -> programs.Ending:
         except Exception as error:  # the program has run, and its ending is its own
             say(f"autodetach: {printable(internal_error(error))}")
     elif not request.quiet:
-        observer = session.observer
-        say(f"autodetach: {observer.journal.calls} differentiations and {observer.steps} steps observed: no fault seen")
+        say(f"autodetach: {summary(observer)}")
     return ending
 
 
@@ -110,7 +113,7 @@ def _conclude(request: RunRequest, seen: Observations, cwd: str, configuration: 
     unsafe = request.unsafe_fixes or configuration.settings_for(cwd).unsafe_fixes
     result = repair(seen, cwd, configuration, unsafe=unsafe, apply=request.fix or request.diff)
     for problem in result.problems:
-        say(f"autodetach: {printable(problem.path)}: {printable(problem.message)}")
+        say(f"autodetach: {line_of(problem)}")
     colour, width = wants_colour(sys.stderr), width_of(sys.stderr)
     for located in result.answers:
         say("\n".join(Paragraph(located, colour=colour, width=width).lines()))
@@ -120,7 +123,7 @@ def _conclude(request: RunRequest, seen: Observations, cwd: str, configuration: 
         _write(result)
     elif request.diff:
         sys.stdout.flush()
-        put_bytes(patch_of(result.changes))
+        Output().write_bytes(patch_of(result.changes))
     elif result.offers:
         say("autodetach: `autodetach run --diff` prints the repair as a patch, `--fix` applies it")
 
@@ -128,11 +131,12 @@ def _conclude(request: RunRequest, seen: Observations, cwd: str, configuration: 
 def _write(result: Repair) -> None:
     problems = write(result.changes, None)
     for problem in problems:
-        say(f"autodetach: {printable(problem.path)}: not changed: {printable(problem.message)}")
+        say(f"autodetach: {line_of(problem)}")
     if problems:
         return
     safe = sum(finding.is_safe for finding in result.repaired)
-    say(f"autodetach: repaired {len(result.repaired)} ({safe} safe) in {len(result.changes)} files")
+    findings, files = counted(len(result.repaired), "finding"), counted(len(result.changes), "file")
+    say(f"autodetach: repaired {findings} ({safe} safe) in {files}")
 
 
 def _traceback(error: BaseException | None) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import contextlib
 import importlib.machinery
 import importlib.util
 import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType, ModuleType, TracebackType
 from typing import NoReturn
@@ -58,12 +59,16 @@ def module(name: str, arguments: Sequence[str]) -> Program:
             spec = importlib.util.find_spec(f"{name}.__main__")
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise ProgramError(f"-m {name}: {error}") from None
+    except Exception as error:  # of the package around it, which is run to find it
+        _show(error)
+        raise SystemExit(1) from None
     finally:
         del sys.path[0]
     if spec is None:
         raise ProgramError(f"-m {name}: no such module from here (a package needs a __main__.py to be run)")
     get_code = getattr(spec.loader, "get_code", None)
-    code = get_code(spec.name) if get_code is not None else None
+    with _faults_of(f"-m {name}"):
+        code = get_code(spec.name) if get_code is not None else None
     if code is None or spec.origin is None:
         raise ProgramError(f"-m {name}: it has no Python code to run")
     main = _main(spec.origin, code)
@@ -104,8 +109,7 @@ def run(program: Program) -> Ending:
 def leave(ending: Ending) -> NoReturn:
     """End this process as the program would have: on Ctrl-C by the signal, so that a shell sees it."""
     if isinstance(ending.error, KeyboardInterrupt) and os.name == "posix":
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
+        _flush()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     sys.exit(ending.code)
@@ -122,21 +126,30 @@ def exit_code(error: SystemExit) -> int:
 
 
 def _of_file(path: str, shown: str, argv: tuple[str, ...], folder: str) -> Program:
-    try:
+    absolute = os.path.abspath(path)
+    with _faults_of(shown):
         with open(path, "rb") as file:
             source = file.read()
-    except OSError as error:
-        raise ProgramError(f"{shown}: {reason_of(error)}") from None
-    absolute = os.path.abspath(path)
-    try:
         code = compile(source, absolute, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        line = f" (line {error.lineno})" if isinstance(error, SyntaxError) and error.lineno else ""
-        text = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise ProgramError(f"{shown}{line}: {text}") from None
     main = _main(absolute, code)
     main.__loader__ = importlib.machinery.SourceFileLoader("__main__", absolute)
     return Program(main, code, folder, argv)
+
+
+@contextlib.contextmanager
+def _faults_of(shown: str) -> Iterator[None]:
+    """Why no program comes of a file is a ProgramError, which calls it `shown`."""
+    try:
+        yield
+    except OSError as error:
+        raise ProgramError(f"{shown}: {reason_of(error)}") from None
+    except SyntaxError as error:
+        line = f" (line {error.lineno})" if error.lineno else ""
+        raise ProgramError(f"{shown}{line}: {error.msg}") from None
+    except (ImportError, ValueError) as error:
+        raise ProgramError(f"{shown}: {error}") from None
+    except (RecursionError, MemoryError):
+        raise ProgramError(f"{shown}: nested too deeply for Python to compile it") from None
 
 
 def _main(path: str, code: CodeType) -> ModuleType:
@@ -151,15 +164,18 @@ def _show(error: BaseException) -> None:
     """As `python` shows an uncaught error: by the hook that the program may have set, without frames of this tool."""
     trace = without_own(error.__traceback__)
     error.__traceback__ = trace
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except (OSError, ValueError):
-            continue
+    _flush()
     try:
         sys.excepthook(type(error), error, trace)
     except BaseException as second:
         _show_failed_hook(error, second, trace)
+
+
+def _flush() -> None:
+    """What the program has printed goes out; it may have closed its streams, or taken them away."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            stream.flush()
 
 
 def without_own(trace: TracebackType | None) -> TracebackType | None:

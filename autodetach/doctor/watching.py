@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from types import FrameType, TracebackType
 from typing import Any, TypeVar, cast
 
-from autodetach.console import say, width_of
+from autodetach.console import counted, say, width_of
 from autodetach.doctor.diagnosis import Diagnosis, Kind
 from autodetach.doctor.frames import Territory
 from autodetach.doctor.hooking import when_imported
@@ -165,8 +165,8 @@ def summary(observer: Observer, calls: int = 0, steps: int = 0) -> str:
     """What was observed, behind so many differentiations and steps, where no fault was seen."""
     if not observer.attached:
         return "the program has not imported PyTorch: there was nothing to observe"
-    calls, steps = observer.journal.calls - calls, observer.steps - steps
-    return f"{calls} differentiations and {steps} steps observed: no fault seen"
+    seen = counted(observer.journal.calls - calls, "differentiation"), counted(observer.steps - steps, "step")
+    return f"{' and '.join(seen)} observed: no fault seen"
 
 
 def distinct(diagnoses: Iterable[Diagnosis]) -> tuple[Diagnosis, ...]:

@@ -229,15 +229,37 @@ def test_children_are_observed(method: str, tmp_path: Path) -> None:
 def test_what_cannot_be_started(python: Warm, tmp_path: Path) -> None:
     write(tmp_path, "broken.py", "def f(:\n")
     write(tmp_path, "empty/x.py", "")
+    write(tmp_path, "deep.py", "x = " + "-" * 200_000 + "1\n")
     for args, text in (
         (("none.py",), "error: none.py: no such file or folder\n"),
         (("broken.py",), "broken.py (line 1)"),
+        (("-m", "broken"), "error: -m broken (line 1): "),
+        (("deep.py",), "error: deep.py: nested too deeply for Python to compile it\n"),
+        (("-m", "deep"), "error: -m deep: nested too deeply for Python to compile it\n"),
+        (("--fix", "--diff", "empty/x.py"), "error: --diff prints the repair, and --fix applies it; give one of them"),
         (("empty",), "a folder without a __main__.py"),
         (("-m", "no_such_package"), "-m no_such_package: no such module"),
     ):
         observed = python(*TOOL, *args, cwd=tmp_path)
         assert (observed.code, observed.out) == (2, "")
         assert text in observed.err and observed.err.count("\n") == 1
+
+
+def test_a_program_in_a_folder_that_is_gone(tmp_path: Path) -> None:
+    write(tmp_path, "a.py", "")
+    (tmp_path / "gone").mkdir()
+    code = "import os, sys; os.rmdir(os.getcwd()); from autodetach.cli import main; main()"
+    observed = run([sys.executable, "-c", code, "run", str(tmp_path / "a.py")], tmp_path / "gone")
+    assert (observed.code, observed.out, observed.err) == (2, "", "error: the current folder is gone\n")
+
+
+def test_a_package_that_raises_is_shown_as_python_shows_it(python: Warm, tmp_path: Path) -> None:
+    write(tmp_path, "package/__init__.py", "raise RuntimeError('mine')\n")
+    write(tmp_path, "package/inner.py", "")
+    plain, observed = both(python, tmp_path, "-m", "package.inner")
+    assert observed.code == plain.code == 1
+    assert observed.err.splitlines()[-1] == plain.err.splitlines()[-1] == "RuntimeError: mine"
+    assert "internal error" not in observed.err and "doctor" not in observed.err
 
 
 UNKNOWN = "[tool.autodetach]\nunknown = 1\n"

@@ -104,6 +104,33 @@ def test_the_line_while_it_runs(script: Path) -> None:
     assert "\x1b[2K" not in left
 
 
+def test_a_terminal_obeys_nothing_in_a_patch(script: Path) -> None:
+    script.write_text(LEAK.replace("append(loss)", "append(loss)  # \x1b]0;title"))
+    got = at_terminal(script, "--diff", "--quiet")
+    assert "-    losses.append(loss)  # \\x1b]0;title" in got
+    assert "\x1b]0;title" not in got
+
+
+def test_counts_are_told_as_people_say_them(script: Path) -> None:
+    body = LEAK.replace("40", "1").replace(".backward(retain_graph=True)", ".backward()").partition("    if i")[0]
+    script.write_text(body.replace("    losses.append(loss)\n", ""))
+    assert run(script).stderr == "autodetach: 1 differentiation and 1 step observed: no fault seen\n"
+    script.write_text("print(1)\n")
+    nothing = "autodetach: the program has not imported PyTorch: there was nothing to observe\n"
+    assert run(script).stderr == nothing
+    script.write_text(LEAK)
+    assert run(script, "--fix").stderr.endswith("autodetach: repaired 2 findings (2 safe) in 1 file\n")
+    script.write_text(LEAK.replace("(retain_graph=True)", "()"))
+    assert run(script, "--fix").stderr.endswith("autodetach: repaired 1 finding (1 safe) in 1 file\n")
+
+
+def test_a_file_that_cannot_be_written_is_told_as_fix_does(script: Path) -> None:
+    os.link(script, script.parent / "other.py")
+    ran = run(script, "--fix")
+    assert "\nautodetach: train.py: error: it has 2 names (hard links), " in ran.stderr
+    assert "repaired" not in ran.stderr
+
+
 def test_no_line_where_nobody_looks_or_wants_it(script: Path) -> None:
     ran = run(script, pause=0.1)
     assert "\r" not in ran.stderr and " steps, " not in ran.stderr
