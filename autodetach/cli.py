@@ -35,8 +35,19 @@ def run() -> None:
     os._exit(status if isinstance(status, int) else 0)
 
 
+def _replace_closed_streams() -> None:
+    """What a daemon was started without (`>&-`) leads nowhere, and makes no fault and no finding.
+
+    In this order each gets the number of the stream that it stands for: no file that is opened later has it.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - until the end
+
+
 def main() -> None:
     """Run the command line and end the process with its exit code."""
+    _replace_closed_streams()
     try:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         if sys.argv[1:] in (["--version"], ["-V"]):

@@ -30,9 +30,9 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def width_of(stream: TextIO) -> int | None:
+def width_of(stream: TextIO | None) -> int | None:
     """How many columns the terminal behind `stream` has (COLUMNS decides, if set); None if there is no terminal."""
-    if not stream.isatty():
+    if stream is None or not stream.isatty():
         return None
     columns = os.environ.get("COLUMNS", "")
     if columns.isdecimal() and int(columns):
@@ -45,7 +45,9 @@ def width_of(stream: TextIO) -> int | None:
 
 
 def say(text: str) -> None:
-    """Write lines that are for a person, not for a program, to standard error."""
+    """Write lines that are for a person, not for a program, to standard error, if there is one."""
+    if sys.stderr is None:  # in a program that is watched
+        return
     _write(sys.stderr, text.encode(sys.stderr.encoding or "utf-8", "backslashreplace") + b"\n")
 
 

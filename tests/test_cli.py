@@ -207,12 +207,42 @@ def test_a_reader_that_goes_away_stops_nothing(tmp_path: Path) -> None:
     assert [path.read_text()[:4] for path in tmp_path.glob("*.py")] == ["DONE"] * 3
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name, to know when the program is at work")
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell that closes streams")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "code", "out", "err"),
+    [
+        ("--version", ">&-", 0, "", ""),
+        ("--help", ">&-", 0, "", ""),
+        ("check clean.py", ">&-", 0, "", "No findings in 1 file.\n"),
+        ("check --no-cache --jobs 1 clean.py", ">&-", 0, "", "No findings in 1 file.\n"),
+        ("check clean.py", "2>&-", 0, "", ""),
+        ("check clean.py", "<&- >&- 2>&-", 0, "", ""),
+        ("check leak.py", ">&-", 1, "", "Found 1 finding in 1 file; `autodetach fix` repairs 1.\n"),
+        ("check gone.py", ">&- 2>&-", 2, "", ""),
+        ("check -", "<&-", 0, "", "No findings in 1 file.\n"),
+        ("fix leak.py", "<&- >&- 2>&-", 0, "", ""),
+        ("fix -", "<&-", 0, "", "Found 0, fixed 0, 0 left.\n"),
+        ("fix -i leak.py", "<&-", 2, "", "error: --interactive asks questions, and this is no terminal"),
+        ("explain", "<&-", 2, "", "error: no autograd error in standard input"),
+    ],
+)
+def test_closed_streams(tmp_path: Path, arguments: str, closed: str, code: int, out: str, err: str) -> None:
+    (tmp_path / "clean.py").write_text("x = 1\n")
+    (tmp_path / "leak.py").write_text("LEAK\n")
+    command = f'exec "{sys.executable}" "{FAKE}" {arguments} {closed}'
+    given = {"cwd": tmp_path, "env": environment(), "check": False, "capture_output": True, "text": True}
+    done = subprocess.run(["/bin/sh", "-c", command], **given)  # type: ignore[call-overload]
+    assert (done.returncode, done.stdout) == (code, out), done.stderr
+    assert done.stderr.startswith(err) and bool(done.stderr) is bool(err)
+    assert (tmp_path / "leak.py").read_text() == ("DONE\n" if arguments == "fix leak.py" else "LEAK\n")
+
+
 def hear_interrupts() -> None:
     """What a shell starts in the background ignores them, and so would all that it starts itself."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name, to know when the program is at work")
 def test_an_interrupt_ends_quietly(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.py")
     arguments = [sys.executable, str(FAKE), "check", "pipe.py"]

@@ -96,6 +96,12 @@ def test_a_text_that_the_stream_cannot_encode_is_escaped() -> None:
     assert (done.returncode, done.stdout) == (0, b"a\\u65e5\n")
 
 
+def test_a_program_without_standard_error_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    say("to nobody")
+    assert width_of(sys.stderr) is None
+
+
 def test_a_reader_that_went_away_is_no_fault() -> None:
     code = "from autodetach.console import put, say\nfor i in range(9): put('x' * 99999)\nsay('went on')"
     read, write = os.pipe()

@@ -181,7 +181,7 @@ def test_a_baseline_of_others_is_no_device(tmp_path: Path) -> None:
     project = lay(tmp_path)
     (project.folder / "pyproject.toml").write_text('[tool.autodetach]\nbaseline = "/dev/zero"\n')
     done = run(project, "check", "train0.py", module=False)
-    assert (done.returncode, done.stderr) == (2, "error: /dev/zero: not a baseline: it is a device\n")
+    assert (done.returncode, done.stderr) == (2, "error: /dev/zero: not a baseline: it is no regular file\n")
 
 
 @pytest.mark.parametrize("options", [(), ("-P",)] if sys.version_info >= (3, 11) else [()])

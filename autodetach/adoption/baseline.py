@@ -88,9 +88,9 @@ def load(file: str, shown: str) -> Baseline:
         raise ConfigError(f"{shown}: {what}")
 
     try:
-        # A file of settings may come from anybody, and name a device without an end.
-        if stat.S_ISCHR(os.stat(file).st_mode):
-            fail("not a baseline: it is a device")
+        # A file of settings may come from anybody, and name a device without an end, or a pipe that nobody writes to.
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            fail("not a baseline: it is no regular file")
         with open(file, "rb") as stream:
             raw = stream.read(MAX_BYTES + 1)
         if len(raw) > MAX_BYTES:

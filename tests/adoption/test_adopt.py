@@ -331,6 +331,14 @@ def test_a_broken_baseline_is_wrong_use(run: Runner, text: str, message: str) ->
     assert ran.err.count("\n") == 1
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs a pipe with a name")
+def test_a_pipe_is_no_baseline_and_is_not_waited_for(run: Runner) -> None:
+    Path("a.py").write_text("x = 1\n")
+    os.mkfifo("k.json")
+    ran = run("check", overrides=with_baseline("k.json"))
+    assert (ran.code, ran.err) == (TROUBLE, "error: k.json: not a baseline: it is no regular file\n")
+
+
 def test_a_baseline_that_cannot_be_written_is_wrong_use(run: Runner) -> None:
     Path("a.py").write_text(LEAK)
     ran = run("check", write_baseline="gone/k.json")
