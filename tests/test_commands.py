@@ -17,6 +17,7 @@ from autodetach.commands import checking, showing
 from autodetach.commands.checking import COMMANDS
 from autodetach.commands.request import CLEAN, FINDINGS, INTERRUPTED, TROUBLE, Request, exit_code_of
 from autodetach.report import OutputFormat
+from autodetach.settings import selection
 from autodetach.settings.config import Overrides
 
 UNSAFE = Overrides(unsafe_fixes=True)
@@ -233,6 +234,34 @@ def test_every_fault_is_told_in_one_line_and_the_other_files_are_done(run: Runne
     assert "Traceback" not in ran.err
 
 
+@pytest.mark.parametrize(
+    ("name", "found", "nothing"),
+    [
+        (
+            "check",
+            "Found 1 finding in 1 file; `autodetach fix` repairs none, 1 more with --unsafe-fixes.",
+            "No findings in 1 file.",
+        ),
+        ("diff", "Found 1, would fix 0, 1 left (1 more with --unsafe-fixes).", "Found 0, would fix 0, 0 left."),
+        ("fix", "Found 1, fixed 0, 1 left (1 more with --unsafe-fixes).", "Found 0, fixed 0, 0 left."),
+    ],
+)
+def test_files_that_could_not_be_checked_are_not_without_findings(
+    run: Runner, name: str, found: str, nothing: str
+) -> None:
+    def said() -> str:
+        return run(name).err.splitlines()[-1]
+
+    Path("syntax.py").write_text("def f(:\n")
+    assert said() == "1 file could not be checked."
+    Path("book.ipynb").write_text("{}")
+    assert said() == "2 files could not be checked."
+    Path("a.py").write_text("x = 1\n")
+    assert said() == f"{nothing} 2 files could not be checked."
+    Path("a.py").write_text("RISK\n")
+    assert said() == f"{found} 2 files could not be checked."
+
+
 def test_standard_input_is_checked(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     stdin(monkeypatch, b"LEAK\n")
     ran = run("check", Request(paths=("-",)))
@@ -346,6 +375,24 @@ def test_wrong_use(run: Runner, name: str, request_: Request, message: str) -> N
     assert Path("a.py").read_text() == "LEAK\n"
 
 
+@pytest.mark.parametrize(
+    ("request_", "option"),
+    [
+        (Request(interactive=True, output_file="y"), "--output-file"),
+        (Request(interactive=True, output_format=JSON), "--output-format"),
+        (Request(interactive=True, statistics=True), "--statistics"),
+    ],
+)
+def test_a_dialogue_prints_no_list(run: Runner, request_: Request, option: str) -> None:
+    message = f"error: --interactive shows findings one by one and prints no list; give it without {option}\n"
+    assert run("fix", request_) == (TROUBLE, "", message)
+
+
+def test_a_dialogue_ends_quietly(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autodetach.commands.run.Run.walk", lambda _: None)
+    assert run("fix", Request(interactive=True, quiet=True)) == (CLEAN, "", "")
+
+
 def test_wrong_settings_stop_everything_before_a_file_is_changed(run: Runner) -> None:
     Path("a.py").write_text("LEAK\n")
     Path("b").mkdir()
@@ -388,6 +435,17 @@ def test_all_rules_are_listed(capfdbinary: pytest.CaptureFixture[bytes]) -> None
     assert [line.split()[:2] for line in lines[1:]] == [[code, name] for code, name in fake_checker.NAMES.items()]
     assert all(line.endswith("  Always safe") for line in lines[1:])
     assert len({line.index("Finds") for line in lines[1:]}) == 1, "the columns stand below each other"
+
+
+def test_rules_are_listed_by_their_codes(
+    capfdbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("autodetach.settings.selection.RULES", tuple(reversed(selection.RULES)))
+    showing.rule(None)
+    lines = capfdbinary.readouterr().out.decode().splitlines()[1:]
+    assert [line.split()[0] for line in lines] == sorted(fake_checker.NAMES)
+    showing.config(None, Request(output_format=JSON))
+    assert json.loads(capfdbinary.readouterr().out)["rules"] == sorted(fake_checker.NAMES)
 
 
 def test_an_unknown_rule(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

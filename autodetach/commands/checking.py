@@ -23,7 +23,9 @@ def check(request: Request) -> int:
     this_run.go()
     findings = this_run.findings()
     if request.write_baseline is not None:
-        say(printable(write_baseline(request.write_baseline, os.getcwd(), findings)))
+        written = write_baseline(request.write_baseline, os.getcwd(), findings)
+        if not request.quiet:
+            say(printable(written))
         return this_run.exit_code(found=False)
     if request.add_ignore:
         findings = this_run.add_ignores(findings)
@@ -78,7 +80,8 @@ def _fix_by_hand(request: Request) -> int:
     this_run.walk()
     this_run.write()
     findings = this_run.findings()
-    _say_fixed(this_run, findings, "fixed")
+    if not request.quiet:
+        _say_fixed(this_run, findings, "fixed")
     return this_run.exit_code(found=bool(findings or (request.exit_non_zero_on_fix and this_run.applied)))
 
 
@@ -104,28 +107,36 @@ def _reason(finding: Finding, outcome: Outcome) -> str:
 
 def _say_found(this_run: Run, located: Sequence[Located]) -> None:
     findings = [one.finding for one in located]
-    files = counted(this_run.file_count, "file")
-    if not this_run.file_count:
-        if not this_run.problems:
-            say("warning: there is no Python file here")
-    elif not findings:
-        say(f"No findings in {files}.")
-    else:
+    files = counted(this_run.file_count - this_run.unchecked, "file")
+    if findings:
         safe = sum(finding.is_safe for finding in findings)
         unsafe = sum(finding.is_unsafe for finding in findings)
         more = f", {unsafe} more with --unsafe-fixes" if unsafe else ""
-        say(f"Found {counted(len(findings), 'finding')} in {files}; `autodetach fix` repairs {safe or 'none'}{more}.")
+        number = counted(len(findings), "finding")
+        found = f"Found {number} in {files}; `autodetach fix` repairs {safe or 'none'}{more}."
+    else:
+        found = f"No findings in {files}."
+    _say_of_files(this_run, found)
 
 
 def _say_fixed(this_run: Run, located: Sequence[Located], verb: str) -> None:
     applied = this_run.applied
     left = [one.finding for one in located]
-    if not this_run.file_count:
-        _say_found(this_run, located)
-        return
     hidden = sum(finding.is_unsafe for finding in left)
     more = f" ({hidden} more with --unsafe-fixes)" if hidden else ""
-    say(f"Found {applied + len(left)}, {verb} {applied}, {len(left)} left{more}.")
+    _say_of_files(this_run, f"Found {applied + len(left)}, {verb} {applied}, {len(left)} left{more}.")
+
+
+def _say_of_files(this_run: Run, found: str) -> None:
+    """Say what was found, if anything was looked at, and in how many files nobody knows."""
+    if not this_run.file_count:
+        if not this_run.problems:
+            say("warning: there is no Python file here")
+        return
+    said = [found] if this_run.file_count > this_run.unchecked else []
+    if this_run.unchecked:
+        said.append(f"{counted(this_run.unchecked, 'file')} could not be checked.")
+    say(" ".join(said))
 
 
 COMMANDS = {"check": check, "diff": diff, "fix": fix}

@@ -85,6 +85,11 @@ class Run:
         self._report(problem for outcome in self.outcomes for problem in outcome.problems)
 
     @property
+    def unchecked(self) -> int:
+        """How many files were found and could not be checked, whatever may be in them."""
+        return sum(any(not problem.partial for problem in outcome.problems) for outcome in self.outcomes)
+
+    @property
     def applied(self) -> int:
         """How many findings were repaired, or would be."""
         return sum(len(outcome.applied) for outcome in self.outcomes)
@@ -208,6 +213,16 @@ def _refuse_what_does_not_go_together(request: Request) -> None:
     given = [option for option, is_given in on_disk.items() if is_given]
     if request.interactive and request.reads_stdin:
         raise UsageError("--interactive reads answers from standard input; give files instead")
+    printed = {
+        "--output-file": request.output_file is not None,
+        "--output-format": request.output_format is not OutputFormat.TEXT,
+        "--statistics": request.statistics,
+    }
+    printing = next((option for option, is_given in printed.items() if is_given), None)
+    if printing is not None and request.interactive:
+        raise UsageError(f"--interactive shows findings one by one and prints no list; give it without {printing}")
+    if printing is not None and request.write_baseline is not None:
+        raise UsageError(f"--write-baseline records findings and prints none; give it without {printing}")
     if given and request.reads_stdin:
         raise UsageError(f"{given[0]} is about files, not about standard input")
     if request.write_baseline is not None and len(given) > 1:

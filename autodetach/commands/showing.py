@@ -24,7 +24,7 @@ def rule(text: str | None) -> int:
         return CLEAN
     # The page has the whole paragraph on the safety of the fix; a table has room for its first sentence.
     known = ((r.code, r.name, r.summary, r.fix_safety.partition(". ")[0].removesuffix(".")) for r in RULES)
-    rows = [("code", "name", "what it finds", "fix"), *known]
+    rows = [("code", "name", "what it finds", "fix"), *sorted(known)]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
@@ -49,7 +49,7 @@ def config(path: str | None, request: Request) -> int:
     configuration = request.configuration(cwd)
     settings = configuration.settings_for(folder)
     codes = settings.codes if is_folder else settings.options_for(posix(place)).codes
-    rules = [rule.code for rule in RULES if codes is None or rule.code in codes]
+    rules = sorted(rule.code for rule in RULES if codes is None or rule.code in codes)
     show = as_json if request.output_format is OutputFormat.JSON else as_text
     put(show(relative(place, cwd), configuration.file_for(folder), configuration.resolved(folder), rules))
     return CLEAN

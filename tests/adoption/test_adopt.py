@@ -339,6 +339,12 @@ def test_a_pipe_is_no_baseline_and_is_not_waited_for(run: Runner) -> None:
     assert (ran.code, ran.err) == (TROUBLE, "error: k.json: not a baseline: it is no regular file\n")
 
 
+def test_a_baseline_is_written_quietly(run: Runner) -> None:
+    Path("a.py").write_text(LEAK)
+    assert run("check", write_baseline="k.json", quiet=True) == (CLEAN, "", "")
+    assert Path("k.json").exists()
+
+
 def test_a_baseline_that_cannot_be_written_is_wrong_use(run: Runner) -> None:
     Path("a.py").write_text(LEAK)
     ran = run("check", write_baseline="gone/k.json")
@@ -354,6 +360,9 @@ def test_a_baseline_that_cannot_be_written_is_wrong_use(run: Runner) -> None:
         ({"diff_base": "HEAD", "stdin_filename": "x.py"}, "--diff-base is about files, not"),
         ({"write_baseline": "b", "add_ignore": True}, "--write-baseline records all findings"),
         ({"write_baseline": "b", "diff_base": "HEAD"}, "--write-baseline records all findings"),
+        ({"write_baseline": "b", "output_file": "y"}, "--write-baseline records findings and prints"),
+        ({"write_baseline": "b", "output_format": OutputFormat.JSON}, "--write-baseline records findings and prints"),
+        ({"write_baseline": "b", "statistics": True}, "--write-baseline records findings and prints none"),
     ],
 )
 def test_what_does_not_go_together(run: Runner, arguments: dict[str, object], message: str) -> None:
