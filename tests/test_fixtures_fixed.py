@@ -16,7 +16,6 @@ FIXTURES = Path(__file__).parent.parent / "fixtures"
 BEFORE = sorted(FIXTURES.glob("*/*.before.py"))
 REPORT = sorted(FIXTURES.glob("*/*.report.py"))
 HEALTHY = sorted(p for kind in ("after", "quiet", "reference") for p in FIXTURES.glob(f"*/*.{kind}.py"))
-FOLDERS = {rule.name for rule in RULES}
 
 
 def source_of(path: Path) -> Source:
@@ -91,13 +90,3 @@ def test_every_finding_can_be_checked(path: Path) -> None:
         assert finding.story
         assert all(1 <= step.line <= source.line_count for step in finding.story)
         assert 0 <= finding.span.start < finding.span.end <= len(source.raw)
-
-
-def test_every_rule_has_a_folder_and_every_folder_a_rule() -> None:
-    assert {p.name for p in FIXTURES.iterdir() if p.is_dir()} >= FOLDERS
-
-
-@pytest.mark.parametrize("folder", sorted(FOLDERS))
-def test_enough_programs_for_each_rule(folder: str) -> None:
-    assert len(list((FIXTURES / folder).glob("*.before.py"))) >= 8
-    assert len(list((FIXTURES / folder).glob("*.quiet.py"))) >= 8
