@@ -38,6 +38,7 @@ from autodetach.machine.words import (
     reached,
     words_in,
 )
+from autodetach.node_types import FUNCTIONS
 
 MAX_FILES = 200
 
@@ -177,7 +178,7 @@ class _Look:
             handler = handlers.get(type(node))
             if handler is not None and handler(node):
                 return True
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if isinstance(node, FUNCTIONS):
                 if node.name == "training_step":
                     return True
                 stack += node.decorator_list

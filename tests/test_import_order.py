@@ -18,7 +18,7 @@ ORDER = (
     "autodetach",
     # Folders that hold modules and nothing else.
     "notebooks comments incremental projects proving disk settings adoption tracebacks commands",
-    "decoding disk.reasons kept safe_path syntax",
+    "decoding disk.reasons kept node_types safe_path syntax",
     "places",
     "source",
     "notebooks.magics",
@@ -30,7 +30,7 @@ ORDER = (
     "incremental.follow",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
-    "machine.children",
+    "machine.children machine.marks",
     "machine.spelling machine.generators",
     "machine.words machine.quiet",
     "machine.replacing",

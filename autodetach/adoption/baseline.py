@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from autodetach.disk.reasons import reason_of
 from autodetach.fingerprint import marked_text
+from autodetach.node_types import DEFINITIONS
 from autodetach.projects.project import parse
 from autodetach.settings.config import ConfigError, posix
 from autodetach.source import Source, Span
@@ -73,7 +74,7 @@ class Scopes:
 
     def _collect(self, node: ast.AST, prefix: str) -> None:
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if isinstance(child, DEFINITIONS):
                 name = f"{prefix}{child.name}"
                 self._scopes.append((child.lineno, child.end_lineno or child.lineno, name))
                 self._collect(child, f"{name}.")

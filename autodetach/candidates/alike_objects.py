@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 from autodetach.candidates.mentioned import is_changed, mentions
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program
 from autodetach.view.side_effects import CONSTRUCTORS
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 PLAIN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.Pass, ast.Raise, ast.Assert)
 BARE = frozenset({"object", "ABC"})
 

@@ -14,6 +14,7 @@ from autodetach.candidates.learned_start import ANEW, begun_with_leaf
 from autodetach.machine.graph import Activation, Node, trail_of
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Class, Instance
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
@@ -110,7 +111,7 @@ def places_of(program: Program, maker: Node) -> list[ast.AST]:
         found[place] = None
         for around in program.enclosing(place):
             found[around] = None
-            if isinstance(around, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if isinstance(around, FUNCTIONS):
                 break
     return list(found)
 

@@ -9,9 +9,10 @@ from autodetach.candidates.own_term import added
 from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation, Differentiation, Node
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import LOOPS
 from autodetach.view.assigned import assigned
 from autodetach.view.crossings import Crossed, operands_from
-from autodetach.view.program import LOOPS, Block, Program, line, text
+from autodetach.view.program import Block, Program, line, text
 
 EMPTY_TENSORS = frozenset({"zeros", "zeros_like", "new_zeros"})
 

@@ -9,11 +9,10 @@ from autodetach.candidates.learned_start import ANEW
 from autodetach.candidates.moved_begin import begins_of, moved_into
 from autodetach.machine.graph import Activation
 from autodetach.machine.spelling import called_name
+from autodetach.node_types import DEFINITIONS
 from autodetach.suspect import Candidate
 from autodetach.view.moments import Moment
 from autodetach.view.program import Block, Program
-
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def begun_with_sequence(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autodetach.machine.marks import is_mark
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque
 
@@ -19,5 +20,5 @@ def has_parts(value: Opaque) -> bool:
 
 def _is_name(key: object) -> bool:
     if isinstance(key, str):
-        return not key.startswith("#") and key not in TENSOR_ATTRIBUTES
+        return not is_mark(key) and key not in TENSOR_ATTRIBUTES
     return isinstance(key, tuple) and key[0] == "[]" and isinstance(key[1], tuple) and key[1][:2] == ("c", "str")

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from autodetach.machine.graph import Activation, Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
+from autodetach.node_types import DEFINITIONS, LOOPS
 from autodetach.suspect import Candidate
-from autodetach.view.program import LOOPS, Block, Program, calls_of, text, without_retain
+from autodetach.view.program import Block, Program, calls_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 CHANGES = "what is called draws random numbers or changes a state, which it will do in every pass"
 
 

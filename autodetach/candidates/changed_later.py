@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import LOOPS
 from autodetach.view.program import Program, line
 
 CHANGING = frozenset(
@@ -22,7 +23,7 @@ def changed_later(program: Program, copied: ast.expr) -> str | None:
         n for n in ast.walk(program.scope(copied)) if isinstance(n, (ast.Name, ast.Attribute)) and spelled(n) == name
     ]
     begun = [n for n in mentions if not isinstance(n.ctx, ast.Load)]
-    loop = next((n for n in program.enclosing(copied) if isinstance(n, (ast.For, ast.AsyncFor, ast.While))), None)
+    loop = next((n for n in program.enclosing(copied) if isinstance(n, LOOPS)), None)
     inside = set(ast.walk(loop)) if loop is not None else set()
     lasts = loop is not None and inside.isdisjoint(begun)
     for mention in mentions:

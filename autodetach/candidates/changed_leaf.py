@@ -11,6 +11,7 @@ from autodetach.machine.arguments import parameter_names
 from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import ancestors
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, line, listed, text
 
@@ -78,7 +79,7 @@ def _new_tensors(program: Program, changing: list[ast.stmt], events: Sequence[Le
 def _is_local(program: Program, statement: ast.AugAssign) -> bool:
     """Whether a name is another one for a leaf that a function has got, and is read behind the statement."""
     scope, name = program.scope(statement), spelled(statement.target)
-    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or not isinstance(statement.target, ast.Name):
+    if not isinstance(scope, FUNCTIONS) or not isinstance(statement.target, ast.Name):
         return False
     is_given = name in parameter_names(scope.args)
     is_other = any(

@@ -9,8 +9,9 @@ from autodetach.candidates.copied import whole_view, written_tensor
 from autodetach.candidates.made import doubt_of_holders, made_in_scope
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
-from autodetach.view.program import LOOPS, Program, listed
+from autodetach.view.program import Program, listed
 
 
 def copied_before_loop(program: Program, event: StaleSaved) -> Iterator[Candidate]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from autodetach.machine.graph import Activation
 from autodetach.machine.values import Frame, Instance, Value
+from autodetach.node_types import CALLABLES
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, begun_at, placed
 from autodetach.view.program import Program
@@ -69,7 +70,7 @@ def _is_rebound(program: Program, d: Moment, holder: Holder, loop: ast.AST | Non
     behind = loop.body[loop.body.index(now) :] if now in loop.body else loop.body
     if any(name in program.names_read(s) for s in behind):
         return False
-    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    functions = CALLABLES
     inner = (f for f in ast.walk(program.scope(loop)) if isinstance(f, functions) and f is not program.scope(loop))
     if any(name in program.names_read(f) for f in inner):
         return False

@@ -10,8 +10,10 @@ from typing import TypeGuard
 from autodetach.candidates.by_parts import has_parts
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.held import graph_in
+from autodetach.machine.marks import ITEMS, is_mark
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, is_scalar
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
@@ -91,7 +93,7 @@ def leaves_of_display(expression: ast.expr, value: Value) -> list[tuple[ast.expr
             if isinstance(a, (ast.Name, ast.Attribute)) and len(matching) == 1 and len(expression.args) == 1:
                 found.append((a, matching[0]))
         if not found and attrs:
-            names = [v for n, v in attrs.items() if not n.startswith("#")]
+            names = [v for n, v in attrs.items() if not is_mark(n)]
             for a, v in zip(expression.args, names, strict=False):
                 found += leaves_of_display(a, v)
     return found
@@ -145,11 +147,11 @@ def structural(template: str, value: Value) -> str | None:
 
 def _record(template: str, value: Instance) -> str | None:
     """A named tuple or frozen dataclass with detached fields."""
-    fields = {k: v for k, v in value.attrs.items() if not k.startswith("#")}
+    fields = {k: v for k, v in value.attrs.items() if not is_mark(k)}
     carrying = {k: structural(f"{template}.{k}", v) for k, v in fields.items() if any(graph_in(v))}
     if None in carrying.values():
         return None
-    if "#items" in value.attrs:
+    if ITEMS in value.attrs:
         if len(carrying) == len(fields) and all(isinstance(v, (Tensor, Opaque)) for v in fields.values()):
             return f"{value.cls.name}(*(s.detach() for s in {template}))"
         return f"{template}._replace({', '.join(f'{k}={new}' for k, new in carrying.items())})"
@@ -181,7 +183,7 @@ def _element_name(template: str) -> str:
 def is_handed_over(program: Program, expression: ast.expr) -> bool:
     """Whether an imported file is given this value by its callers, of which others may exist that are not in view."""
     scope = program.scope(expression)
-    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) or not program.is_imported(expression):
+    if not isinstance(scope, FUNCTIONS) or not program.is_imported(expression):
         return False
     given = all_parameter_names(scope.args) - {"self"}
     loops = (loop for loop in ast.walk(scope) if _runs_through(loop, given))

@@ -14,12 +14,13 @@ from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Activation
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame, Function, Instance, Value
+from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Replay
 from autodetach.view.meant import method_of
 from autodetach.view.moments import Moment, behind_step, placed
-from autodetach.view.program import LOOPS, Program, call_of
+from autodetach.view.program import Program, call_of
 
 MAX_CALLS = 3
 

@@ -11,6 +11,7 @@ from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.spelling import last_word
 from autodetach.machine.values import Frame
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
@@ -91,7 +92,7 @@ def _is_of_a_step(program: Program, place: ast.AST, frame: Frame) -> bool:
     """Whether it is made in a function that returns something, and whose caller has the loop: a cell, a time step."""
     function = program.scope(place)
     is_step = (
-        isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        isinstance(function, FUNCTIONS)
         and function.name != frame.qualname.rpartition(".")[2]
     )
     return is_step and any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(function))

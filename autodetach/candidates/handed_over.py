@@ -10,9 +10,10 @@ from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import LOOPS
 from autodetach.view.assigned import assigned
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import LOOPS, Program, calls_of, line, listed, parts_of
+from autodetach.view.program import Program, calls_of, line, listed, parts_of
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod

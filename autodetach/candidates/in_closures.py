@@ -11,6 +11,7 @@ from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.closures import ClosedOver, closed_over
 from autodetach.machine.held import contents
 from autodetach.machine.values import Function, Mapping, Sequence, Value
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
@@ -79,7 +80,7 @@ def _statement_of(program: Program, function: Function, kept: ClosedOver) -> ast
 def _only_value(program: Program, anchor: ast.stmt, name: str) -> ast.expr | None:
     """What the one assignment to a name gives it, in the function of a statement."""
     owner = program.scope(anchor)
-    if not isinstance(owner, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if not isinstance(owner, FUNCTIONS):
         return None
     if name in all_parameter_names(owner.args):
         return None

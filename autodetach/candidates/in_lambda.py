@@ -7,12 +7,10 @@ from collections.abc import Iterator
 
 from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.run import Run
+from autodetach.node_types import COMPREHENSIONS, LOOPS, SCOPES
 from autodetach.suspect import Candidate
-from autodetach.view.program import LOOPS, Program, line, targets_of, text, without_retain
+from autodetach.view.program import Program, line, targets_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
-
-SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def computed_in_lambda(program: Program, run: Run, outer: list[Node], doubt: str | None) -> Iterator[Candidate]:

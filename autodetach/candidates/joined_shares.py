@@ -10,9 +10,10 @@ from autodetach.candidates.joined_terms import JOINED, term_added
 from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name
-from autodetach.view.program import LOOPS, Program, call_of, text
+from autodetach.view.program import Program, call_of, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import given_to
-from autodetach.view.program import LOOPS, Program, call_of, text
+from autodetach.view.program import Program, call_of, text
 
 JOINED = "each pass then steps by its own term at once, not every few passes by the sum of several"
 OF_A_STEP = frozenset({"zero_grad", "step", "backward"})

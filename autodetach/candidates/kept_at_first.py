@@ -13,6 +13,7 @@ from autodetach.candidates.cache_guards import guards, is_flag
 from autodetach.candidates.detaching import has_graph
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Node, ancestors, trail_of
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.program import Program, calls_of, line, listed, parts_of
@@ -64,7 +65,7 @@ def _guarded(program: Program, maker: Node) -> tuple[ast.stmt, ast.If] | None:
 def _is_of_pass(program: Program, expression: ast.expr) -> bool:
     """Whether an expression reads what its function is given, besides its object."""
     function = program.scope(expression)
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if not isinstance(function, FUNCTIONS):
         return False
     this = function.args.args[:1] if isinstance(program.parents.get(function), ast.ClassDef) else []
     return bool((all_parameter_names(function.args) - {a.arg for a in this}) & program.names_read(expression))

@@ -13,14 +13,14 @@ from autodetach.machine.events import AttributeSet, HistoryCopied
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Tensor, Value
+from autodetach.node_types import COMPREHENSIONS, FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
-from autodetach.view.program import COMPREHENSIONS, Program, handed, line, listed, text
+from autodetach.view.program import Program, handed, line, listed, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 OTHERS = "the function may be given something that keeps nothing there"
 UNREAD = "nothing in view reads what is kept: who does may differentiate it"
 

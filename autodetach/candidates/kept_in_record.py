@@ -9,11 +9,11 @@ from autodetach.candidates.mentioned import BY_NAME, is_changed, mentions, metho
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, handed, line, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 AS_A_WHOLE = frozenset("__dict__ __post_init__ __slots__ asdict astuple fields getattr replace vars".split())
 """By what an attribute is read, or made, without being named."""
 

@@ -12,10 +12,10 @@ from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import called_name, is_none, last_word, spelled
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, call_of, text
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 LATER = "each loss is differentiated before any update: its author may mean to compute it anew behind each"
 PLAIN = frozenset("enumerate zip parameters named_parameters items values len range list".split())
 """Calls that only list, behind which a loop does the same however the parameters have changed."""

@@ -10,8 +10,9 @@ from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.values import Class, Frame, Instance, Tensor, Value
+from autodetach.node_types import LOOPS
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import LOOPS, Program
+from autodetach.view.program import Program
 
 ANEW = "the state then begins anew in every pass; only its author knows how long it is meant to live"
 

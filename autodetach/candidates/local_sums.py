@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from autodetach.candidates.cover import innermost
 from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.graph import Activation
+from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import given_to
 from autodetach.view.holders import Holder, Replay
@@ -28,7 +29,7 @@ def local_sum_begun_anew(
 
     names = {h.text for h in holders}
     loop = activation.node
-    if len(names) != 1 or not isinstance(loop, (ast.For, ast.AsyncFor, ast.While)):
+    if len(names) != 1 or not isinstance(loop, LOOPS):
         return
     (name,) = names
     frame = innermost(d, holders)

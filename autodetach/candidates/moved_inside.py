@@ -25,9 +25,10 @@ from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Activation, Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import is_none, spelled
+from autodetach.node_types import CALLABLES, FUNCTIONS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
-from autodetach.view.program import LOOPS, Program, calls_of, line, listed, targets_of, without_retain
+from autodetach.view.program import Program, calls_of, line, listed, targets_of, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
 if TYPE_CHECKING:
@@ -240,7 +241,7 @@ def body_of_reader(program: Program, reader: Node, names: set[str]) -> list[ast.
     """
     places = [reader.site.node, *(site.node for site in calls_of(reader.chain))]
     scopes = [program.scope(place) for place in places]
-    functions = [scope for scope in scopes if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    functions = [scope for scope in scopes if isinstance(scope, FUNCTIONS)]
     mentioning = (f for f in functions if any(_is_read(n) and spelled(n) in names for n in ast.walk(f)))
     function = next(mentioning, functions[0] if functions else None)
     return [] if function is None else function.body
@@ -268,7 +269,7 @@ def _body(activation: Activation) -> list[ast.stmt]:
     if isinstance(node, (ast.For, ast.AsyncFor, ast.While, ast.FunctionDef, ast.AsyncFunctionDef)):
         return node.body
     function = getattr(activation.frame, "node", None)
-    return function.body if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else []
+    return function.body if isinstance(function, FUNCTIONS) else []
 
 
 def _building_statement(program: Program, node: Node, anchor: ast.stmt) -> ast.stmt | None:
@@ -319,7 +320,7 @@ def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) 
     bound = {name for s in statements for name in program.names_bound(s)}
     read = {name: line(s) for s in reversed(statements) for name in program.names_read(s) - bound}
     home = program.scope(statements[0])
-    if home is not goal and isinstance(goal, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if home is not goal and isinstance(goal, FUNCTIONS):
         this = goal.args.args[:1] if isinstance(program.parents.get(goal), ast.ClassDef) else []
         if read.keys() & {a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg) and a not in this}:
             return True
@@ -387,7 +388,7 @@ def is_set_elsewhere(program: Program, statements: list[ast.stmt]) -> bool:
 
 def _binds(scope: ast.AST, name: str) -> bool:
     """Whether a name is local to a function."""
-    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+    if not isinstance(scope, CALLABLES):
         return False
     if name in parameter_names(scope.args):
         return True

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from autodetach.machine.graph import Activation, Node, Place, trail_of
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Frame
+from autodetach.node_types import CALLABLES, LOOPS
 from autodetach.suspect import Candidate
-from autodetach.view.kept import FUNCTIONS
-from autodetach.view.program import LOOPS, Program
+from autodetach.view.program import Program
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -45,7 +45,7 @@ def kept_around(program: Program, activation: Activation) -> ast.With | None:
     if activation.node is None:
         return None
     for around in program.enclosing(activation.node):
-        if isinstance(around, FUNCTIONS):
+        if isinstance(around, CALLABLES):
             break
         if isinstance(around, ast.With) and len(around.items) == 1 and _keeps(around.items[0]):
             return around
@@ -123,7 +123,7 @@ def _once_a_pass(program: Program, activation: Activation, readers: list[Node]) 
 
 def _is_repeated(program: Program, statement: ast.stmt, loop: ast.AST | None) -> bool:
     """Whether a statement stands in a loop of its function, or in one within `loop`."""
-    around = takewhile(lambda at: at is not loop and not isinstance(at, FUNCTIONS), program.enclosing(statement))
+    around = takewhile(lambda at: at is not loop and not isinstance(at, CALLABLES), program.enclosing(statement))
     return any(isinstance(place, LOOPS) for place in around)
 
 

@@ -11,6 +11,7 @@ from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import is_dotted, last_word, spelled
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, listed, statement_in, targets_of, text
 
@@ -159,7 +160,7 @@ def _is_plain(given: ast.expr) -> bool:
 def _means_the_same(program: Program, given: ast.expr, home: ast.AST, scope: ast.AST) -> bool:
     """Whether its names are bound once, and seen from both places; or it reads attributes of the same object."""
     names = program.names_read(given)
-    if home is not scope and isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if home is not scope and isinstance(scope, FUNCTIONS):
         own = {a.arg for a in ast.walk(scope.args) if isinstance(a, ast.arg)} - {"self"}
         if names & (own | program.names_bound(scope)):
             return False

@@ -16,6 +16,7 @@ from autodetach.machine.graph import Differentiation, Place
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.machine.values import Frame
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.called import with_called
 from autodetach.view.moments import parting
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 OF_A_STEP = frozenset({"backward", "step", "zero_grad"})
 PERHAPS = (ast.If, ast.For, ast.While, ast.Try)
 """What may go on without the differentiation in it."""
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 ONCE = "the later loss is then computed with the parameters before the first step: that may be meant to come first"
 
 

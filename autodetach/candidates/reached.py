@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.view.program import LOOPS, Program
+from autodetach.node_types import LOOPS
+from autodetach.view.program import Program
 
 BRANCHES = (ast.If, ast.Try, ast.Match, ast.ExceptHandler, *LOOPS)
 

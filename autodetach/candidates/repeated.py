@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable, Iterator
 
 from autodetach.machine.graph import Node, trail_of
+from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
-from autodetach.view.program import LOOPS, Block, Program, line, targets_of, text, without_retain
+from autodetach.view.program import Block, Program, line, targets_of, text, without_retain
 
 MEANT = "the first pass computes the same values twice; only its author knows what should be computed anew"
 

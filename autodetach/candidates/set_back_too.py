@@ -13,6 +13,7 @@ from autodetach.candidates.emptying import is_empty
 from autodetach.machine.graph import Activation, trail_of
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame, Function, Instance
+from autodetach.node_types import COMPREHENSIONS, DEFINITIONS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
 from autodetach.view.called import with_called
@@ -20,7 +21,7 @@ from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.meant import classes_of, method_of, object_of
 from autodetach.view.moments import Moment, begun_at
-from autodetach.view.program import COMPREHENSIONS, DEFINITIONS, LOOPS, Program
+from autodetach.view.program import Program
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod

@@ -10,6 +10,7 @@ from autodetach.candidates.changed_later import changed_later
 from autodetach.candidates.detaching import has_graph, rows_of, structural
 from autodetach.machine.events import Stored
 from autodetach.machine.held import graph_in, tensors_in
+from autodetach.machine.marks import is_mark
 from autodetach.machine.records import fields_of, is_record
 from autodetach.machine.values import Class, Instance, Mapping, Sequence, Tensor, Value
 from autodetach.suspect import Candidate
@@ -92,7 +93,7 @@ def _in_order(value: Value) -> list[str]:
 def _held(value: Value) -> dict[str, Value]:
     """The fields of a record, or the values of a dict under their names."""
     if isinstance(value, Instance):
-        return {name: v for name, v in value.attrs.items() if not name.startswith("#")}
+        return {name: v for name, v in value.attrs.items() if not is_mark(name)}
     if isinstance(value, Mapping):
         return {key: v for key, v in value.items.values() if isinstance(key, str)}
     return {}

@@ -10,6 +10,7 @@ from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import lookup
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
 from autodetach.view.program import Program, calls_of, line, listed
@@ -67,7 +68,7 @@ def _changed_name(node: ast.AST) -> str:
 
 def _is_own(scope: ast.AST, name: str) -> bool:
     """Whether all that has a name in a function was computed there."""
-    given = all_parameter_names(scope.args) if isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)) else set()
+    given = all_parameter_names(scope.args) if isinstance(scope, FUNCTIONS) else set()
     values = [v for n in ast.walk(scope) for t, v in assigned(n) if isinstance(t, ast.Name) and t.id == name]
     return (
         name not in given and bool(values) and all(isinstance(v, (ast.Call, ast.BinOp, ast.Constant)) for v in values)

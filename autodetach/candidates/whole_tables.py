@@ -12,6 +12,7 @@ from autodetach.machine.graph import Activation
 from autodetach.machine.held import contents
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame, Instance, Mapping, Sequence, Value
+from autodetach.node_types import FUNCTIONS
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, placed
@@ -74,7 +75,7 @@ def _cut_where_handed(
 def _is_guarded(program: Program, statement: ast.stmt) -> bool:
     """Whether a function may do without a statement: in an `if`, or behind one that leaves the function."""
     for at in (statement, *program.enclosing(statement)):
-        if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef)) or not isinstance(at, ast.stmt):
+        if isinstance(at, FUNCTIONS) or not isinstance(at, ast.stmt):
             return False
         block = program.block(at)
         before = block[: block.index(at)] if at in block else []

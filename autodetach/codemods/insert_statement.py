@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from autodetach.codemods.tree import Refused, Tree
+from autodetach.node_types import DEFINITIONS
 from autodetach.source import Edit
 
 
@@ -29,7 +30,7 @@ class InsertStatement:
             return (Edit(start, start, f"{self.text}; "),)
         first = source.position(start).line
         if (
-            isinstance(self.anchor, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+            isinstance(self.anchor, DEFINITIONS)
             and self.anchor.decorator_list
         ):
             first = min(tree.line(d) for d in self.anchor.decorator_list)

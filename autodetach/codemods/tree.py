@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from autodetach.node_types import DEFINITIONS
 from autodetach.source import Edit, Source
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Tree:
     def statement(self, node: ast.stmt) -> cst.BaseSmallStatement | cst.BaseCompoundStatement:
         """The statement at the place of an `ast` statement. Raises Refused."""
         start, end = self.span(node)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.decorator_list:
+        if isinstance(node, DEFINITIONS) and node.decorator_list:
             start = min(start, self.span(node.decorator_list[0])[0])
         found = self.concrete.statement(start, end)
         if found is None:

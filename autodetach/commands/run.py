@@ -15,15 +15,7 @@ from autodetach.commands.keeping import cache_folder
 from autodetach.commands.request import CLEAN, FINDINGS, STDIN, TROUBLE, Request, UsageError, say_problems
 from autodetach.comments.idle import Views, with_unused
 from autodetach.console import ask, counted, printable, put, say
-from autodetach.disk.files import (
-    NOTEBOOK_SUFFIX,
-    SUFFIX,
-    FoundFile,
-    ReadError,
-    find_files,
-    read_stdin,
-    relative,
-)
+from autodetach.disk.files import NOTEBOOK_SUFFIX, SUFFIX, FoundFile, ReadError, find_files, read_stdin, relative
 from autodetach.finding import Problem
 from autodetach.gather import gather
 from autodetach.output import Output

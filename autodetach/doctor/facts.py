@@ -20,6 +20,7 @@ from autodetach.doctor.nodes import Node, Saved, reachable, saved
 from autodetach.doctor.series import Series
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, merge, normal, place_of
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import DEFINITIONS
 
 MAX_LOOKS = 6
 """Looks at the variables of a function at one of its lines."""
@@ -174,7 +175,7 @@ def binders(path: str) -> dict[str, tuple[Binder, ...]]:
 def _stored(node: ast.AST, function: str) -> Iterator[tuple[str, str, int]]:
     """Every name, or attribute of one, that is bound: with its function and the line."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(child, DEFINITIONS):
             yield from _stored(child, f"{function}.{child.name}".lstrip("."))
             continue
         if isinstance(child, (ast.Name, ast.Attribute)) and isinstance(child.ctx, ast.Store):
@@ -184,7 +185,7 @@ def _stored(node: ast.AST, function: str) -> Iterator[tuple[str, str, int]]:
 
 def _binders(node: ast.AST, function: str, branches: tuple[tuple[int, int], ...]) -> Iterator[tuple[str, Binder]]:
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(child, DEFINITIONS):
             yield from _binders(child, f"{function}.{child.name}".lstrip("."), ())
         elif isinstance(child, ast.Assign) and isinstance(child.value, ast.Call) and len(child.targets) == 1:
             target = _target(child.targets[0])
@@ -255,7 +256,7 @@ def _calls_with(path: str, names: set[str]) -> Iterator[Keeper]:
 
     def search(node: ast.AST, function: str) -> Iterator[Keeper]:
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            if isinstance(child, DEFINITIONS):
                 yield from search(child, f"{function}.{child.name}".lstrip("."))
                 continue
             if isinstance(child, ast.Expr) and isinstance(child.value, ast.Call):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from autodetach.doctor.reading import tree_of
+from autodetach.node_types import DEFINITIONS, LOOPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def _outwards(node: ast.AST, path: str, line: int) -> Iterator[Loop]:
         if not isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)) or not _has(child, line):
             continue
         yield from _outwards(child, path, line)
-        if isinstance(child, (ast.For, ast.AsyncFor, ast.While)):
+        if isinstance(child, LOOPS):
             body = child.body
             targets = () if isinstance(child, ast.While) else tuple(_names(child.target))
             loop = Loop(path, child.lineno, body[0].lineno, body[-1].end_lineno or body[-1].lineno, targets)
@@ -60,7 +61,7 @@ def _has(node: ast.AST, line: int) -> bool:
 
 def _in_function(body: list[ast.stmt], line: int) -> bool:
     """Whether the line is in a function that is defined in these statements."""
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    kinds = DEFINITIONS
     return any(
         isinstance(node, kinds) and node.body[0].lineno <= line <= (node.end_lineno or node.lineno)
         for statement in body

@@ -8,6 +8,7 @@ import linecache
 from collections.abc import Iterator
 
 from autodetach.doctor.frames import Site
+from autodetach.node_types import LOOPS
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -37,7 +38,7 @@ def walk(tree: ast.Module) -> Iterator[tuple[ast.AST, str, int]]:
     while stack:
         node, function, depth = stack.pop()
         yield node, function, depth
-        if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+        if isinstance(node, LOOPS):
             depth += 1
         if isinstance(node, Function):
             function, depth = (f"{function}{node.name}" if function.endswith(".") else _inside(function, node.name)), 0

@@ -19,11 +19,11 @@ from autodetach.machine.mentions import mentioned
 from autodetach.machine.project import Module
 from autodetach.machine.reach import Reach
 from autodetach.machine.run import Analysis, dissolve
+from autodetach.node_types import FUNCTIONS
 from autodetach.projects.project import Files, parse
 from autodetach.relevance import in_tree
 from autodetach.source import Source
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 EXITS = frozenset({"__exit__", "__aexit__"})
 """Methods whose bodies are looked at before they are run."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.graph import Site
+from autodetach.machine.marks import is_mark
 from autodetach.machine.values import (
     Class,
     Instance,
@@ -38,7 +39,7 @@ def flatten(values: list[Value], depth: int = 3) -> list[Value]:
         elif isinstance(value, (Tensor, Opaque)) or is_number(value):
             flat.append(value)
         elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen and depth:
-            flat.extend(flatten([v for k, v in value.attrs.items() if not k.startswith("#")], depth - 1))
+            flat.extend(flatten([v for k, v in value.attrs.items() if not is_mark(k)], depth - 1))
         elif isinstance(value, Iterable) and depth:
             flat.extend(flatten([v for _, v in zip(range(8), value.start(False), strict=False)], depth - 1))
         elif hasattr(value, "items") and isinstance(value.items, dict) and depth:

@@ -7,6 +7,7 @@ import ast
 from autodetach.machine import cut_parts, elements, joining, tensors
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
+from autodetach.machine.marks import ITEMS
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MISSING
 from autodetach.machine.values import Frame, Instance, Mapping, Opaque, Sequence, Tensor, Value
@@ -154,8 +155,8 @@ class Assignments(Imports):
             if raw is not MISSING:
                 at = site if source is None else Site(site.node, site.scope, ((source, value),))
                 self.call(self.bind(raw, this, site), [index, value], {}, at)
-            elif "#items" in this.attrs:
-                elements.set_item(self, this.attrs["#items"], index, value, source, site)
+            elif ITEMS in this.attrs:
+                elements.set_item(self, this.attrs[ITEMS], index, value, source, site)
         elif isinstance(this, Opaque):
             key = ("[]", self.key(index))
             if not cut_parts.is_of_tensor(index):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autodetach.machine.marks import is_mark
 from autodetach.machine.values import Class, Instance, Mapping, Sequence, Value
 
 
@@ -9,7 +10,7 @@ class AttributeView(dict):  # type: ignore[type-arg]
     """`obj.__dict__`: reads and writes the attributes of an instance under the hashable form of their names."""
 
     def __init__(self, this: Instance) -> None:
-        super().__init__({("c", "str", k): (k, v) for k, v in this.attrs.items() if not k.startswith("#")})
+        super().__init__({("c", "str", k): (k, v) for k, v in this.attrs.items() if not is_mark(k)})
         self._this = this
 
     def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
@@ -37,7 +38,7 @@ class AttributeView(dict):  # type: ignore[type-arg]
         """What another object keeps under no name of the program: the items of a list, which of its names are what."""
         self._this.open = other._this.open
         for name, value in other._this.attrs.items():
-            if name.startswith("#"):
+            if is_mark(name):
                 twin = Sequence(value.kind, list(value.items), value.born) if isinstance(value, Sequence) else value
                 self._this.attrs.setdefault(name, twin)
 

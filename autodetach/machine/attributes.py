@@ -22,10 +22,11 @@ from autodetach.machine.core import Core
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
 from autodetach.machine.held import keeps_history
+from autodetach.machine.marks import HELD, ITEMS
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
 from autodetach.machine.module_tree import is_module, named_child, set_child
 from autodetach.machine.parametrizations import computed, is_parametrized
-from autodetach.machine.state import HELD, MISSING
+from autodetach.machine.state import MISSING
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
     FROM_NUMBER,
@@ -309,7 +310,7 @@ class Attributes(Core):
             setter = self.class_attribute(value.cls, "__setattr__")
             if setter is not MISSING:
                 self.call(setter, [value, name, new], {}, site)
-            elif "#items" in value.attrs and is_module(value) and named_child(value, name) is not None:
+            elif ITEMS in value.attrs and is_module(value) and named_child(value, name) is not None:
                 set_child(value, name, new)
             elif isinstance(new, Mapping) and name == "__dict__":
                 replace_attributes(value, new)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from autodetach.machine.classes import code_of
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Differentiation, Node, Site
+from autodetach.machine.marks import HOOK, HOOK_NAME, HOOKED
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.second_derivatives import ASSUMED, gradients_with_history
 from autodetach.machine.tensors import plain
@@ -19,8 +20,8 @@ NAMES = OF_MODULES | OF_TENSORS
 
 def register(m: Core, this: Value, name: str, hook: Value) -> Value:
     """The handle by which a hook can be removed. A function that is not in view changes nothing in view."""
-    handle = removable(m, lambda: handle.attrs.update({"#hook": None}))
-    handle.attrs.update({"#of": this, "#name": name, "#hook": hook})
+    handle = removable(m, lambda: handle.attrs.update({HOOK: None}))
+    handle.attrs.update({HOOKED: this, HOOK_NAME: name, HOOK: hook})
     if code_of(hook) is not None:
         m.hooks.append(handle)
     return handle
@@ -45,7 +46,7 @@ def run(m: Core, d: Differentiation, site: Site) -> None:
         bent = gradients_with_history(d) if hooks else {}
         m.spend(len(d.walked) // 8 if d.create_graph else 0)
         for handle in hooks:
-            hook, this, name = (handle.attrs[key] for key in ("#hook", "#of", "#name"))
+            hook, this, name = (handle.attrs[key] for key in (HOOK, HOOKED, HOOK_NAME))
             if hook is not None and (not isinstance(this, Tensor) or this.node in d.walked):
                 m.call(hook, _given(m, this, name, d, bent), {}, site)
     finally:

@@ -13,11 +13,12 @@ import ast
 from collections.abc import Iterable
 
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.marks import HELD, OPTIMIZER, WEIGHTS
 from autodetach.machine.mentions import CLASSES, bound_by, file_of, mentioned
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.project import Module, Project
 from autodetach.machine.reach import Reach
-from autodetach.machine.state import HELD, MISSING, WEIGHTS
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import (
     CONSTANT_TYPES,
     Class,
@@ -43,7 +44,7 @@ from autodetach.machine.values import (
 
 MAX_VALUES = 2000
 NO_GRAPH = frozenset({*CONSTANT_TYPES, Sym, GradMode, range, type(MISSING)})
-MARKS = (WEIGHTS, HELD, "#optimizer")
+MARKS = (WEIGHTS, HELD, OPTIMIZER)
 """What an unknown value has that is known to be a module, or to keep some."""
 LOOKED_UP = frozenset({"getattr", "attrgetter", "methodcaller", "globals", "vars"})
 """By which the names of a module may be had that are not written out."""

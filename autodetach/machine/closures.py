@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.values import Frame, Function, Value
-
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+from autodetach.node_types import CALLABLES
 
 
 class ClosedOver(NamedTuple):
@@ -45,18 +44,18 @@ def closed_over(function: Function) -> Iterator[ClosedOver]:
 def free_names(node: ast.AST) -> tuple[str, ...]:
     """The names that a function reads, it or one inside of it, and does not bind itself."""
     bound, read, outer = set[str](), set[str](), set[str]()
-    if isinstance(node, FUNCTIONS):
+    if isinstance(node, CALLABLES):
         given = node.args
         every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
         bound.update(arg.arg for arg in every if arg is not None)
-    stack: list[ast.AST] = list(node.body) if isinstance(node, FUNCTIONS[:2]) else [getattr(node, "body", node)]
+    stack: list[ast.AST] = list(node.body) if isinstance(node, CALLABLES[:2]) else [getattr(node, "body", node)]
     while stack:
         n = stack.pop()
         if isinstance(n, ast.Name):
             (read if isinstance(n.ctx, ast.Load) else bound).add(n.id)
         elif isinstance(n, (ast.Global, ast.Nonlocal)):
             outer.update(n.names)
-        elif isinstance(n, FUNCTIONS):
+        elif isinstance(n, CALLABLES):
             read.update(free_names(n))
             stack += [default for default in (*n.args.defaults, *n.args.kw_defaults) if default is not None]
             if not isinstance(n, ast.Lambda):

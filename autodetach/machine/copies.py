@@ -6,6 +6,7 @@ from autodetach.machine.core import Core, Handler
 from autodetach.machine.events import HistoryCopied
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.implicit_calls import own_method, special
+from autodetach.machine.marks import WEIGHTS, is_mark
 from autodetach.machine.state import MISSING
 from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value, is_member
 
@@ -62,7 +63,7 @@ class _DeepCopy:
         """The copy of a value that `owner` has under `name`, if any object has it, perhaps `inside` of a container."""
         if id(value) in self._seen or len(self._way) > MAX_DEEP:
             return self._seen.get(id(value), value)
-        self._way.append(None if inside is not None or name.startswith("#") else name)
+        self._way.append(None if inside is not None or is_mark(name) else name)
         try:
             return self._of(value, owner, name, inside)
         finally:
@@ -108,10 +109,10 @@ class _DeepCopy:
             return result
         if isinstance(value, Opaque):
             twin_ = m.opaque(value.name)
-            if "#weights" in value.attrs:
-                twin_.attrs["#weights"] = self.of(value.attrs["#weights"], owner, name)
+            if WEIGHTS in value.attrs:
+                twin_.attrs[WEIGHTS] = self.of(value.attrs[WEIGHTS], owner, name)
             return twin_
         return value
 
 
-FUNCTIONS: dict[str, Handler] = {"copy.copy": _copy, "copy.deepcopy": deepcopy}
+HANDLERS: dict[str, Handler] = {"copy.copy": _copy, "copy.deepcopy": deepcopy}

@@ -10,9 +10,10 @@ from typing import NoReturn
 from autodetach.machine.events import Drawn, Escape, Stored, TypeFault
 from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, Site
 from autodetach.machine.held import graph_in, graph_kept_of, held_by, tensors_in
+from autodetach.machine.marks import HELD, WEIGHTS
 from autodetach.machine.nested import give_away, holders_of, note_holder
 from autodetach.machine.passes import MAX_PASSES
-from autodetach.machine.state import HELD, MAX_LISTED, WEIGHTS, Kept, Raised
+from autodetach.machine.state import MAX_LISTED, Kept, Raised
 from autodetach.machine.tape import Tape
 from autodetach.machine.values import Frame, Instance, Mapping, Namespace, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.values import Iterable as Iterable_

@@ -6,7 +6,8 @@ What else it has nobody knows, so nothing is assumed of its history any more.
 from __future__ import annotations
 
 from autodetach.machine.held import graph_in, tensors_in
-from autodetach.machine.state import MISSING, WEIGHTS
+from autodetach.machine.marks import WEIGHTS
+from autodetach.machine.state import MISSING
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 
 MAX_STEPS = 6

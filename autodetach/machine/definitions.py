@@ -28,6 +28,7 @@ from autodetach.machine.values import (
     StaticMethod,
     Value,
 )
+from autodetach.node_types import FUNCTIONS
 
 CALLED_WITH_FUNCTION = frozenset({"functools.singledispatch", "functools.singledispatchmethod", "torch.jit.script"})
 """Decorators that are called, and give something else than the function or mark it."""
@@ -42,7 +43,7 @@ class Definitions(Assignments):
         self.classes: list[Class] = []
 
     def _exec_FunctionDef(self, node: ast.stmt, frame: Frame) -> str | None:
-        assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        assert isinstance(node, FUNCTIONS)
         bare = self.make_function(node, frame, node.name)
         value: Value = bare
         for decorator in reversed(node.decorator_list):

@@ -12,6 +12,7 @@ from autodetach.machine.events import Tail
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import compare_with, hash_all
+from autodetach.machine.marks import ITEMS
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
 from autodetach.machine.values import (
@@ -239,6 +240,6 @@ def contains(m: Core, this: Value, item: Value, site: Site) -> Value:
         raw = m.lookup(this, "__contains__", site)
         if raw is not MISSING and not isinstance(raw, Opaque):
             return m.call(raw, [item], {}, site)
-        if "#items" in this.attrs:
-            return contains(m, this.attrs["#items"], item, site)
+        if ITEMS in this.attrs:
+            return contains(m, this.attrs[ITEMS], item, site)
     return m.sym(("in", m.key(item), m.key(this)), "bool")

@@ -14,6 +14,7 @@ from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
 from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, show, special
+from autodetach.machine.marks import ITEMS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
 from autodetach.machine.number_readers import all_names
@@ -315,14 +316,14 @@ class Expressions(Decisions):
             raw = self.class_attribute(this.cls, "__getitem__")
             if raw is not MISSING:
                 return self.call(self.bind(raw, this, site), [index], {}, site)
-            if "#items" in this.attrs:
+            if ITEMS in this.attrs:
                 if isinstance(held_by(this), Mapping) and self.key(index) not in held_by(this).items:
                     found = special(self, this, ("__missing__",), [index], site)
                     if found is not MISSING:
                         return found
-                if isinstance(index, Slice) and isinstance(this.attrs["#items"], Sequence) and is_module(this):
+                if isinstance(index, Slice) and isinstance(this.attrs[ITEMS], Sequence) and is_module(this):
                     return part_of(self, this, index)
-                return elements.subscript(self, this.attrs["#items"], index, site)
+                return elements.subscript(self, this.attrs[ITEMS], index, site)
             return self.opaque("item")
         if isinstance(this, Opaque):
             if isinstance(index, str):

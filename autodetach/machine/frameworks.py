@@ -71,7 +71,7 @@ def toggle(m: Core, this: Instance, optimizer: Value, on: bool, site: Site) -> N
             tensors.set_requires_grad(m, p, True, site)
 
 
-FUNCTIONS: dict[str, Handler] = {
+HANDLERS: dict[str, Handler] = {
     "threading.Thread": threads.make,
     "threading.local": threads.local,
     "concurrent.futures.as_completed": threads.futures,

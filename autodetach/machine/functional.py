@@ -13,15 +13,7 @@ from autodetach.machine.object_builtins import is_instance, tells_tensors
 from autodetach.machine.passes import is_cut_short
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.state import MAX_EXACT, MISSING
-from autodetach.machine.values import (
-    Function,
-    Iterable,
-    Method,
-    Native,
-    Sequence,
-    Value,
-    is_constant,
-)
+from autodetach.machine.values import Function, Iterable, Method, Native, Sequence, Value, is_constant
 
 LEAST = {
     "functools.partial": 1, "itertools.accumulate": 1, "itertools.batched": 1, "itertools.combinations": 1,
@@ -33,10 +25,10 @@ LEAST = {
 
 
 def call(m: Core, path: str, args: Args, kwargs: Named, site: Site) -> Value:
-    """Call one of `FUNCTIONS` by its dotted path."""
+    """Call one of `HANDLERS` by its dotted path."""
     if len(args) < LEAST.get(path, 0):
         return m.opaque(path.rpartition(".")[2])
-    return FUNCTIONS[path](m, args, kwargs, site)
+    return HANDLERS[path](m, args, kwargs, site)
 
 
 # ---- functools
@@ -377,7 +369,7 @@ def _methodcaller(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     return _of_first(m, "methodcaller", lambda value, s: m.call_method(value, name, rest, kwargs, s))
 
 
-FUNCTIONS: dict[str, Handler] = {
+HANDLERS: dict[str, Handler] = {
     "functools.partial": _partial, "functools.wraps": _wraps, "functools.lru_cache": _lru_cache,
     "functools.cache": _lru_cache, "functools.reduce": _reduce, "functools.singledispatch": _singledispatch,
     "functools.singledispatchmethod": _singledispatchmethod, "functools.partialmethod": _partial_method,

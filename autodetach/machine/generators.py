@@ -6,15 +6,14 @@ import ast
 
 from autodetach.kept import kept
 from autodetach.machine.children import children_of
-
-SCOPES = frozenset((ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
+from autodetach.node_types import FUNCTIONS, SCOPES
 
 
 def has_yield(node: ast.AST) -> bool:
     """Whether a function is a generator: a `yield` of its own, not one of a nested function."""
     if isinstance(node, ast.Lambda):
         return False
-    assert isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    assert isinstance(node, FUNCTIONS)
     return any(yields(statement) for statement in node.body)
 
 

@@ -8,17 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import (
-    Activation,
-    Chain,
-    Differentiation,
-    Loops,
-    Node,
-    Pass,
-    ancestors,
-    pass_of,
-    within,
-)
+from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Pass, ancestors, pass_of, within
 from autodetach.machine.held import graph_in
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from autodetach.machine.closures import closed_over
 from autodetach.machine.graph import Node
+from autodetach.machine.marks import ITEMS
 from autodetach.machine.values import CONSTANTS, Function, Instance, Mapping, Opaque, Sequence, Tensor, Value, joined
 
 
@@ -98,7 +99,7 @@ def stored_in(this: Opaque) -> list[Value]:
 
 def held_by(value: Value) -> Value:
     """What an object of a class that derives from a container holds; any other value itself."""
-    return value.attrs.get("#items", value) if isinstance(value, Instance) else value
+    return value.attrs.get(ITEMS, value) if isinstance(value, Instance) else value
 
 
 def containers_in(value: Value) -> list[Sequence | Mapping]:

@@ -11,6 +11,7 @@ from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import contents, held_by
+from autodetach.machine.marks import is_mark
 from autodetach.machine.state import MISSING
 from autodetach.machine.values import Class, External, Function, Instance, Mapping, Method, Native, Sequence, Value
 
@@ -52,7 +53,7 @@ def show(m: Core, values: Iterable[Value], site: Site, names: tuple[str, ...] = 
 def _parts(this: Instance) -> list[Value]:
     """What Python shows of an object whose class does not say how: the fields of a record, the elements of a list."""
     if isinstance(this.cls, Class) and this.cls.fields is not None:
-        return [value for name, value in this.attrs.items() if not name.startswith("#")]
+        return [value for name, value in this.attrs.items() if not is_mark(name)]
     held = held_by(this)
     return [] if held is this else [held]
 

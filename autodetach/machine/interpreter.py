@@ -11,21 +11,12 @@ from autodetach.machine.enumerations import members_of
 from autodetach.machine.generators import yields
 from autodetach.machine.graph import Activation, Pass, Site
 from autodetach.machine.loops import CONTINUE, MAX_EXACT_ITEMS, RETURN
+from autodetach.machine.marks import ITEMS
 from autodetach.machine.opened import Leave
 from autodetach.machine.passes import MAX_PASSES, MAX_SKIPPED, MOST_PASSES
 from autodetach.machine.state import MISSING, OutOfFuel, Raised
 from autodetach.machine.statements import Statements
-from autodetach.machine.values import (
-    Frame,
-    Function,
-    Instance,
-    Iterable,
-    Mapping,
-    Opaque,
-    Sequence,
-    Tensor,
-    Value,
-)
+from autodetach.machine.values import Frame, Function, Instance, Iterable, Mapping, Opaque, Sequence, Tensor, Value
 
 
 class Machine(Statements):
@@ -301,8 +292,8 @@ class Machine(Statements):
                         return
 
             return Iterable(advance)
-        if "#items" in value.attrs:
-            return self.items_of(value.attrs["#items"], site)
+        if ITEMS in value.attrs:
+            return self.items_of(value.attrs[ITEMS], site)
         raw = self.class_attribute(value.cls, "__getitem__")
         if raw is not MISSING:
             return Iterable(lambda exact: (self.subscript(value, i, site) for i in range(MOST_PASSES)))

@@ -9,6 +9,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.distributions import distribution_attribute
 from autodetach.machine.frameworks import toggle
 from autodetach.machine.graph import Site
+from autodetach.machine.marks import HOOKS, ITEMS, OPTIMIZER, PREHOOKS, TENSORS
 from autodetach.machine.module_dicts import held_by_name, is_kept_by_name
 from autodetach.machine.module_tree import is_module, named_child
 from autodetach.machine.modules import (
@@ -24,10 +25,7 @@ from autodetach.machine.part_names import forget
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.state import MISSING
 from autodetach.machine.threads import BOUND, fill_thread, thread_method
-from autodetach.machine.torch_semantics import (
-    MODULES,
-    lookup,
-)
+from autodetach.machine.torch_semantics import MODULES, lookup
 from autodetach.machine.unknown import opaque_scaler, wrapped_backward
 from autodetach.machine.values import (
     External,
@@ -43,7 +41,7 @@ from autodetach.machine.values import (
 )
 
 MODULE_BASES = ("Module", "LightningModule", "PreTrainedModel")
-REPLACED = frozenset({"forward", "#hooks", "#prehooks"})
+REPLACED = frozenset({"forward", HOOKS, PREHOOKS})
 """Attributes of a module by which calling it is more than what its class does."""
 CONTAINERS = frozenset({"builtins.list", "builtins.dict", "collections.OrderedDict", "collections.deque"})
 """Containers of Python whose subclasses hold what they hold."""
@@ -82,7 +80,7 @@ def initialise(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Val
         elif path in CONTAINERS:
             made = m.call(External(path), args, kwargs, site)
             if isinstance(made, (Sequence, Mapping)):
-                this.attrs["#items"] = made
+                this.attrs[ITEMS] = made
 
 
 def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site) -> Value:
@@ -91,7 +89,7 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
     short = part.rpartition(".")[2]
     if part.startswith("distributions."):
         return distribution_attribute(m, this, name, site)
-    if "#optimizer" in this.attrs and name in OPTIMIZER_METHODS:
+    if OPTIMIZER in this.attrs and name in OPTIMIZER_METHODS:
         return optimizer_method(m, this, name)
     if path == "threading.Thread" and name in BOUND:
         return thread_method(m, this, name)
@@ -99,8 +97,8 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
         return Native(name, lambda args, kwargs, s: wrapped_backward(m, args, kwargs, s), this)
     if short in ("GradScaler",):
         return Native(name, lambda args, kwargs, s: opaque_scaler(m, name, args, s), this)
-    if path in CONTAINERS and "#items" in this.attrs and name != "__init__":
-        return containers.attribute(m, this.attrs["#items"], name)
+    if path in CONTAINERS and ITEMS in this.attrs and name != "__init__":
+        return containers.attribute(m, this.attrs[ITEMS], name)
     if part.startswith("nn.") or short.endswith(MODULE_BASES):
         if name == "training":
             return True
@@ -120,7 +118,7 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             return Native(name, lambda args, kwargs, s: call_builtin_module(m, this, args, kwargs, s), this)
         if name == "__call__":
             return Native(name, lambda args, kwargs, s: call_instance(m, this, args, kwargs, s), this)
-        if "#items" in this.attrs and name in (
+        if ITEMS in this.attrs and name in (
             "append",
             "insert",
             "extend",
@@ -130,7 +128,7 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             "update",
             "pop",
         ):
-            items = this.attrs["#items"]
+            items = this.attrs[ITEMS]
             return Native(name, lambda args, kwargs, s: m.call_method(items, name, args, kwargs, s), this)
         if name == "__init__":
             return MISSING
@@ -205,8 +203,8 @@ def _loader_items(m: Core, this: Instance, site: Site) -> Iterable:
             index: Value = i if i == 0 else m.fresh("number", lo=i)
             if isinstance(dataset, Instance) and m.lookup(dataset, "__getitem__", site) is not MISSING:
                 yield batch_of(m.call(m.attribute(dataset, "__getitem__", site), [index], {}, site))
-            elif isinstance(dataset, Instance) and "#tensors" in dataset.attrs:
-                held = dataset.attrs["#tensors"].items
+            elif isinstance(dataset, Instance) and TENSORS in dataset.attrs:
+                held = dataset.attrs[TENSORS].items
                 rows = [tensors.subscript(m, t, index, site) if isinstance(t, Tensor) else m.opaque() for t in held]
                 yield batch_of(Sequence("tuple", list(rows), m.clock))
             elif isinstance(dataset, (Sequence, Tensor)):

@@ -10,11 +10,12 @@ from autodetach.machine.events import Stored
 from autodetach.machine.generators import ends
 from autodetach.machine.graph import Activation, Loops, Site
 from autodetach.machine.held import contents, given_gradient, graph_kept, tensors_in
+from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
-from autodetach.machine.state import MAX_EXACT, MAX_LISTED, WEIGHTS
+from autodetach.machine.state import MAX_EXACT, MAX_LISTED
 from autodetach.machine.unknown_keys import is_known
 from autodetach.machine.values import Frame, Function, Iterable, Mapping, Opaque, Sequence, Tensor, Value, is_number
 from autodetach.machine.words import names_loader

@@ -31,7 +31,6 @@ CLASSES = frozenset(MODULES) - {"Module"} | {"Parameter"}
 TELLING = SAYING | CLASSES | {"requires_grad"}
 """What tells as a string, where attributes are looked up by these."""
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 Import: TypeAlias = ast.Import | ast.ImportFrom
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, ItemsView, Iterator, KeysView, ValuesView
 
+from autodetach.machine.marks import ITEMS
 from autodetach.machine.module_tree import (
     BUFFERS,
     PARAMETERS,
@@ -66,7 +67,7 @@ class _TensorsView(dict):  # type: ignore[type-arg]
     def __setitem__(self, key: Hashable, pair: Entry) -> None:
         name, value = pair
         if isinstance(name, str):
-            if "#items" in self._this.attrs:
+            if ITEMS in self._this.attrs:
                 set_child(self._this, name, value)
             else:
                 self._this.attrs[name] = value
@@ -105,7 +106,7 @@ def held_by_name(this: Instance, name: str) -> Mapping:
     """`module._modules`, `module._parameters` or `module._buffers`."""
     view = Mapping(this.born)
     view.items = _TensorsView(this, TENSORS[name]) if name in TENSORS else _ModulesView(this)
-    items = this.attrs.get("#items")
+    items = this.attrs.get(ITEMS)
     view.exact = not this.open and (not isinstance(items, (Sequence, Mapping)) or items.exact)
     return view
 
@@ -120,11 +121,11 @@ def replace_held(this: Instance, name: str, given: Mapping) -> None:
             this.attrs[key] = value
             note_name(this, TENSORS[name], key)
         return
-    held = this.attrs.get("#items")
+    held = this.attrs.get(ITEMS)
     if isinstance(held, Sequence):  # a copy of a module may share the list of its children with that
-        this.attrs["#items"] = Sequence(held.kind, [], held.born, held.exact)
+        this.attrs[ITEMS] = Sequence(held.kind, [], held.born, held.exact)
     elif isinstance(held, Mapping):
-        this.attrs["#items"] = Mapping(held.born, held.exact)
+        this.attrs[ITEMS] = Mapping(held.born, held.exact)
     else:
         for old, _ in list(children_of(this)):
             this.attrs.pop(old, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine.state import WEIGHTS
+from autodetach.machine.marks import ITEMS, WEIGHTS
 from autodetach.machine.values import Class, External, Instance, Mapping, Opaque, Sequence, Tensor, Value, key_of
 
 BUFFERS, PARAMETERS = "#buffers", "#parameters"
@@ -27,7 +27,7 @@ def _module_class(cls: Class | External) -> bool:
 
 def children_of(this: Instance) -> Iterator[tuple[str, Instance]]:
     """The modules that a module holds itself, with their names: in its list or dict, and as attributes."""
-    items = this.attrs.get("#items")
+    items = this.attrs.get(ITEMS)
     if isinstance(items, Sequence):
         names = {id(child): name for name, child in items.attrs.items()}
         for i, item in enumerate(items.items):
@@ -47,7 +47,7 @@ def set_child(this: Instance, name: str, child: Value) -> None:
 
     Of a list, `attrs` keeps the children that have names of their own, as in `Sequential(OrderedDict(...))`.
     """
-    items = this.attrs.get("#items")
+    items = this.attrs.get(ITEMS)
     if isinstance(items, Mapping):
         items.items[key_of(name)] = (name, child)
     elif isinstance(items, Sequence):
@@ -62,7 +62,7 @@ def set_child(this: Instance, name: str, child: Value) -> None:
 
 def named_child(this: Instance, name: str) -> Value:
     """What the list or dict of a module holds under a name, or None."""
-    items = this.attrs.get("#items")
+    items = this.attrs.get(ITEMS)
     if isinstance(items, Mapping):
         return items.items.get(key_of(name), (name, None))[1]
     if isinstance(items, Sequence):
@@ -94,7 +94,7 @@ def parameters_of(this: Instance) -> list[Tensor]:
         elif isinstance(value, (Instance, Opaque)):
             break
     else:
-        if this.attrs.keys().isdisjoint(("#items", PARAMETERS)):
+        if this.attrs.keys().isdisjoint((ITEMS, PARAMETERS)):
             return list(found.values())
     found.clear()
     for module in modules_of(this):
@@ -152,7 +152,7 @@ def named_tensors(this: Instance, kind: str = "") -> Iterator[tuple[str, Tensor]
 def own_tensors(module: Instance, kind: str = "") -> Iterator[tuple[str, Tensor]]:
     """What a module holds itself of that."""
     held = [(name, value) for name, value in module.attrs.items() if isinstance(value, (Tensor, Opaque))]
-    items = module.attrs.get("#items")
+    items = module.attrs.get(ITEMS)
     if isinstance(items, Sequence):
         held += [(str(i), v) for i, v in enumerate(items.items)]
     elif isinstance(items, Mapping):

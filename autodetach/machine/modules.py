@@ -14,6 +14,7 @@ from autodetach.machine.folding import is_copied
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.in_place import in_place, scale_rows
+from autodetach.machine.marks import HOOKS, ITEMS, PREHOOKS, WEIGHTS
 from autodetach.machine.module_tree import (
     BUFFERS,
     PARAMETERS,
@@ -67,7 +68,7 @@ def _leaf(m: Core, site: Site, shape: Dims = None) -> Tensor:
 def build_module(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     this = Instance(External("torch.nn." + name), m.serial(), m.clock)
     if name in CONTAINERS:
-        this.attrs["#items"] = _contents(m, name, args, site)
+        this.attrs[ITEMS] = _contents(m, name, args, site)
         return this
     if name in ("DataParallel",) and args:
         return args[0]
@@ -177,10 +178,10 @@ def part_of(m: Core, this: Instance, index: Slice) -> Instance:
     part = Instance(this.cls, m.serial(), m.clock)
     part.open = this.open
     bounds = (index.lower, index.upper, index.step)
-    held = this.attrs["#items"]
+    held = this.attrs[ITEMS]
     known = all(b is None or isinstance(b, int) for b in bounds) and index.step != 0
     items = held.items[slice(*bounds)] if known else list(held.items)
-    kept = part.attrs["#items"] = Sequence("list", items, m.clock, held.exact and known)
+    kept = part.attrs[ITEMS] = Sequence("list", items, m.clock, held.exact and known)
     kept.attrs.update(held.attrs)
     return part
 
@@ -191,7 +192,7 @@ def part_of(m: Core, this: Instance, index: Slice) -> Instance:
 def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     cls = this.cls
     name = cls.name if isinstance(cls, External) else next(_builtin_names(cls), "")
-    held = this.attrs.get("#items")
+    held = this.attrs.get(ITEMS)
     if name == "Sequential" and isinstance(held, Sequence):
         value = args[0] if args else None
         for child in held.items:
@@ -334,9 +335,9 @@ def _packed(m: Core, spec: Module, result: Tensor) -> Value:
 def _unknown_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """A module whose `forward` is not in view: its weights take part in what it returns."""
     values = [*args, *kwargs.values()]
-    if "#weights" not in this.attrs:
-        this.attrs["#weights"] = _leaf(m, site)
-    weights = [*parameters_of(this), this.attrs["#weights"]]
+    if WEIGHTS not in this.attrs:
+        this.attrs[WEIGHTS] = _leaf(m, site)
+    weights = [*parameters_of(this), this.attrs[WEIGHTS]]
     result = m.opaque(this.cls.name)
     carriers = [*weights, *[t for v in values for t in graph_in(v)]]
     carriers = [c for c in carriers if c.node is not None and not c.node.weak]
@@ -349,7 +350,7 @@ def _unknown_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str
 
 def run_pre_hooks(m: Core, this: Instance, args: list[Value], site: Site) -> list[Value]:
     """The positional arguments as the forward pre-hooks leave them."""
-    hooks = this.attrs.get("#prehooks")
+    hooks = this.attrs.get(PREHOOKS)
     if isinstance(hooks, Sequence):
         for hook in list(hooks.items):
             changed = m.call(hook, [this, Sequence("tuple", list(args), m.clock)], {}, site)
@@ -361,7 +362,7 @@ def run_pre_hooks(m: Core, this: Instance, args: list[Value], site: Site) -> lis
 
 
 def run_hooks(m: Core, this: Instance, args: list[Value], result: Value, site: Site) -> Value:
-    hooks = this.attrs.get("#hooks")
+    hooks = this.attrs.get(HOOKS)
     if isinstance(hooks, Sequence):
         for hook in list(hooks.items):
             changed = m.call(hook, [this, Sequence("tuple", list(args), m.clock), result], {}, site)
@@ -409,7 +410,7 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
             this.attrs[key] = value
         return None
     if name in ("register_forward_hook", "register_forward_pre_hook") and args:
-        kind = "#hooks" if name == "register_forward_hook" else "#prehooks"
+        kind = HOOKS if name == "register_forward_hook" else PREHOOKS
         hooks = this.attrs.setdefault(kind, Sequence("list", [], m.clock))
         hooks.items.append(args[0])
         return _handle(m, hooks, args[0])
@@ -473,7 +474,7 @@ def state_dict(m: Core, this: Instance) -> Mapping:
 
 def _is_whole(module: Instance) -> bool:
     """Whether all tensors that a module holds are known."""
-    items = module.attrs.get("#items")
+    items = module.attrs.get(ITEMS)
     spec = next((MODULES[n] for n in _builtin_names(module.cls) if n in MODULES), None)
     plain = spec is None or (spec.result != "attention" and not spec.random)
     return not module.open and plain and (items is None or items.exact)

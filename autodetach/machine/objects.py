@@ -27,6 +27,7 @@ from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.held import contents
 from autodetach.machine.keywords import OUT_OF_VIEW, left_to_default
+from autodetach.machine.marks import ITEMS, WEIGHTS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import SCRIPTED, wanted
 from autodetach.machine.optimizers import give_parameters
@@ -138,10 +139,10 @@ class Objects(Attributes):
             made = object_arrays.call(self, function.path, args, kwargs, site)
             if made is not None:
                 return made
-        known = standard_library.FUNCTIONS.get(function.path)
+        known = standard_library.HANDLERS.get(function.path)
         if known is not None:
             return known(self, args, kwargs, site)
-        if function.path in functional.FUNCTIONS:
+        if function.path in functional.HANDLERS:
             return functional.call(self, function.path, args, kwargs, site)
         return torch_library.call(self, function.path, args, kwargs, site)
 
@@ -155,7 +156,7 @@ class Objects(Attributes):
 
     def call_opaque(self, function: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         def call(args: list[Value]) -> Opaque:
-            if "#weights" in function.attrs:
+            if WEIGHTS in function.attrs:
                 return unknown.call_opaque_module(self, function, args, kwargs, site)
             return self.call_unknown(function.name, args, kwargs, site)
 
@@ -273,7 +274,7 @@ class Objects(Attributes):
 def _is_of_container(function: External, args: list[Value]) -> bool:
     """`dict.__getitem__(record, name)`: whether a method is called by its class, on such a container."""
     kind = CLASSES_OF_CONTAINERS.get(function.path.rpartition(".")[0])
-    held = args[0].attrs.get("#items") if args and isinstance(args[0], Instance) else args[0] if args else None
+    held = args[0].attrs.get(ITEMS) if args and isinstance(args[0], Instance) else args[0] if args else None
     if kind is None or not isinstance(held, kind) or function.name == "fromkeys":
         return False
     return function.name in OF_ITEMS or containers.has_method(held, function.name)

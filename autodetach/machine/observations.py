@@ -13,9 +13,10 @@ from autodetach.machine.core import Core
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, text_of
 from autodetach.machine.graph import Node, Site, diverge
 from autodetach.machine.held import graph_in
+from autodetach.machine.marks import HELD, OPTIMIZER, QUIET, WEIGHTS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.spelling import spelled
-from autodetach.machine.state import HELD, MISSING, Raised
+from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import External, Frame, Instance, Opaque, Sequence, Sym, Tensor, Value, is_number
 
@@ -120,7 +121,7 @@ def bound(m: Core, target: ast.expr, value: Value, frame: Frame) -> Value:
 
 
 def _has_a_part_to_play(value: Opaque) -> bool:
-    return any(mark in value.attrs for mark in ("#weights", "#optimizer", "#quiet"))
+    return any(mark in value.attrs for mark in (WEIGHTS, OPTIMIZER, QUIET))
 
 
 def _is_guess(value: Value) -> bool:
@@ -193,10 +194,10 @@ def _value(
         _drop(made)
         made.node = None
         if seen.kind is Kind.OPTIMIZER:
-            made.attrs["#optimizer"] = True
+            made.attrs[OPTIMIZER] = True
         else:
-            made.attrs["#weights"] = _leaf(m, call, path)
-            made.attrs["#weights"].parameter = True
+            made.attrs[WEIGHTS] = _leaf(m, call, path)
+            made.attrs[WEIGHTS].parameter = True
         return made
     return value
 

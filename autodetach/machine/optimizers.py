@@ -7,6 +7,7 @@ from autodetach.machine.classes import code_of, library_bases
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import contents
+from autodetach.machine.marks import LEAVES, OPTIMIZER
 from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
 from autodetach.machine.state import MAX_LISTED
 from autodetach.machine.values import (
@@ -46,11 +47,11 @@ def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str,
     leaves = [leaf for v in [given, *others] for leaf in leaves_of(m, v, site)]
     unique = list({id(leaf): leaf for leaf in leaves}.values())
     if not _hides_parameters(given):
-        made.attrs["#leaves"] = Sequence("list", list(unique))
+        made.attrs[LEAVES] = Sequence("list", list(unique))
     made.attrs["param_groups"] = groups_of(m, given, unique, site)
     made.attrs["state"] = _state_of(m, made.cls)
     made.attrs["defaults"] = m.opaque("defaults")
-    made.attrs["#optimizer"] = True
+    made.attrs[OPTIMIZER] = True
 
 
 def _state_of(m: Core, cls: Class | External) -> Value:
@@ -68,7 +69,7 @@ def give_parameters(m: Core, made: Opaque, given: list[Value], site: Site) -> No
     listings = [v for v in given if _lists_parameters(v)]
     leaves = [leaf for v in listings for leaf in leaves_of(m, v, site)]
     if leaves:
-        made.attrs["#leaves"] = Sequence("list", list({id(leaf): leaf for leaf in leaves}.values()))
+        made.attrs[LEAVES] = Sequence("list", list({id(leaf): leaf for leaf in leaves}.values()))
 
 
 def _lists_parameters(value: Value, depth: int = 2) -> bool:
@@ -83,7 +84,7 @@ def _lists_parameters(value: Value, depth: int = 2) -> bool:
 def _hides_parameters(value: Value) -> bool:
     """Whether nobody in view can say which parameters are listed: `Adam(mylib.groups(net))` may train any."""
     if isinstance(value, Opaque):
-        return "#leaves" not in value.attrs
+        return LEAVES not in value.attrs
     if isinstance(value, Sequence):  # what stands in it is a parameter itself, or a group
         groups = [v.items.get(key_of("params")) for v in value.items[:MAX_GROUPS] if isinstance(v, Mapping)]
         return any(_hides_parameters(listed[1]) for listed in groups if listed is not None)
@@ -91,11 +92,11 @@ def _hides_parameters(value: Value) -> bool:
 
 
 def is_optimizer(value: Value) -> bool:
-    return isinstance(value, (Instance, Opaque)) and "#optimizer" in value.attrs
+    return isinstance(value, (Instance, Opaque)) and OPTIMIZER in value.attrs
 
 
 def optimizer_leaves(m: Core, value: Instance | Opaque) -> list[Tensor]:
-    held = value.attrs.get("#leaves")
+    held = value.attrs.get(LEAVES)
     if isinstance(held, Sequence):
         return held.items
     m.open_optimizers.add(value.name if isinstance(value, Opaque) else value)
@@ -104,7 +105,7 @@ def optimizer_leaves(m: Core, value: Instance | Opaque) -> list[Tensor]:
 
 def step_leaves(m: Core, value: Instance | Opaque, site: Site) -> None:
     """The step itself, behind hooks and closures."""
-    m.step(optimizer_leaves(m, value), site, guessed="#leaves" not in value.attrs)
+    m.step(optimizer_leaves(m, value), site, guessed=LEAVES not in value.attrs)
 
 
 def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -148,7 +149,7 @@ def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
             return None
         if name == "add_param_group":
             leaves = [leaf for v in values for leaf in leaves_of(m, v, site)]
-            held = this.attrs.get("#leaves")
+            held = this.attrs.get(LEAVES)
             if isinstance(held, Sequence):
                 held.items.extend(leaves)
             groups = this.attrs.get("param_groups")

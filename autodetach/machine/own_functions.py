@@ -13,6 +13,7 @@ from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
+from autodetach.machine.marks import HOOK, HOOK_NAME, HOOKED
 from autodetach.machine.state import Kept, Raised
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Op, Saved
 from autodetach.machine.values import (
@@ -111,7 +112,7 @@ def _run_backward_later(m: Core, cls: Class, context: Value, result: Tensor) -> 
             return None
 
     handle = Instance(External("torch.autograd.Function"), m.serial(), m.clock)
-    handle.attrs.update({"#of": result, "#name": "register_hook", "#hook": Native("backward", differentiated)})
+    handle.attrs.update({HOOKED: result, HOOK_NAME: "register_hook", HOOK: Native("backward", differentiated)})
     m.hooks.append(handle)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.marks import LEAVES
 from autodetach.machine.state import MAX_LISTED
 from autodetach.machine.values import Iterable, Mapping, Opaque, Sequence, Tensor, Value
 
@@ -18,7 +19,7 @@ def leaves_of(m: Core, value: Value, site: Site, depth: int = 3) -> list[Tensor]
     if isinstance(value, Iterable):
         value = Sequence("list", m.collect(value, site, MAX_LISTED)[0])
     if isinstance(value, Opaque):  # what something out of view has made of parameters: `chain(a.parameters(), ...)`
-        value = value.attrs.get("#leaves")
+        value = value.attrs.get(LEAVES)
     if depth <= 0:
         return []
     if isinstance(value, Sequence):

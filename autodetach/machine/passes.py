@@ -7,6 +7,7 @@ import ast
 from autodetach.kept import kept
 from autodetach.machine.delays import MAX_DELAY, delay_of
 from autodetach.machine.graph import Activation, Differentiation, Node, pass_of
+from autodetach.node_types import LOOPS
 
 Ways = list[tuple[ast.AST, bool]]
 """Which ways tests went, one after the other."""
@@ -35,7 +36,7 @@ def is_cut_short(activation: Activation, nodes: list[Node], ways: Ways) -> bool:
     passes, usual = activation.passes - min(activation.skipped, MAX_SKIPPED), passes_of(activation, nodes)
     if passes < usual:
         return False
-    delay = delay_of(activation.node) if isinstance(activation.node, (ast.For, ast.AsyncFor, ast.While)) else 1
+    delay = delay_of(activation.node) if isinstance(activation.node, LOOPS) else 1
     if passes < usual + min(delay - 1, MAX_DELAY):
         return False
     return usual < MAX_PASSES or passes > MAX_PASSES or not _has_found_first(activation, ways)

@@ -6,6 +6,7 @@ import ast
 
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
+from autodetach.machine.marks import ITEMS
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
 from autodetach.machine.operators import compare
@@ -78,8 +79,8 @@ def _any(m: Expressions, pattern: ast.MatchOr, subject: Value, frame: Frame, sit
 
 def _sequence(m: Expressions, pattern: ast.MatchSequence, subject: Value, frame: Frame, site: Site) -> Verdict:
     m.note_read(subject)
-    if isinstance(subject, Instance) and isinstance(subject.attrs.get("#items"), Sequence):
-        subject = subject.attrs["#items"]
+    if isinstance(subject, Instance) and isinstance(subject.attrs.get(ITEMS), Sequence):
+        subject = subject.attrs[ITEMS]
     if is_constant(subject) or isinstance(subject, (Tensor, Mapping, Instance)):
         return False
     if not isinstance(subject, Sequence):

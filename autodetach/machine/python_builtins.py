@@ -12,6 +12,7 @@ from autodetach.machine.container_builtins import dict_of_keys, iterator_of, mak
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, show, special
+from autodetach.machine.marks import ITEMS
 from autodetach.machine.number_readers import all_names
 from autodetach.machine.object_builtins import (
     callable_,
@@ -106,8 +107,8 @@ def _len(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         raw = m.lookup(value, "__len__", site)
         if raw is not MISSING and not isinstance(raw, Opaque):
             return m.call(raw, [], {}, site)
-        if "#items" in value.attrs:
-            return _len(m, [value.attrs["#items"]], {}, site)
+        if ITEMS in value.attrs:
+            return _len(m, [value.attrs[ITEMS]], {}, site)
     if is_number(value):
         m.refuse(site, "`len` of a number", "TypeError")
     return m.sym(("len", m.key(value)), "number", lo=1)

@@ -173,7 +173,7 @@ def _converted(
     return made
 
 
-FUNCTIONS: dict[str, Handler] = {
+HANDLERS: dict[str, Handler] = {
     "dataclasses.field": _field, "dataclasses.dataclass": _made_by(DATACLASS),
     "dataclasses.make_dataclass": _make_dataclass, "dataclasses.replace": _replace, "copy.replace": _replace,
     "dataclasses.fields": _fields, "dataclasses.is_dataclass": _is_dataclass,

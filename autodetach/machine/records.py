@@ -9,6 +9,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import special
 from autodetach.machine.keywords import left_to_default
+from autodetach.machine.marks import ITEMS
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.state import MISSING
 from autodetach.machine.values import Class, External, Field, Instance, Mapping, Native, Sequence, Value, is_constant
@@ -159,7 +160,7 @@ def fill(m: Core, this: Instance, cls: Class, args: list[Value], kwargs: dict[st
         else:
             only_here.append(value)
     if is_named_tuple(cls):
-        this.attrs["#items"] = Sequence("tuple", list(this.attrs.values()), m.clock)
+        this.attrs[ITEMS] = Sequence("tuple", list(this.attrs.values()), m.clock)
     for name in ("__post_init__", "__attrs_post_init__"):
         special(m, this, (name,), only_here, site)
 
@@ -183,9 +184,9 @@ def replaced(m: Core, this: Instance, changes: dict[str, Value]) -> Instance:
     """A copy of a named tuple with some fields changed, or all of those that hold history if it is not known which."""
     copy = Instance(this.cls, m.serial(), m.clock)
     copy.open = this.open
-    names = [name for name in this.attrs if name != "#items"]
+    names = [name for name in this.attrs if name != ITEMS]
     copy.attrs = {name: changed(m, this.attrs[name], name, changes) for name in names}
-    copy.attrs["#items"] = Sequence("tuple", list(copy.attrs.values()), m.clock)
+    copy.attrs[ITEMS] = Sequence("tuple", list(copy.attrs.values()), m.clock)
     return copy
 
 

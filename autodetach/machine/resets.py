@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from autodetach.machine.core import Core
 from autodetach.machine.held import keeps_history
+from autodetach.machine.marks import is_mark
 from autodetach.machine.module_tree import is_module, modules_of
 from autodetach.machine.values import Instance, Opaque, Tensor, Value
 
@@ -23,7 +24,7 @@ def reset_by(m: Core, name: str, given: Iterable[Value]) -> None:
     for value in given:
         for module in modules_of(value) if isinstance(value, Instance) and is_module(value) else ():
             for attribute, held in module.attrs.items():
-                if not attribute.startswith("#") and _is_state(held):
+                if not is_mark(attribute) and _is_state(held):
                     module.attrs[attribute] = m.opaque(attribute)
 
 

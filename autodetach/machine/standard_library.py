@@ -138,13 +138,13 @@ def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site
     return made
 
 
-FUNCTIONS: dict[str, Handler] = {
+HANDLERS: dict[str, Handler] = {
     "collections.OrderedDict": _ordered_dict, "collections.OrderedDict.fromkeys": dict_of_keys,
     "collections.defaultdict": _default_dict, "collections.Counter": make_tally, "collections.deque": _deque,
     "collections.namedtuple": _named_tuple,
     "collections.UserList": _user_list, "collections.UserDict": make_dict, "types.MappingProxyType": _read_only,
     "typing.cast": _cast, "typing_extensions.cast": _cast,
-    NAMESPACE: _simple_namespace, **copies.FUNCTIONS, **record_tools.FUNCTIONS, **weak_references.FUNCTIONS,
+    NAMESPACE: _simple_namespace, **copies.HANDLERS, **record_tools.HANDLERS, **weak_references.HANDLERS,
     "heapq.heappush": _pushed, "heapq.heappop": _popped,
     "contextlib.suppress": _suppress, "contextlib.ExitStack": exit_stack,
     "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,

@@ -19,6 +19,7 @@ from autodetach.machine.events import (
     TypeFault,
 )
 from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site
+from autodetach.machine.marks import QUIET
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
 from autodetach.machine.passes import Ways
 from autodetach.machine.project import Project
@@ -48,12 +49,6 @@ MAX_NESTED = 8
 """How often a function may be active at once, and how often if it goes into what it was given, like a nested state."""
 FUEL_FOR_IMPORTS = 12_000
 """What the bodies of all imported files may cost in one run, besides what the program itself may."""
-HELD = "#held"
-"""Marks an unknown object by what it was given when it was made, in view, of a class that is not."""
-LEFT_OUT = "#left out"
-"""Marks an object of a class that stands in a file of `State.left_out`."""
-WEIGHTS = "#weights"
-"""Marks an unknown value that is known to be a module, by one leaf that stands for its parameters."""
 STRIDE = 1 << 20
 """More than any entry point takes of time, or of loops."""
 
@@ -229,7 +224,7 @@ class State:
     def quiet(self, name: str) -> Opaque:
         """An object of a library that keeps no graph, nor do the results of its methods."""
         value = self.opaque(name)
-        value.attrs["#quiet"] = True
+        value.attrs[QUIET] = True
         return value
 
     def key(self, value: Value) -> Hashable:

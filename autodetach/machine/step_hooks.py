@@ -6,6 +6,7 @@ from autodetach.machine.backward_hooks import removable
 from autodetach.machine.classes import code_of
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.marks import HOOK, HOOKED
 from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Value
 
 BEFORE, BEHIND = "step_pre_hook", "step_post_hook"
@@ -16,8 +17,8 @@ OF_ALL = {"register_optimizer_" + kind: kind for kind in (BEFORE, BEHIND)}
 
 def register(m: Core, this: Value, kind: str, hook: Value) -> Value:
     """The handle by which a hook can be removed. A function that is not in view changes nothing in view."""
-    handle = removable(m, lambda: handle.attrs.update({"#hook": None}))
-    handle.attrs.update({"#of": this, "#kind": kind, "#hook": hook})
+    handle = removable(m, lambda: handle.attrs.update({HOOK: None}))
+    handle.attrs.update({HOOKED: this, "#kind": kind, HOOK: hook})
     if code_of(hook) is not None:
         m.step_hooks.append(handle)
     return handle
@@ -29,7 +30,7 @@ def run(m: Core, this: Instance | Opaque, kind: str, args: list[Value], kwargs: 
     https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.register_step_post_hook.html
     """
     for handle in list(m.step_hooks):
-        hook, owner = handle.attrs["#hook"], handle.attrs["#of"]
+        hook, owner = handle.attrs[HOOK], handle.attrs[HOOKED]
         if hook is None or handle.attrs["#kind"] != kind or (owner is not None and owner is not this):
             continue
         named = Mapping(m.clock)

@@ -24,6 +24,7 @@ from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.held import graph_in, history_in, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.library_objects import of_torch
+from autodetach.machine.marks import HELD, LEFT_OUT, TENSORS
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.modules import build_module
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
@@ -33,7 +34,6 @@ from autodetach.machine.parameter_groups import leaves_of
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data
-from autodetach.machine.state import HELD, LEFT_OUT
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
     FACTORIES,
@@ -197,7 +197,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     top = path.lstrip(".").partition(".")[0]
     if path.startswith(("random.", "numpy.random.")):
         m.note_random(site)
-    known = frameworks.FUNCTIONS.get(path)
+    known = frameworks.HANDLERS.get(path)
     if known is not None:
         return known(m, args, kwargs, site)
     if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
@@ -458,7 +458,7 @@ def _data_loader(m: Core, args: list[Value], kwargs: dict[str, Value], site: Sit
 
 def _tensor_dataset(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     made = Instance(External("torch.utils.data.TensorDataset"), m.serial(), m.clock)
-    made.attrs["#tensors"] = Sequence("tuple", list(args), m.clock)
+    made.attrs[TENSORS] = Sequence("tuple", list(args), m.clock)
     return made
 
 

@@ -22,14 +22,7 @@ from autodetach.machine.torch_names import (
     TAKES_TWO_TENSORS,
     TENSOR_ATTRIBUTES,
 )
-from autodetach.machine.torch_operations import (
-    INPLACE_AT,
-    INPLACE_EXCEPTIONS,
-    NO_DERIVATIVE,
-    OPS,
-    VARIANTS,
-    VIEWS,
-)
+from autodetach.machine.torch_operations import INPLACE_AT, INPLACE_EXCEPTIONS, NO_DERIVATIVE, OPS, VARIANTS, VIEWS
 
 __all__ = [
     "ACCEPTS_NUMBERS",

@@ -12,15 +12,12 @@ from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in, stored_in
 from autodetach.machine.implicit_calls import show
+from autodetach.machine.marks import HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
 from autodetach.machine.quiet import REPORTS
-from autodetach.machine.state import HELD, LEFT_OUT, MISSING, WEIGHTS
-from autodetach.machine.torch_semantics import (
-    TENSOR_ATTRIBUTES,
-    Saved,
-    lookup,
-)
+from autodetach.machine.state import MISSING
+from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Saved, lookup
 from autodetach.machine.values import (
     GIVEN,
     Function,
@@ -126,13 +123,13 @@ def _of_optimizer(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return _opaque_step(m, this, args, kwargs, site)
     if name == "zero_grad":
         if WEIGHTS not in this.attrs:
-            this.attrs["#optimizer"] = True
+            this.attrs[OPTIMIZER] = True
         m.zero(optimizer_leaves(m, this) if WEIGHTS not in this.attrs else [this.attrs[WEIGHTS]])
         return None
     if name in step_hooks.OF_ONE and (args or kwargs):
         return step_hooks.register(m, this, step_hooks.OF_ONE[name], [*args, *kwargs.values()][0])
     if name == "add_param_group":
-        this.attrs.pop("#leaves", None)
+        this.attrs.pop(LEAVES, None)
     if name == "scale" and args and isinstance(args[0], (Tensor, Opaque)):
         return opaque_scaler(m, name, args, site)
     if name in ("unscale_", "update") and this.node is None and (not args or is_optimizer(args[0])):
@@ -171,7 +168,7 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
         return m.opaque(name)
     if name == "add_argument":
         options.add_argument(m, args, kwargs)
-    if name in options.PARSE and "#quiet" in this.attrs:
+    if name in options.PARSE and QUIET in this.attrs:
         return options.parsed(m, name)
     if name in REPORTS:
         show(m, values, site)
@@ -199,7 +196,7 @@ def _of_anything(m: Core, this: Opaque, name: str, args: list[Value], kwargs: di
         return m.unknown_result(name, [this.attrs[WEIGHTS], *values], site)
     if with_history or this.node is not None:
         return m.call_unknown(name, [this, *args], kwargs, site)
-    if "#quiet" in this.attrs:
+    if QUIET in this.attrs:
         return m.quiet(name)
     held = this.attrs.get(HELD)
     if isinstance(held, Sequence) and any(True for _ in graph_in(held)):
@@ -245,15 +242,11 @@ def _may_rebind(m: Core, this: Opaque, site: Site) -> None:
     """
     statement = m.trail[-1][0] if m.trail else None
     if isinstance(statement, ast.Expr) and statement.value is site.node:
-        states = [name for name, value in this.attrs.items() if not _is_mark(name) and any(graph_in(value))]
+        states = [name for name, value in this.attrs.items() if not is_mark(name) and any(graph_in(value))]
         for name in states:
             del this.attrs[name]
         if this.node is not None and this.node.weak and WEIGHTS not in this.attrs:
             this.node = None
-
-
-def _is_mark(name: object) -> bool:
-    return isinstance(name, str) and name.startswith("#")
 
 
 def _is_copy(this: Opaque) -> bool:
@@ -344,18 +337,18 @@ def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
     """`x.parameters()`, `x.train()`: so `x` is a module."""
     if this.node is not None and not this.node.weak:
         return m.opaque(name)
-    if "#weights" not in this.attrs:
+    if WEIGHTS not in this.attrs:
         leaf = m.leaf(site)
         leaf.parameter = True
-        this.attrs["#weights"] = leaf
-        this.attrs.pop("#optimizer", None)
+        this.attrs[WEIGHTS] = leaf
+        this.attrs.pop(OPTIMIZER, None)
         if leaf.node is not None:
             leaf.node.presumed = True
         if m.differentiations:
             leaf.grad = m.opaque("grad")  # what was differentiated before may have reached it
         if FROZEN in this.attrs:
             tensors.set_requires_grad(m, leaf, False, site)
-    leaf = this.attrs["#weights"]
+    leaf = this.attrs[WEIGHTS]
     if name in TRAINED and leaf.node is not None:
         leaf.node.presumed = False
     if name == "parameters":
@@ -373,8 +366,8 @@ def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
 
 def _switched(m: Core, this: Opaque, flag: Value, site: Site) -> Opaque:
     """`net.requires_grad_(False)`, of a network if it is known to be one."""
-    if "#weights" in this.attrs:
-        tensors.set_requires_grad(m, this.attrs["#weights"], flag, site)
+    if WEIGHTS in this.attrs:
+        tensors.set_requires_grad(m, this.attrs[WEIGHTS], flag, site)
     elif this.node is None or this.node.weak:
         this.attrs[FROZEN] = True
         this.node = None
@@ -385,7 +378,7 @@ def call_opaque_module(m: Core, this: Opaque, args: list[Value], kwargs: dict[st
     result = m.opaque(this.name)
     result.attrs[GIVEN] = True
     values = [*args, *kwargs.values()]
-    weights = this.attrs["#weights"]
+    weights = this.attrs[WEIGHTS]
     carriers = [weights, *[t for v in values for t in graph_in(v)]]
     strong = [c for c in carriers if c.node is not None and not c.node.weak]
     if m.grad_enabled and strong:

@@ -13,12 +13,12 @@ from autodetach.machine.children import children_of, statements_in
 from autodetach.machine.class_families import Families
 from autodetach.machine.quiet import is_report
 from autodetach.machine.run import Run
+from autodetach.node_types import FUNCTIONS
 
 ELEMENTS = frozenset({"values", "items", "get", "pop", "popleft", "popitem"})
 """Methods of containers that give what is in them."""
 WITHOUT_GRAPH = frozenset({"item", "tolist", "detach", "data", "shape", "size"})
 OF_NUMBERS = frozenset({"len", "float", "str", "print", "type", "isinstance"})
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 ANY = ""
 """Stands for all classes."""
 

@@ -111,7 +111,7 @@ def _set(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
     return Sequence("set", _Members(m, items), m.clock, exact=False)
 
 
-FUNCTIONS: dict[str, Handler] = {
+HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("weakref.ref", "weakref.ReferenceType", "weakref.WeakMethod"), _ref),
     "weakref.proxy": _proxy, "weakref.WeakSet": _set, "weakref.WeakValueDictionary": _dict_of(_ByValues),
     **dict.fromkeys(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.marks import PREHOOKS
 from autodetach.machine.torch_semantics import Op, Saved
 from autodetach.machine.values import Class, Instance, Native, Sequence, Tensor, Value
 
@@ -27,7 +28,7 @@ def norm(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         module.attrs[f"{name}_g"] = m.require_grad(size, site)
         module.attrs[f"{name}_v"] = weight
         hook = Native(HOOK + name, _computing(m, name))
-        module.attrs.setdefault("#prehooks", Sequence("list", [], m.clock)).items.append(hook)
+        module.attrs.setdefault(PREHOOKS, Sequence("list", [], m.clock)).items.append(hook)
         hook.call([module], {}, site)
     return module
 
@@ -35,7 +36,7 @@ def norm(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
 def remove(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`remove_weight_norm(module, name)`: the weight is a parameter as before."""
     module, name = _given(args, kwargs)
-    hooks = module.attrs.get("#prehooks") if isinstance(module, Instance) else None
+    hooks = module.attrs.get(PREHOOKS) if isinstance(module, Instance) else None
     if isinstance(hooks, Sequence) and f"{name}_v" in module.attrs:
         hooks.items[:] = [h for h in hooks.items if not (isinstance(h, Native) and h.name == HOOK + name)]
         module.attrs[name] = module.attrs.pop(f"{name}_v")

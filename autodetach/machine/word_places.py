@@ -20,8 +20,8 @@ from autodetach.machine.words import (
     owner_of,
     reached,
 )
+from autodetach.node_types import DEFINITIONS, FUNCTIONS
 
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CONDITIONAL = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.IfExp, ast.BoolOp)
 _NAMES = BY_STRING | CLASSES | IN_FRONT | {"Variable"}
 
@@ -73,7 +73,7 @@ def _places(tree: ast.Module) -> Iterator[Place]:
             place = Place(node, around, found.always, found.words(sure=True), found.words(sure=False))
             if place.always or any(any(words) for words in (place.sure, place.perhaps)) or _is_star(node):
                 yield place
-        if isinstance(node, _DEFINITIONS):
+        if isinstance(node, DEFINITIONS):
             around = (*around, node.name)
         pending += ((inner, around) for inner in children_of(node) if not isinstance(inner, ast.expr))
 
@@ -150,7 +150,7 @@ class _Look:
 
 def _evaluated_by(statement: ast.AST) -> Iterator[ast.expr]:
     """The expressions that running a statement evaluates, without those of statements in it."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if isinstance(statement, FUNCTIONS):
         yield from statement.decorator_list
         yield from statement.args.defaults
         yield from (default for default in statement.args.kw_defaults if default is not None)

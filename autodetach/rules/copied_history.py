@@ -39,7 +39,6 @@ or may have frozen the network or turned gradients off, and on paths that not ev
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.kept_for_copy import detached_where_kept, kept_by
@@ -47,6 +46,7 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryCopied
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
+from autodetach.node_types import DEFINITIONS
 from autodetach.suspect import Suspect, rule
 from autodetach.view.in_force import entry_of, is_surely_recorded
 from autodetach.view.program import Program, line, text
@@ -72,7 +72,7 @@ def _is_sure(program: Program, run: Run, event: HistoryCopied) -> bool:
     if not is_surely_recorded(program, run, event.node.site, event.node.chain):
         return False
     entry = entry_of(event.chain)
-    is_called = isinstance(entry, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+    is_called = isinstance(entry, DEFINITIONS)
     return _is_known(event.node) and (not is_called or entry_of(event.node.chain) is entry)
 
 

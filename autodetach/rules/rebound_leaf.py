@@ -48,9 +48,10 @@ from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.machine.updates_on_tape import updates_on_tape
+from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.kept import is_kept
-from autodetach.view.program import LOOPS, Program, is_update, line, observed_of, text
+from autodetach.view.program import Program, is_update, line, observed_of, text
 
 KEPT = "something else holds the tensor as it was, and would see the update"
 

@@ -60,12 +60,7 @@ from autodetach.candidates.layer_alone import layer_alone
 from autodetach.candidates.old_values import MEANT, old_values
 from autodetach.candidates.reset_between import GOES_ON, is_state, reset_between
 from autodetach.candidates.retaining import retained
-from autodetach.candidates.shared_calls import (
-    doubt_of,
-    freeing_others,
-    repeated_behind_step,
-    shared_calls,
-)
+from autodetach.candidates.shared_calls import doubt_of, freeing_others, repeated_behind_step, shared_calls
 from autodetach.candidates.through_gradient import through_gradient
 from autodetach.candidates.trained_alone import trained_alone
 from autodetach.candidates.under_its_name import under_its_name

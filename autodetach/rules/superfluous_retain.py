@@ -53,6 +53,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.given_again import given_again
 from autodetach.view.program import Program, line, text
@@ -121,7 +122,7 @@ def _may_be_given_history(program: Program, d: Differentiation) -> bool:
     if not any(d.scope in run.entries for run in program.runs):
         return False  # whoever calls it is in view, and was run
     function = program.scope(d.call)
-    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+    if not isinstance(function, FUNCTIONS):
         return False
     for tree in program.analysis.trees:
         for call in ast.walk(tree):

@@ -6,6 +6,7 @@ import ast
 
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.spelling import called_name
+from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program
 
 
@@ -13,7 +14,7 @@ def with_called(program: Program, machine: Machine, statements: list[ast.stmt]) 
     """Statements, and those of the functions that they call, directly or not, as far as their names tell."""
     bodies: dict[str, list[list[ast.stmt]]] = {}
     for function in {program.scope(statement) for statement in machine.executed}:
-        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        if isinstance(function, FUNCTIONS):
             bodies.setdefault(function.name, []).append(function.body)
     found = list(statements)
     for statement in found:

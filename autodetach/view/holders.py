@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from autodetach.machine.graph import Activation, Differentiation, Pass
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.marks import ITEMS, is_mark
 from autodetach.machine.run import Run, run_again
 from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.view.program import Program
@@ -176,11 +177,11 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
                 yield item, replace(way, whole=value, depth=way.depth + 1) if is_bare else way.to(f"[{key}]", 3)
     elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
         for key, item in list(value.attrs.items()):
-            if not key.startswith("#"):  # a record is replaced as a whole
+            if not is_mark(key):  # a record is replaced as a whole
                 yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
     elif isinstance(value, Instance):
         for key, item in list(value.attrs.items()):
-            if key == "#items" and isinstance(item, (Sequence, Mapping)):
+            if key == ITEMS and isinstance(item, (Sequence, Mapping)):
                 children = enumerate(item.items) if isinstance(item, Sequence) else item.items.values()
                 for k, child in list(children)[:16]:
                     yield child, way.to(f"[{k!r}]", 3)

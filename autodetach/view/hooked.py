@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.spelling import last_word
+from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 REGISTERS = "register_forward_hook"
 
 

@@ -7,9 +7,9 @@ import ast
 from autodetach.machine.graph import Chain, Site
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program, calls_of
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 KNOWN = frozenset(
     "abc abstractmethod app atexit cached_property classmethod cli click contextmanager dataclass fire functools hydra "
     "lru_cache njit override property pytest staticmethod torch typer typing wraps".split()

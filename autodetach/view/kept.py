@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.torch_semantics import lookup
-from autodetach.view.program import COMPREHENSIONS, LOOPS, Program, calls_of
+from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS
+from autodetach.view.program import Program, calls_of
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 
 WRAPPING = frozenset("Parameter Variable as_tensor asarray from_numpy".split())
@@ -54,7 +54,7 @@ class _Around:
 
     def is_borrowed(self) -> bool:
         """Whether the first tensor that is updated is the caller's, or has another name as well."""
-        is_argument = isinstance(self._scope, FUNCTIONS) and self._name in all_parameter_names(self._scope.args)
+        is_argument = isinstance(self._scope, CALLABLES) and self._name in all_parameter_names(self._scope.args)
         return is_argument or any(
             any(self._is_anothers(value) for value in _bound_to(self._program, node))
             for node in self._places()
@@ -84,7 +84,7 @@ class _Around:
         return any(
             self._name in all_parameter_names(at.args) or self._name in self._program.names_bound(at) - _declared(at)
             for at in self._program.enclosing(node)
-            if isinstance(at, FUNCTIONS) and at not in self._outside
+            if isinstance(at, CALLABLES) and at not in self._outside
         )
 
 
@@ -136,7 +136,7 @@ def _keeps_argument(program: Program, call: ast.Call, argument: ast.AST, depth: 
         node
         for tree in program.analysis.trees
         for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and node.name == name
+        if isinstance(node, DEFINITIONS) and node.name == name
     ]
     if found:
         return any(_keeps_given(program, function, call, argument, depth) for function in found)

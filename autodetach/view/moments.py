@@ -9,7 +9,8 @@ from autodetach.machine.graph import Differentiation, Loops, Node, Place, trail_
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame
-from autodetach.view.program import COMPREHENSIONS, LOOPS, Program
+from autodetach.node_types import COMPREHENSIONS, LOOPS
+from autodetach.view.program import Program
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.exceptions import TRY, handles
+from autodetach.node_types import DEFINITIONS
 from autodetach.view.program import Program
 
 LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
@@ -21,7 +22,7 @@ def is_chosen_by_version(program: Program, node: ast.expr, error: str) -> bool:
             return True
         if isinstance(inner, ast.stmt) and any(_asks_version(test) for test in _left_before(program, inner)):
             return True
-        if isinstance(at, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(at, DEFINITIONS):
             return False
         inner = at
     return False

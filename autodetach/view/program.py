@@ -18,15 +18,13 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Sequence
+from autodetach.node_types import COMPREHENSIONS, DEFINITIONS
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 Block = list[ast.stmt]
 BLOCKS = ("body", "orelse", "finalbody")
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
-COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 class Program:

@@ -12,6 +12,7 @@ import pytest
 from autodetach.checker import CheckOptions, check
 from autodetach.fixing import fix
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, merge, normal, place_of
+from autodetach.machine.marks import OPTIMIZER, WEIGHTS
 from autodetach.machine.run import analyse
 from autodetach.machine.values import Opaque, Sequence, Tensor, is_number
 from autodetach.source import Source
@@ -118,9 +119,9 @@ def test_a_result_is_what_was_seen(by: str) -> None:
     assert is_number(pair.items[1])
     module, optimizer = seen(Observed(Kind.MODULE)), seen(Observed(Kind.OPTIMIZER))
     assert isinstance(module, Opaque)
-    assert "#weights" in module.attrs
+    assert WEIGHTS in module.attrs
     assert isinstance(optimizer, Opaque)
-    assert "#optimizer" in optimizer.attrs
+    assert OPTIMIZER in optimizer.attrs
 
 
 def test_a_part_of_a_result_may_be_what_has_a_name() -> None:

@@ -147,7 +147,7 @@ def parameters(known: dict[str, str], names: Sequence[str]) -> list[Any]:
 # ---- functions of the library, called in ways that Python may refuse
 
 LIBRARY = sorted(
-    {*standard_library.FUNCTIONS, *functional.FUNCTIONS, *(f"builtins.{n}" for n in python_builtins.BUILTINS)}
+    {*standard_library.HANDLERS, *functional.HANDLERS, *(f"builtins.{n}" for n in python_builtins.BUILTINS)}
 )
 ARGUMENTS = (
     "", "None", "-1", "x", "t", "f", "[]", "{'a': t}", "10**30", "*x", "**x", "f, t", "[1, t], x", "[1, t], -1",
