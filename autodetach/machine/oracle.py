@@ -18,6 +18,8 @@ TestKey = tuple[str, str, int]
 
 COUNTED = (("len",), ("Mod",))
 """How the key of a value begins that is a length, or a remainder."""
+FIXED = ("c", "i", "x")
+"""How the key of what differs from all others begins: of a constant, an object, or something imported."""
 DEEP = 6
 """Levels of a key that are looked at."""
 
@@ -107,7 +109,7 @@ class Oracle:
                 return None if inner is None else not inner
             if key[0] == "==" and len(key) == 3:
                 other = self.equal_to.get(key[1])
-                if other is not None and other != key[2]:
+                if other is not None and other != key[2] and not is_open(key[2]):
                     return False
         return None
 
@@ -149,8 +151,15 @@ class Oracle:
             self.learn(key[1], not outcome)
             return
         self.known[key] = outcome
-        if outcome and isinstance(key, tuple) and key and key[0] == "==" and len(key) == 3:
+        if outcome and isinstance(key, tuple) and key and key[0] == "==" and len(key) == 3 and not is_open(key[2]):
             self.equal_to[key[1]] = key[2]
+
+
+def is_open(key: Hashable) -> bool:
+    """Whether this is the key of something that is not known, or has that in it: another one may be equal to it."""
+    if isinstance(key, tuple) and key[:1] == ("t",):
+        return any(map(is_open, key[1]))
+    return not (isinstance(key, tuple) and key[:1] and key[0] in FIXED)
 
 
 def is_counted(key: Hashable, depth: int = DEEP) -> bool:
