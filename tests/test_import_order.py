@@ -62,7 +62,7 @@ ORDER = (
     "machine.elements machine.iteration machine.module_dicts machine.part_names",
     "machine.joining",
     "machine.tensors machine.containers machine.options",
-    "machine.records",
+    "machine.records machine.unknown_modules",
     "machine.foreach machine.convolutions machine.second_derivatives machine.parametrizations",
     "machine.backward_hooks machine.weight_norms",
     "machine.forward_hooks machine.step_hooks",

@@ -10,6 +10,7 @@ from autodetach.machine.values import (
     Class,
     Instance,
     Iterable,
+    Mapping,
     Opaque,
     Sequence,
     Tensor,
@@ -72,3 +73,18 @@ def written_at(site: Site, index: int) -> ast.expr | None:
     if isinstance(node, ast.Call) and index < len(node.args) and not isinstance(node.args[index], ast.Starred):
         return node.args[index]
     return None
+
+
+def are_all_known(args: list[Value], site: Site) -> bool:
+    """Whether a call is given `args` and no more: what it spreads (`Sequential(*layers)`) is known to the last."""
+    node = site.node
+    spread = [a.value for a in node.args if isinstance(a, ast.Starred)] if isinstance(node, ast.Call) else []
+    return all(_is_within(value, len(args)) for e, value in site.operands if any(e is s for s in spread))
+
+
+def _is_within(value: object, most: int) -> bool:
+    if isinstance(value, (Sequence, Mapping)):
+        return value.exact and len(value.items) <= most
+    if isinstance(value, Iterable):
+        return value.whole or (value.length is not None and value.length <= most)
+    return not isinstance(value, Opaque)

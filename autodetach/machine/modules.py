@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.machine import tensors
-from autodetach.machine.arguments import constant, flatten, is_certain_number
+from autodetach.machine.arguments import are_all_known, constant, flatten, is_certain_number
 from autodetach.machine.backward_hooks import removable
 from autodetach.machine.convolutions import convolve, is_convolution, set_sizes, signature
 from autodetach.machine.core import Core
@@ -30,6 +30,7 @@ from autodetach.machine.parametrizations import weights_of
 from autodetach.machine.part_names import forget
 from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
+from autodetach.machine.unknown_modules import are_layers
 from autodetach.machine.values import (
     Class,
     External,
@@ -68,7 +69,9 @@ def _leaf(m: Core, site: Site, shape: Dims = None) -> Tensor:
 def build_module(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     this = Instance(External("torch.nn." + name), m.serial(), m.clock)
     if name in CONTAINERS:
-        this.attrs[ITEMS] = _contents(m, name, args, site)
+        held = this.attrs[ITEMS] = _contents(m, name, args, site)
+        if name in ("Sequential", "ModuleList") and isinstance(held, Sequence):
+            are_layers(m, held.items, site)
         return this
     if name in ("DataParallel",) and args:
         return args[0]
@@ -166,7 +169,7 @@ def _contents(m: Core, name: str, args: list[Value], site: Site) -> Value:
             named = Sequence("list", [v for _, v in args[0].items.values()], m.clock, args[0].exact)
             named.attrs.update((k, v) for k, v in args[0].items.values() if isinstance(k, str) and not k.isdecimal())
             return named
-        return Sequence("list", list(args), m.clock)
+        return Sequence("list", list(args), m.clock, are_all_known(args, site))
     if not args:
         return Sequence("list", [], m.clock)
     items, exact = m.collect(args[0], site)

@@ -18,6 +18,7 @@ from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimi
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.state import MISSING
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Saved, lookup
+from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
 from autodetach.machine.values import (
     GIVEN,
     Function,
@@ -47,8 +48,6 @@ ONLY_OF_TENSORS = TENSOR_ATTRIBUTES - {"detach", "item", *dir(dict), *dir(list),
 """What is asked of a tensor and of no record; what a repair asks tells nothing."""
 DETACHED = "#detached"
 """Marks the result of `detach()`: without history, whatever else it is."""
-FROZEN = "#frozen"
-"""Marks what was told, before anybody knew that it is a network, not to require grad."""
 TRAINED = frozenset({"parameters", "named_parameters", "train"})
 """Of what only modules are asked for, what is asked in order to train them."""
 MOVED = frozenset("to cuda cpu half float double".split())
@@ -337,18 +336,7 @@ def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
     """`x.parameters()`, `x.train()`: so `x` is a module."""
     if this.node is not None and not this.node.weak:
         return m.opaque(name)
-    if WEIGHTS not in this.attrs:
-        leaf = m.leaf(site)
-        leaf.parameter = True
-        this.attrs[WEIGHTS] = leaf
-        this.attrs.pop(OPTIMIZER, None)
-        if leaf.node is not None:
-            leaf.node.presumed = True
-        if m.differentiations:
-            leaf.grad = m.opaque("grad")  # what was differentiated before may have reached it
-        if FROZEN in this.attrs:
-            tensors.set_requires_grad(m, leaf, False, site)
-    leaf = this.attrs[WEIGHTS]
+    leaf = weights_of_network(m, this, site)
     if name in TRAINED and leaf.node is not None:
         leaf.node.presumed = False
     if name == "parameters":
@@ -369,6 +357,9 @@ def _switched(m: Core, this: Opaque, flag: Value, site: Site) -> Opaque:
     if WEIGHTS in this.attrs:
         tensors.set_requires_grad(m, this.attrs[WEIGHTS], flag, site)
     elif this.node is None or this.node.weak:
+        leaf = weights_of_layers(this)
+        if leaf is not None:
+            tensors.set_requires_grad(m, leaf, flag, site)
         this.attrs[FROZEN] = True
         this.node = None
     return this
