@@ -265,8 +265,13 @@ def _is_begun_again(events: list[Stored], loop: ast.AST | None) -> bool:
 
 
 def _is_released(run: Run, event: Stored, activation: Activation) -> bool:
-    """Whether a container of some counted steps, made anew or emptied for them, is read with `detach()`: a roll-out."""
+    """Whether a container of a few counted steps, made anew or emptied for them, is read with `detach()`: a roll-out.
+
+    Of many steps, all activations wait for that. As many as nobody knows may be those of a batch, unrolled by a target.
+    """
     loop = activation.node
+    if activation.length is not None and activation.length > UNROLLED:
+        return False
     counts = isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and spelled(loop.iter.func) == "range"
     alike = [e for e in run.machine.stored if e.site.node is event.site.node and e.element is event.element]
     is_renewed = any(_renewed(e, p.activation) for e in alike for p in e.loops if p.activation.node is loop)
