@@ -17,6 +17,9 @@ WITHOUT_GRADIENT = frozenset(
     """.split()
 )
 
+CASTS = frozenset("long int short byte char bool".split())
+"""The methods that are casts to these."""
+
 
 def is_floating(dtype: Value) -> bool | None:
     """Whether a `dtype`, or the name of an old tensor type, is the floating point type that tensors have by default.
@@ -25,6 +28,13 @@ def is_floating(dtype: Value) -> bool | None:
     """
     name = _name(dtype)
     return True if name in DEFAULT else False if name in WITHOUT_GRADIENT else None
+
+
+def is_cast_to_integers(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
+    """Whether a method, as `long()` or `type(torch.LongTensor)`, gives what has no gradient."""
+    if name not in ("to", "type"):
+        return name in CASTS and not (args or kwargs)
+    return any(_name(given) in WITHOUT_GRADIENT for given in (*args, *kwargs.values()))
 
 
 def after_cast(t: Tensor, name: str, args: list[Value], kwargs: dict[str, Value]) -> tuple[bool | None, bool]:

@@ -9,6 +9,7 @@ from autodetach.machine import cut_parts, forward_hooks, keywords, options, step
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call
+from autodetach.machine.dtypes import is_cast_to_integers
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in, stored_in
 from autodetach.machine.implicit_calls import show
@@ -34,8 +35,6 @@ from autodetach.machine.values import (
 )
 from autodetach.machine.words import EVIDENCE, names_penalty
 
-INTEGERS = frozenset("long int short byte char bool".split())
-"""Casts to what has no gradient."""
 SIZES = frozenset("size dim numel nelement ndimension".split())
 PREPARES = frozenset(
     """
@@ -86,7 +85,7 @@ def _differentiated(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, 
 
 def _of_tensor(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """What changes the history of a tensor, or has none; MISSING for all else."""
-    if name in INTEGERS and not args and not kwargs:
+    if is_cast_to_integers(name, args, kwargs):
         return tensors.plain(None, False)
     if name in ("item", "tolist") and not stored_in(this):
         return m.fresh("number" if name == "item" else "", tags=frozenset({site.node}))
