@@ -29,6 +29,7 @@ DICT_METHODS = frozenset(
 
 
 def has_method(this: Value, name: str) -> bool:
+    """Whether a container has a method of this name."""
     if isinstance(this, Mapping):
         return name in DICT_METHODS or (name in METHODS and is_tally(this))
     if isinstance(this, Sequence):
@@ -41,6 +42,7 @@ def has_method(this: Value, name: str) -> bool:
 
 
 def attribute(m: Core, this: Value, name: str) -> Value:
+    """Read an attribute of a container; MISSING where it has none of that name."""
     if isinstance(this, Sequence):
         if name in this.attrs:
             return this.attrs[name]
@@ -52,6 +54,7 @@ def attribute(m: Core, this: Value, name: str) -> Value:
 
 
 def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """Call a method of a container, a text or bytes. Raises Raised where it has no such method."""
     if isinstance(this, (str, bytes)):
         return texts.method(m, this, name, args, kwargs, site)
     if isinstance(this, Sequence) and name in this.attrs:

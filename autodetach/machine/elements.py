@@ -32,6 +32,7 @@ from autodetach.machine.windows import of_this_window
 
 
 def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
+    """`this[index]`, of which the youngest element stands for all where the index is not known. Raises Raised."""
     if isinstance(this, (str, bytes)):
         return texts.subscript(m, this, index)
     m.note_read(this)
@@ -103,6 +104,7 @@ def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
 
 
 def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr | None, site: Site) -> None:
+    """`this[index] = value`; `source` is the expression that is stored, if it is written there."""
     if isinstance(this, Mapping):
         hash_all(m, [index], site)
         known = is_known(index)
@@ -211,6 +213,7 @@ def delete(m: Core, this: Value, index: Value) -> None:
 
 
 def contains(m: Core, this: Value, item: Value, site: Site) -> Value:
+    """`value in this`, where it is known."""
     if isinstance(this, Iterable) and this.name == "keys":
         items, exact = m.collect(this, site, 64)
         this = Sequence("list", items, 0, exact)

@@ -211,6 +211,7 @@ def constructed(machine: Machine, cls: Class) -> Instance | None:
 def enter(
     machine: Machine, function: Function, args: list[Value], *, repeated: bool, reach: Reach | None = None
 ) -> None:
+    """Call a function that nobody in view calls, with arguments of which nothing is known but what their names tell."""
     site = Site(function.node, function.qualname)
     outer = machine.loops
     machine.entered = args[0] if args else None

@@ -68,6 +68,7 @@ def adopt(m: Core, old: Sequence | Mapping, new: Sequence | Mapping) -> None:
 
 
 def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
+    """`+`, `*` and `|` of containers, by the name of the class of the operator in `ast`; else MISSING."""
     m.note_read(left)
     m.note_read(right)
     if op == "Add" and isinstance(left, Sequence) and isinstance(right, Sequence):

@@ -67,6 +67,7 @@ def _leaf(m: Core, site: Site, shape: Dims = None) -> Tensor:
 
 
 def build_module(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """An object of a class of `torch.nn`, with its parameters."""
     this = Instance(External("torch.nn." + name), m.serial(), m.clock)
     if name in CONTAINERS:
         held = this.attrs[ITEMS] = _contents(m, name, args, site)
@@ -193,6 +194,7 @@ def part_of(m: Core, this: Instance, index: Slice) -> Instance:
 
 
 def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """Run the `forward` of a class of `torch.nn`."""
     cls = this.cls
     name = cls.name if isinstance(cls, External) else next(_builtin_names(cls), "")
     held = this.attrs.get(ITEMS)
@@ -378,6 +380,7 @@ def run_hooks(m: Core, this: Instance, args: list[Value], result: Value, site: S
 
 
 def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """Call a method that `torch.nn.Module` has, where the program does not override it."""
     if name in ("train", "eval"):
         mode = (args[0] if args else kwargs.get("mode", True)) if name == "train" else False
         weights = {p.node for p in parameters_of(this) if p.node is not None}

@@ -183,6 +183,7 @@ class Objects(Attributes):
         return library_objects.call_instance(self, this, args, kwargs, site)
 
     def call_function(self, function: Function, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        """Call a function of the program: its body, or what stands for it where calls nest too deep."""
         function.called = True
         if SCRIPTED in function.attrs:
             wanted(self, [*args, *kwargs.values()], site, "script")

@@ -140,6 +140,7 @@ def _step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str,
 
 
 def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
+    """Call a method of an optimizer of `torch.optim`."""
     def run(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         values = [*args, *kwargs.values()]
         if name == "step":

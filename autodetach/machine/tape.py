@@ -33,6 +33,7 @@ class Tape(State):
         assumed: bool = False,
         weak: bool = False,
     ) -> Node:
+        """Record an operation. `saves`: backward raises once it is freed; `saved`: what it needs as it was then."""
         node = Node(self.tick(), op, site, self.loops, parents, operands, saves, saved, assumed, weak)
         node.chain = self.chain
         node.at = self.trail[-1] if self.trail else None

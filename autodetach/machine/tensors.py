@@ -68,6 +68,7 @@ def plain(shape: Shape = None, is_float: bool | None = None, storage: Storage | 
 
 
 def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
+    """Read an attribute of a tensor, or of its class; MISSING where it has none of that name."""
     if name == "data":
         result = plain(t.shape, t.is_float)  # PyTorch gives `.data` a version counter of its own
         result.data_of = t
@@ -181,6 +182,7 @@ def set_requires_grad(m: Core, t: Tensor, flag: Value, site: Site) -> None:
 
 
 def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """Call a method of a tensor: what comes of it, with a node where autograd would make one."""
     if name == "backward":
         return _backward(m, t, args, kwargs, site)
     if name == "detach":

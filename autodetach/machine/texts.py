@@ -31,6 +31,7 @@ def subscript(m: Core, this: str | bytes, index: Value) -> Value:
 
 
 def method(m: Core, this: str | bytes, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """Call a method of a text or of bytes."""
     if not hasattr(this, name):
         m.refuse(site, f"a text has no attribute `{name}`")
     if name == "join" and args:

@@ -96,6 +96,7 @@ def grad_mode_of(path: str) -> bool | None:
 
 
 def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """Call a function of PyTorch, or of another library, by its dotted path."""
     part = of_torch(path)
     if part is None:
         return call_other(m, path, args, kwargs, site)
@@ -237,6 +238,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
 
 
 def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """A new tensor without history, as `torch.zeros(3)` makes one, or a leaf where it is to require grad."""
     if name in RANDOM:
         m.note_random(site)
     if name in ("as_tensor", "asarray") and args and isinstance(args[0], Tensor):
