@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine import cut_parts, elements, joining, tensors
+from autodetach.machine import cut_parts, elements, joining, object_arrays, tensors
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.marks import ITEMS
@@ -158,6 +158,9 @@ class Assignments(Imports):
             elif ITEMS in this.attrs:
                 elements.set_item(self, this.attrs[ITEMS], index, value, source, site)
         elif isinstance(this, Opaque):
+            if object_arrays.set_places(self, this, index, value, source, site):
+                self.escape([value], site, "[]")
+                return
             key = ("[]", self.key(index))
             if not cut_parts.is_of_tensor(index):
                 cut_parts.cut_by_store(this, key, value, named=isinstance(index, str))

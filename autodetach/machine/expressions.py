@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from autodetach.machine import elements, joining, operators, python_builtins, tensors
+from autodetach.machine import elements, joining, object_arrays, operators, python_builtins, tensors
 from autodetach.machine.attributes import has_names
 from autodetach.machine.decisions import Decisions
 from autodetach.machine.enumerations import by_name
@@ -328,6 +328,8 @@ class Expressions(Decisions):
         if isinstance(this, Opaque):
             if isinstance(index, str):
                 has_names(this)
+            if (held := object_arrays.places(this, index)) is not None:
+                return elements.subscript(self, held, index, site)
             key = ("[]", self.key(index)) if not isinstance(index, Slice) else ("[]", self.serial())
             if key not in this.attrs:
                 this.attrs[key] = self.part(this, "item", site, named=isinstance(index, str))

@@ -270,7 +270,7 @@ class Machine(Statements):
 
     def _opaque_items(self, value: Opaque, site: Site) -> Iterable:
         def make(exact: bool) -> Iterator[Value]:
-            yield from object_arrays.elements(value) or (self.part(value, "item", site) for _ in range(MOST_PASSES))
+            yield from object_arrays.elements_of(value) or (self.part(value, "item", site) for _ in range(MOST_PASSES))
 
         return Iterable(make, short=value.node is not None and not value.node.weak)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import cut_parts, forward_hooks, keywords, options, step_hooks, tensors, threads
+from autodetach.machine import cut_parts, forward_hooks, keywords, object_arrays, options, step_hooks, tensors, threads
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call
@@ -186,6 +186,8 @@ def _of_anything(m: Core, this: Opaque, name: str, args: list[Value], kwargs: di
     if name in SIZES and not with_history:
         return m.fresh("number" if values or name != "size" else "")
     _may_rebind(m, this, site)
+    if name == "fill" and args:
+        object_arrays.fill(this, args[0])
     if this.node is not None and name in TENSOR_ATTRIBUTES:
         return _opaque_operation(m, this, name, args, kwargs, site)
     if LEFT_OUT in this.attrs:
