@@ -15,6 +15,7 @@ class Activation:
     `length`: how many passes it has in all, if that is known.
     `inner`: it counts the steps of a method that a module out of view calls, as of one that decodes.
     `over_modules`: it goes through networks, or the layers of one.
+    `dropping`: containers from which something was taken out before it ended, of those that it has put something into.
     `begun`: how many tests had gone one way or the other when each of its passes began.
     `without_grad`: no gradient was recorded when it began itself.
     `training`: in how many of its passes loops inside have trained whose further passes do what the last ones did;
@@ -24,6 +25,7 @@ class Activation:
     __slots__ = (
         "begun",
         "bounded",
+        "dropping",
         "exact",
         "frame",
         "in_forward",
@@ -55,6 +57,7 @@ class Activation:
         self.over_modules = False
         self.length: int | None = None
         self.short = False
+        self.dropping: set[int] = set()
         self.begun: list[int] = []
         self.without_grad = False
         self.training: dict[ast.AST | None, int] = {}

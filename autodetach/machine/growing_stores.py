@@ -232,7 +232,7 @@ def _is_window(stored: Stored, activation: Activation, indices: set[int], held: 
     if not isinstance(container, Sequence):
         return False
     most = container.maxlen
-    if container.dropped > activation.started or (isinstance(most, int) and len(container.items) >= most):
+    if id(container) in activation.dropping or (isinstance(most, int) and len(container.items) >= most):
         return True
     return stored.how == "new key" and container.exact and not any(is_constant(item) for item in container.items)
 

@@ -103,6 +103,8 @@ class Looping(Definitions):
             for event in reversed(events):
                 if event.clock < activation.started:
                     break
+                if isinstance(event.container, Sequence) and event.container.dropped > activation.started:
+                    activation.dropping.add(id(event.container))
                 if _is_there(event, there):
                     event.held.add(activation.number)
 
