@@ -31,7 +31,7 @@ def kept_in_record(program: Program, run: Run, outer: list[Node], doubt: str | N
     if held is None or draws_random_numbers(run, [statement]) or keeps_state(program, run, [statement]):
         return
     cls, name = held
-    reads = _reads(run, set(outer), name)
+    reads = reads_of(run, set(outer), name)
     if reads != {m for m in mentions(program, cls, name) if isinstance(m.ctx, ast.Load)} or not reads:
         return
     if not all(_may_compute(program, statement, part, read) for read in reads):
@@ -73,14 +73,14 @@ def _held(program: Program, statement: ast.Assign) -> tuple[ast.ClassDef, str] |
         return None
     tree = program.file_of(statement)
     found = [s for s in ast.walk(tree) if isinstance(s, ast.ClassDef) and s.name == call.func.id]
-    if len(found) != 1 or found[0].bases or not _is_made_once(program, found[0]) or _is_read_as_a_whole(program):
+    if len(found) != 1 or found[0].bases or not is_made_once(program, found[0]) or is_read_as_a_whole(program):
         return None
-    at = around.arg if isinstance(around, ast.keyword) else _place(call, named[0])
-    name = None if at is None else _attribute(program, found[0], at)
-    return (found[0], name) if name is not None and not _is_set(program, found[0], name) else None
+    at = around.arg if isinstance(around, ast.keyword) else place_of(call, named[0])
+    name = None if at is None else attribute_of(program, found[0], at)
+    return (found[0], name) if name is not None and not is_set(program, found[0], name) else None
 
 
-def _is_made_once(program: Program, cls: ast.ClassDef) -> bool:
+def is_made_once(program: Program, cls: ast.ClassDef) -> bool:
     """Whether one call makes all objects of a class: others may be given what is to be read as it is."""
     nodes = [n for tree in program.analysis.trees for n in ast.walk(tree)]
     made = [n for n in nodes if isinstance(n, ast.Call) and last_word(n.func) in (cls.name, "__new__")]
@@ -89,12 +89,12 @@ def _is_made_once(program: Program, cls: ast.ClassDef) -> bool:
     return len(made) == 1 and not derived and not own
 
 
-def _place(call: ast.Call, argument: ast.expr) -> int | None:
+def place_of(call: ast.Call, argument: ast.expr) -> int | None:
     before = call.args[: call.args.index(argument)]
     return None if any(isinstance(a, ast.Starred) for a in before) else len(before)
 
 
-def _attribute(program: Program, cls: ast.ClassDef, at: int | str) -> str | None:
+def attribute_of(program: Program, cls: ast.ClassDef, at: int | str) -> str | None:
     """Under which name an object keeps an argument of its constructor, by its place or its name, as it is given."""
     if any(last_word(d.func if isinstance(d, ast.Call) else d) == "dataclass" for d in cls.decorator_list):
         fields = [s.target.id for s in cls.body if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name)]
@@ -117,7 +117,7 @@ def _attribute(program: Program, cls: ast.ClassDef, at: int | str) -> str | None
     return target.attr if is_own and isinstance(target, ast.Attribute) else None
 
 
-def _is_set(program: Program, cls: ast.ClassDef, name: str) -> bool:
+def is_set(program: Program, cls: ast.ClassDef, name: str) -> bool:
     """Whether an attribute may be set, or changed, by anything but the constructor."""
     said = list(mentions(program, cls, name))
     stored = [m for m in said if not isinstance(m.ctx, ast.Load)]
@@ -127,7 +127,7 @@ def _is_set(program: Program, cls: ast.ClassDef, name: str) -> bool:
     return any(is_changed(program, m) for m in said if m not in stored)
 
 
-def _is_read_as_a_whole(program: Program) -> bool:
+def is_read_as_a_whole(program: Program) -> bool:
     """Whether the program may read attributes without naming them, or set them by a text."""
     unseen = AS_A_WHOLE | BY_NAME
     for tree in program.analysis.trees:
@@ -141,7 +141,7 @@ def _is_read_as_a_whole(program: Program) -> bool:
     return False
 
 
-def _reads(run: Run, made: set[Node], name: str) -> set[ast.Attribute]:
+def reads_of(run: Run, made: set[Node], name: str) -> set[ast.Attribute]:
     """Where what was made is read under a name: by who computes with it, or hands it to who does."""
     found: set[ast.Attribute] = set()
     for node in run.machine.nodes:

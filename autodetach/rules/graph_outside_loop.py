@@ -38,7 +38,8 @@ What a constructor keeps of trained parameters, and no one method reads alone, b
 functions read it. A sum to which constructors add by a method does too, and the method keeps what it is given: unsafe.
 What another method keeps of them is computed by the one that reads it, too: unsafe.
 An object that computes of them when it is made, and that nothing changes later, is made anew by the one method that
-reads it, or becomes a property likewise. Nothing moves that makes objects which change, as counters do.
+reads it, or becomes a property likewise. One that is given what a call makes, `Loss(prior())`, is given what is called,
+and calls it where it reads it. Nothing moves that makes objects which change, as counters do.
 A roll-out in lists, whose values the loop computes anew, is computed without graph: unsafe. Moving is unsafe, too,
 where the value is read behind a loop that may make no pass. Where each pass trains parameters of its own, as of agents
 that take turns, each loss is differentiated for those alone (`inputs=...`): unsafe. Where another loss trains it, and
@@ -72,6 +73,7 @@ from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
 from autodetach.candidates.later_updates import updated_behind_loop
 from autodetach.candidates.made_as_asked import made_as_asked
+from autodetach.candidates.maker_handed_over import handed_over_uncalled
 from autodetach.candidates.moved_inside import moved_inside
 from autodetach.candidates.objects_anew import made_by_property, made_where_read
 from autodetach.candidates.opened_inside import kept_around, opened_inside
@@ -308,6 +310,7 @@ def _candidates(
         yield from computed_as_property(program, run, outer, doubt)
         yield from made_by_property(program, run, outer, doubt)
         yield from kept_in_record(program, run, outer, doubt)
+        yield from handed_over_uncalled(program, run, outer, doubt)
         yield from computed_by_reader(program, run, outer)
         yield from summed_when_read(program, run, outer)
         if _trains_by_turns(run, here, activation):
