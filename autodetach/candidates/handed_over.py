@@ -83,7 +83,16 @@ def _handed(program: Program, loop: ast.For | ast.AsyncFor | ast.While, maker: N
     read = {spelled(n) for n in ast.walk(made) if isinstance(n, PLACES)}
     stores = (n for s in loop.body for n in ast.walk(s) if isinstance(n, PLACES) and not isinstance(n.ctx, ast.Load))
     changed = {spelled(n) for n in stores if n.lineno > line(statement)}
-    return None if (read | bound) & changed or names & read else handed
+    if (read | bound) & changed or names & read:
+        return None
+    return handed if _is_read_besides(loop, handed, bound) else None
+
+
+def _is_read_besides(loop: ast.For | ast.AsyncFor | ast.While, handed: _Handed, bound: set[str]) -> bool:
+    """Whether the pass itself reads what the call has made: else that would be computed once for nothing."""
+    inside = (n for s in loop.body for n in ast.walk(s) if isinstance(n, PLACES) and isinstance(n.ctx, ast.Load))
+    handing = set(ast.walk(handed.statement))
+    return any(n not in handing and spelled(n) in bound for n in inside)
 
 
 def _is_handed_with_inputs(program: Program, handed: _Handed) -> bool:
