@@ -14,6 +14,7 @@ from autodetach.node_types import LOOPS
 from autodetach.view.assigned import assigned
 from autodetach.view.crossings import Crossed
 from autodetach.view.program import Program, calls_of, line, listed, parts_of
+from autodetach.view.substituted import substituted
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -122,9 +123,4 @@ def _by_new_names(program: Program, handed: _Handed) -> str:
     stores = [n.id for s in between for n in ast.walk(s) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     named = ((t.id, v.id) for t, v in pairs if isinstance(v, ast.Name) and isinstance(t, ast.Name))
     new = {old: target for target, old in named if stores.count(target) == 1}
-
-    class Renamed(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.Name:
-            return ast.Name(new.get(node.id, node.id), node.ctx)
-
-    return ast.unparse(Renamed().visit(ast.parse(spelled(handed.made), mode="eval")))
+    return substituted(handed.made, new)

@@ -14,6 +14,7 @@ from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name
 from autodetach.view.program import Program, call_of, text
+from autodetach.view.substituted import substituted
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -74,7 +75,7 @@ def joined_shares(program: Program, d: Differentiation) -> Iterator[Candidate]:
         gone = [s for s in gone if s not in found.guard.body] + [found.guard]
     edits += (ReplaceStatement(s, "") for s in gone)
     whole = "{}" if isinstance(loss, (ast.Name, ast.Attribute, ast.Call, ast.BinOp)) else "({})"
-    edits.append(ReplaceExpression(loss, f"{whole} + {_share(found, term)}"))
+    edits.append(ReplaceExpression(loss, f"{whole} + {substituted(found.root, {found.name: term})}"))
     message = f"add the share of `{text(found.term)}` to `{text(loss)}` of the same pass"
     yield Candidate(message, tuple(edits), JOINED, gathers=True, last_resort=True)
 
@@ -165,13 +166,3 @@ def _loss(program: Program, found: _Sum) -> ast.expr | None:
         if call is not None and other is not None and given is not None and spelled(other.func) == spelled(call.func):
             return given
     return None
-
-
-def _share(found: _Sum, term: str) -> str:
-    """What the sum is scaled to, with a term in its place."""
-
-    class Shared(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.expr:
-            return ast.parse(term, mode="eval").body if node.id == found.name else node
-
-    return ast.unparse(Shared().visit(ast.parse(spelled(found.root), mode="eval")))

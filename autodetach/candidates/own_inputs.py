@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -14,6 +13,7 @@ from autodetach.machine.spelling import is_dotted, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, listed, statement_in, targets_of, text
+from autodetach.view.substituted import substituted
 
 DOUBT = "steps stand between the losses: the later ones may be meant to be computed again behind them"
 SPREADING = frozenset({"parameters", "list", "chain"})
@@ -138,17 +138,7 @@ def _given_by_owner(program: Program, optimizer: ast.expr, place: ast.AST) -> It
             if given is None or not _is_plain(given) or program.names_read(given) - SPREADING != {"self"}:
                 yield ""
             else:
-                yield spelled(_Renamed(owner).visit(copy.deepcopy(given)))
-
-
-class _Renamed(ast.NodeTransformer):
-    """Has another path instead of `self`."""
-
-    def __init__(self, owner: str) -> None:
-        self._owner = ast.parse(owner, mode="eval").body
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self._owner if node.id == "self" else node
+                yield substituted(given, {"self": owner})
 
 
 def _is_plain(given: ast.expr) -> bool:
