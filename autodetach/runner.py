@@ -34,6 +34,8 @@ MAX_BYTES_PER_TURN = 200_000
 MAX_TWINS_PER_TURN = 128
 MAX_UNCOLLECTED = 50_000
 """Objects that may be left behind by files before those that died are looked for: some five megabytes."""
+LOOKS_AT_NEW_ONES = 8
+"""How often these are looked for among what is new, before they are among all that has stayed: trees of imports."""
 MIN_FILES_FOR_CACHE = 8
 """Below that, to read what is known of a whole project takes longer than to look."""
 
@@ -450,8 +452,9 @@ def _run_and_tidy(task: Task) -> Outcome:
     try:
         return run_one(task)
     finally:
-        if gc.get_count()[0] > MAX_UNCOLLECTED:
-            gc.collect()
+        new, _, looks = gc.get_count()
+        if new > MAX_UNCOLLECTED:
+            gc.collect(1 if looks < LOOKS_AT_NEW_ONES else 2)
         if enabled:
             gc.enable()
 
