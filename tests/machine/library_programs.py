@@ -1,4 +1,4 @@
-"""As `programs.py`: what training code uses around autograd. (name, source), judged by running them."""
+"""As the folder `programs`: what training code uses around autograd. (name, source), judged by running them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""As `programs.py`: records and weak references. (name, source), judged by running them."""
+"""As the folder `programs`: records and weak references. (name, source), judged by running them."""
 
 from __future__ import annotations
 

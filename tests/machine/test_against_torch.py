@@ -1,4 +1,4 @@
-"""`programs.py` and its like on PyTorch and on the machine: the same first error, on the same line."""
+"""What lies in `programs` and its like on PyTorch and on the machine: the same first error, on the same line."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import random
 import traceback
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from library_programs import LIBRARY
-from programs import PROGRAMS
 from record_programs import RECORDS
 from weight_programs import WEIGHTS
 
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Analysis, Run, analyse
 
+PROGRAMS = [(path.stem, path.read_text()) for path in sorted((Path(__file__).parent / "programs").glob("*/*.py"))]
 SOURCES = dict([*PROGRAMS, *LIBRARY, *RECORDS, *WEIGHTS])
 MESSAGES = {
     "second": "backward through the graph a second time",

@@ -1,4 +1,4 @@
-"""As `programs.py`: programs that write into the dicts of a module, or make one by hand. Judged by running them."""
+"""As the folder `programs`: what writes into the dicts of a module, or makes one by hand. Judged by running them."""
 
 from __future__ import annotations
 

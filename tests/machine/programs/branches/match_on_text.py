@@ -1,0 +1,12 @@
+import torch
+
+w = torch.randn(2, requires_grad=True)
+for kind in ["l1", "l2", "other"]:
+    match kind:
+        case "l1":
+            loss = w.abs().sum()
+        case "l2":
+            loss = w.pow(2).sum()
+        case _:
+            pass
+    loss.backward()

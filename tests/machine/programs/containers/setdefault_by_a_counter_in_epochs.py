@@ -1,0 +1,8 @@
+import torch
+
+w = torch.ones(3, requires_grad=True)
+cache = {}
+for epoch in range(2):
+    for i in range(40):
+        loss = cache.setdefault(i, (w * w).sum())
+        loss.backward()

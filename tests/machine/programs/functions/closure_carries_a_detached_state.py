@@ -1,0 +1,20 @@
+import torch
+
+w = torch.randn(2, 2, requires_grad=True)
+
+
+def recurrent():
+    h = torch.ones(2)
+
+    def step():
+        nonlocal h
+        out = torch.relu(h @ w)
+        h = out.detach()
+        return out.sum()
+
+    return step
+
+
+step = recurrent()
+step().backward()
+step().backward()

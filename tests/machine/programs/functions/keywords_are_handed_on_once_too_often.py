@@ -1,0 +1,14 @@
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+def differentiate(loss, *args, **options):
+    loss.backward(*args, **options)
+
+
+loss = (w * 2).sum()
+options = {"retain_graph": True}
+differentiate(loss, **options)
+differentiate(loss, **{"retain_graph": False})
+differentiate(loss, **options)

@@ -1,0 +1,13 @@
+import torch
+
+w = torch.randn(2, 2, requires_grad=True)
+
+
+@torch.no_grad
+def encode(x):
+    return torch.tanh(x @ w)
+
+
+encoded = encode(torch.ones(2))
+for _ in range(3):
+    (encoded @ w).exp().sum().backward()

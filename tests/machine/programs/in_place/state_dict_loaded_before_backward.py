@@ -1,0 +1,8 @@
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+saved = {name: value.clone() for name, value in model.state_dict().items()}
+loss = model(torch.randn(4, 2)).mean()
+model.load_state_dict(saved)
+loss.backward()

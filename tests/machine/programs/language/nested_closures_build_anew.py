@@ -1,0 +1,26 @@
+import torch
+
+w = torch.randn(2, requires_grad=True)
+
+
+def outer():
+    count = 0
+    trunk = None
+
+    def middle():
+        def inner():
+            nonlocal count, trunk
+            if trunk is None or count % 2 == 0:
+                trunk = w.exp()
+            count += 2
+            return trunk.sum()
+
+        return inner
+
+    return middle()
+
+
+step = outer()
+step().backward()
+step().backward()
+step().backward()

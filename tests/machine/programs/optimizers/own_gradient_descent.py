@@ -1,0 +1,8 @@
+import torch
+
+w = torch.randn(2, requires_grad=True)
+for _ in range(3):
+    loss = (w ** 2).sum()
+    loss.backward()
+    w.data = w.data - 0.1 * w.grad
+    w.grad = None

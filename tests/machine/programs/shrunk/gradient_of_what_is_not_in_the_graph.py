@@ -1,0 +1,7 @@
+import torch
+
+w = torch.ones(3, requires_grad=True)
+other = torch.ones(3, requires_grad=True)
+loss = w.exp().sum()
+torch.autograd.grad(loss, other, allow_unused=True)
+loss.backward()

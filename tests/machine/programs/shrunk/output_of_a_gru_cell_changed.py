@@ -1,0 +1,6 @@
+import torch
+
+cell = torch.nn.GRUCell(3, 3)
+h = cell(torch.randn(2, 3), torch.randn(2, 3))
+h[0] = 0
+h.mean().backward()
