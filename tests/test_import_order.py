@@ -125,7 +125,7 @@ ORDER = (
     "candidates.moved_begin",
     "candidates.*",
     "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
-    "candidates.computed_behind candidates.nested_layers candidates.new_tensors",
+    "candidates.computed_behind candidates.nested_layers candidates.new_tensors candidates.bound_results",
     "candidates.mentioned",
     "candidates.alike_objects candidates.built_with_locals",
     "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",

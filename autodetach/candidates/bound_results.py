@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.bound_parts import bound_parts, detaching_loop
 from autodetach.candidates.reads import Repair
 from autodetach.machine.spelling import spelled
 from autodetach.view.program import Program, listed, text
@@ -28,22 +29,15 @@ def owners_of(dropped: ast.expr) -> tuple[ast.expr, ...]:
 def bound_results(program: Program, statement: ast.Expr, respelled: tuple[Codemod, ...] = ()) -> Iterator[Repair]:
     """Bind what a statement drops to what its calls are called of; `respelled` is what has to be written otherwise.
 
-    A loop that does nothing else is made one statement that binds all that it runs through.
+    A loop that does nothing else is made statements that bind all that it runs through.
     """
     from autodetach.codemods.assign_result import AssignResult
-    from autodetach.codemods.replace_statement import ReplaceStatement
 
     owners = owners_of(statement.value)
     shown = listed(owners)
-    loop = program.parents.get(statement)
-    if isinstance(loop, ast.For) and isinstance(loop.target, ast.Name) and text(owners[0]) == loop.target.id:
-        if isinstance(loop.iter, (ast.Name, ast.Attribute)) and len(loop.body) == 1 and not loop.orelse:
-            inner = f"{loop.target.id}.detach() for {loop.target.id} in {{0}}"
-            for new in (
-                (f"[{inner}]", f"tuple({inner})") if _is_list(program, loop.iter) else (f"tuple({inner})", f"[{inner}]")
-            ):
-                repair = ReplaceStatement(loop, f"{{0}} = {new}", (loop.iter,))
-                yield f"rebind `{text(loop.iter)}` to detached tensors", (repair,)
+    alone = detaching_loop(program, statement)
+    if alone is not None and text(owners[0]) == spelled(alone[0].target):
+        yield from bound_parts(program, *alone)
         return
     bound_by_loop = {
         name
@@ -55,14 +49,3 @@ def bound_results(program: Program, statement: ast.Expr, respelled: tuple[Codemo
         return  # rebinding the variable of the loop would be dropped too
     if owners and all(isinstance(o, (ast.Name, ast.Attribute, ast.Subscript)) for o in owners):
         yield f"bind the result to {shown}", (AssignResult(statement, owners), *respelled)
-
-
-def _is_list(program: Program, name: ast.expr) -> bool:
-    """Whether the name is bound to a list somewhere in the file."""
-    shown = spelled(name)
-    return any(
-        isinstance(n, ast.Assign)
-        and isinstance(n.value, (ast.List, ast.ListComp))
-        and any(spelled(t) == shown for t in n.targets)
-        for n in ast.walk(program.file_of(name))
-    )

@@ -92,8 +92,9 @@ class Repairs:
         """
         alike: dict[str, dict[Suspect, Candidate]] = {}
         for suspect in suspects:
-            if suspect.is_spelling:
-                alike.setdefault(suspect.code, {})[suspect] = next(suspect.candidates())
+            first = next(suspect.candidates(), None) if suspect.is_spelling else None
+            if first is not None:
+                alike.setdefault(suspect.code, {})[suspect] = first
         for chosen in alike.values():
             if len(chosen) > 1 and self._fuel > 0:
                 self._pause()
@@ -106,8 +107,11 @@ class Repairs:
                 return
             _, trial = edited
             verdict = trial.verdict(0, every)
-            faults = self._identities(trial.whole()) if verdict.kept else set()
-            if not verdict.kept or faults - self._known or any(suspect.identity in faults for suspect in chosen):
+            if not verdict.kept:
+                return
+            whole = trial.whole()
+            faults = self._identities(whole)
+            if faults - self._known or any(s.identity in faults or (s.lasts and s.lasts(whole)) for s in chosen):
                 return
         for suspect, one in chosen.items():
             proven = self._as_proven(suspect, one, self._edits(one), verdict)

@@ -22,7 +22,7 @@ last = last.detach()
 
 ## Fix safety
 Safe where every gradient stays what the line says it should be: the program could only raise before. Unsafe where the
-tensor is also known by another name, which keeps its history now.
+tensor is also known by another name, which keeps its history now. Of several such calls, all are repaired or none.
 
 ## When it stays silent
 On what is no view for certain, as what `reshape` returns of a transposed tensor, where the error is expected
@@ -41,20 +41,30 @@ from collections.abc import Iterator
 from autodetach.candidates.bound_results import bound_results
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import ViewDetached
+from autodetach.machine.run import Run
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.program import Program, line, text
+from autodetach.view.program import Program, line, listed, text
+
+Made = dict[ast.AST, None]
+"""What makes the views that a call detaches, where they have history: in order, each once."""
 
 
 def find(program: Program) -> Iterator[Suspect]:
-    seen: set[ast.AST] = set()
-    for run in program.runs:
-        for fact in run.machine.facts if run.machine.nodes else ():
-            if isinstance(fact, ViewDetached) and fact.site.node not in seen:
-                seen.add(fact.site.node)
-                yield _suspect(program, fact)
+    found: dict[ast.AST, list[ViewDetached]] = {}
+    for fact in (fact for run in program.runs for fact in _facts(run)):
+        found.setdefault(fact.site.node, []).append(fact)
+    made: dict[ast.AST, Made] = {
+        call: {fact.node.site.node: None for fact in facts if fact.node is not None} for call, facts in found.items()
+    }
+    for facts in found.values():
+        yield _suspect(program, facts[0], made)
 
 
-def _suspect(program: Program, fact: ViewDetached) -> Suspect:
+def _facts(run: Run) -> Iterator[ViewDetached]:
+    return (fact for fact in run.machine.facts if run.machine.nodes and isinstance(fact, ViewDetached))
+
+
+def _suspect(program: Program, fact: ViewDetached, every: dict[ast.AST, Made]) -> Suspect:
     call, made = fact.site.node, fact.node.site.node if fact.node is not None else None
     owner = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
     shown = "it" if owner is None else f"`{text(owner)}`"
@@ -69,14 +79,17 @@ def _suspect(program: Program, fact: ViewDetached) -> Suspect:
         story,
         True,
         (),
-        lambda: _candidates(program, call, made),
+        lambda: _candidates(program, call, every),
+        is_spelling=True,
+        lasts=lambda edited: any(any(_facts(run)) for run in edited.runs),
     )
 
 
-def _candidates(program: Program, call: ast.AST, made: ast.AST | None) -> Iterator[Candidate]:
+def _candidates(program: Program, call: ast.AST, every: dict[ast.AST, Made]) -> Iterator[Candidate]:
     """`detach()` in place of it, whose result is bound where it was dropped.
 
-    Where that comes to nothing, since others hold the tensor, a copy is detached instead of the view.
+    Where that comes to nothing, since others hold the tensor, copies are detached instead of the views. The program
+    only runs when no view is detached in place any more: what is repaired one by one is proven together.
     """
     from autodetach.codemods.rename_method import RenameMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
@@ -90,8 +103,10 @@ def _candidates(program: Program, call: ast.AST, made: ast.AST | None) -> Iterat
             yield Candidate(*repair)
     else:
         yield Candidate("call `detach()` instead", (RenameMethod(call.func, "detach"),))
-    if isinstance(made, (ast.Call, ast.Subscript)):
-        yield Candidate(f"make `{text(made)}` a copy: `.clone()`", (ReplaceExpression(made, "{}.clone()"),))
+    views = list(dict.fromkeys(view for made in every.values() for view in made))
+    copies = tuple(ReplaceExpression(v, "{}.clone()") for v in views if isinstance(v, (ast.Call, ast.Subscript)))
+    if copies and len(copies) == len(views):
+        yield Candidate(f"make {listed(views)} {'a copy' if len(copies) == 1 else 'copies'}: `.clone()`", copies)
 
 
 def _is_dropped(statement: ast.Expr, call: ast.Call) -> bool:
