@@ -44,6 +44,7 @@ from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
 from autodetach.candidates.start_as_property import start_as_property
 from autodetach.candidates.start_copied import begun_with_copy
 from autodetach.candidates.stores import at_key, at_one_store, at_store, copied_in, fills_a_place, stored_operands
+from autodetach.candidates.summed_in_call import summed_in_call
 from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.candidates.whole_tables import whole_tables
@@ -196,6 +197,7 @@ def _as_elsewhere(c: Carried, *, has_own: bool) -> Iterator[Candidate]:
     yield from sums_begun_anew(*at, c.now.activation, held.values())
     yield from local_sum_begun_anew(*at, c.now.activation, held.values())
     yield from kept_sums_begun_anew(*at, c.now.activation, held.values())
+    yield from summed_in_call(c.program, c.d, c.crossed)
     yield from kept_at_first(c.program, c.crossed, flagged=True)
     yield from _handed_over(c, held, beside=True)
     if c.keeps_trained():

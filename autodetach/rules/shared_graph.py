@@ -36,6 +36,7 @@ both are unsafe. A layer that trains itself in its `forward` is given detached v
 computed before a loop, and anew by the same modules in each of its passes, may be meant as a constant: it is detached
 where names (`old_log_probs`) or a ratio tell so, and retained otherwise; both are unsafe. What passes save up for a
 function that trains with it every few of them, while they train with a loss of their own, joins that loss: unsafe.
+A sum that `forward` adds up in an attribute, and nothing ever sets back, begins anew in each call: unsafe.
 
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
@@ -61,6 +62,7 @@ from autodetach.candidates.old_values import MEANT, old_values
 from autodetach.candidates.reset_between import GOES_ON, is_state, reset_between
 from autodetach.candidates.retaining import retained
 from autodetach.candidates.shared_calls import doubt_of, freeing_others, repeated_behind_step, shared_calls
+from autodetach.candidates.summed_in_call import summed_in_call, walked_before
 from autodetach.candidates.through_gradient import through_gradient
 from autodetach.candidates.trained_alone import trained_alone
 from autodetach.candidates.under_its_name import under_its_name
@@ -135,6 +137,8 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     calls = shared_calls(event)
     goes_on = is_state(event)
     doubt = doubt_of(run, calls) or (GOES_ON if goes_on else None)
+    if goes_on:
+        yield from summed_in_call(program, event.second, walked_before(event))
     if len({d.call for d in calls}) < len(calls):
         old = old_values(program, run, event)
         if old is not None and old.are_told:
