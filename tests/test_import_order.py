@@ -77,7 +77,7 @@ ORDER = (
     "machine.optimizers",
     "machine.unknown",
     "machine.observations",
-    "machine.frameworks machine.transforms machine.distributions",
+    "machine.frameworks machine.transforms machine.distributions machine.saved_by_functions",
     "machine.library_objects",
     "machine.torch_library machine.own_functions",
     "machine.parameter_classes machine.bare_objects machine.resets",

@@ -14,6 +14,7 @@ from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.marks import HOOK, HOOK_NAME, HOOKED
+from autodetach.machine.saved_by_functions import saved_by
 from autodetach.machine.state import Kept, Raised
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Op, Saved
 from autodetach.machine.values import (
@@ -44,6 +45,8 @@ def apply_function(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Val
     saves = any(isinstance(n, ast.Attribute) and n.attr == "save_for_backward" for n in ast.walk(cls.node))
     op = Op(Saved.OPAQUE if saves else Saved.NOTHING)
     result = m.derive(cls.name, op, flatten(args), site)
+    if result.node is not None and saves:
+        result.node.saved = saved_by(cls.node, args, result)
     if result.node is not None and kept:
         _run_backward_later(m, cls, context, result)
         _give_graph(m, result.node, kept, returned, args)
