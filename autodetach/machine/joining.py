@@ -10,6 +10,7 @@ from autodetach.machine.elements import set_item
 from autodetach.machine.graph import Site
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import added, is_tally
+from autodetach.machine.texts import filled_by_percent
 from autodetach.machine.values import Iterable, Mapping, Opaque, Sequence, Sym, Value, is_constant, is_number
 
 
@@ -106,7 +107,7 @@ def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
     if isinstance(left, Sequence) and left.kind == "set":
         return Sequence("set", list(left.items), m.clock, False)
     if isinstance(left, str) and op == "Mod":
-        return m.fresh("str")
+        return filled_by_percent(m, left, right) if isinstance(right, Sequence) else m.fresh("str")
     if isinstance(left, Sequence) and (right is None or is_number(right)) and op in ("Add", "Sub", "Div"):
         m.refuse(site, "adds a number to a list", "TypeError")
     return MISSING

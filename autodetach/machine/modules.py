@@ -27,7 +27,7 @@ from autodetach.machine.module_tree import (
     set_child,
 )
 from autodetach.machine.parametrizations import weights_of
-from autodetach.machine.part_names import forget
+from autodetach.machine.part_names import forget, set_by_part
 from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.unknown_modules import are_layers
@@ -399,7 +399,8 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
             tensors.set_requires_grad(m, p, args[0] if args else True, site)
         return this
     if name in LISTINGS:
-        forget(m, modules_of(this))
+        if not name.endswith("parameters"):
+            forget(m, modules_of(this))
         return _listing(m, this, name)
     if name == "apply" and args:
         for module in list(modules_of(this)):
@@ -414,6 +415,8 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
             set_buffer(this, key, value)
         elif isinstance(key, str):
             this.attrs[key] = value
+        elif name == "register_buffer" and key is not None:
+            set_by_part(m, this, key, value, site, 1)
         return None
     if name in ("register_forward_hook", "register_forward_pre_hook") and args:
         kind = HOOKS if name == "register_forward_hook" else PREHOOKS

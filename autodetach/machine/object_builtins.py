@@ -154,10 +154,10 @@ def set_attribute(m: Core, args: list[Value], kwargs: dict[str, Value], site: Si
         this, name, value = args
         m.set_attribute(this, name, value, site)
     elif len(args) == 3:
-        m.escape(args[2:], site, "setattr")
         if isinstance(args[0], Instance):
-            args[0].open = True  # it has an attribute whose name nobody knows
             set_by_part(m, args[0], args[1], args[2], site)
+        else:
+            m.escape(args[2:], site, "setattr")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Attributes of whose names only a part is known, as of `setattr(self, f"state_{user}", state)`.
+"""Attributes of whose names only a part is known, as of `setattr(self, f"state_{user}", state)`, or of a buffer.
 
 What stands under such a name is kept in a table of its own for each way in which these names are made. Whatever
 touches an attribute that one of them may mean, or may detach them all, ends what is known of that table.
@@ -59,8 +59,10 @@ def _text(key: object) -> str:
     return key[2] if isinstance(key, tuple) and len(key) == 3 and key[:2] == ("c", "str") else ""
 
 
-def set_by_part(m: Core, this: Instance, name: Value, value: Value, site: Site) -> None:
-    """`setattr(this, name, value)`. What has no history may take the place of any that has."""
+def set_by_part(m: Core, this: Instance, name: Value, value: Value, site: Site, at: int = 2) -> None:
+    """`setattr(this, name, value)`: the value is argument `at`. What has no history may take the place of any other."""
+    m.escape([value], site, "setattr")
+    this.open = True  # it has an attribute whose name nobody knows
     part = part_of(name)
     if part is None:
         forget(m, [this])
@@ -70,7 +72,7 @@ def set_by_part(m: Core, this: Instance, name: Value, value: Value, site: Site) 
     if not any(graph_in(value)):
         table.items.clear()
     table.items[m.key(name)] = (name, value)
-    m.store(table, value, written_at(site, 2), site, "key")
+    m.store(table, value, written_at(site, at), site, "key")
 
 
 def read_by_part(m: Core, this: Value, name: Value) -> Value:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
@@ -12,6 +13,8 @@ from autodetach.machine.values import Sequence, Slice, Sym, Value, is_constant
 
 LONG_TEXT = 10_000
 """Characters, or bytes, beyond which a text is not computed."""
+WIDE = re.compile(r"\d{4}|:[^}]*\{|%[^a-zA-Z%]*\*")
+"""What may ask for a long text where a value is filled in: a width of four digits, or one that is filled in itself."""
 
 
 def subscript(m: Core, this: str | bytes, index: Value) -> Value:
@@ -39,6 +42,8 @@ def method(m: Core, this: str | bytes, name: str, args: list[Value], kwargs: dic
         return m.fresh("str")
     if name in ("format", "format_map") and isinstance(this, str):
         formatted_by_fields(m, this, args, kwargs, site)
+        if name == "format" and _is_computed(this, [*args, *kwargs.values()]):
+            return _filled_in(m, lambda: this.format(*args, **kwargs))
         if not all(isinstance(a, Sym) or is_constant(a) for a in (*args, *kwargs.values())):
             return m.fresh("str")
         named = [(k, m.key(v)) for k, v in kwargs.items()]
@@ -56,6 +61,29 @@ def method(m: Core, this: str | bytes, name: str, args: list[Value], kwargs: dic
             return Sequence(type(result).__name__, list(result), m.clock)
         return result if is_constant(result) else m.fresh()
     return m.sym(("." + name, m.key(this), *[m.key(a) for a in args]), "")
+
+
+def filled_by_percent(m: Core, this: str, values: Sequence) -> Value:
+    """`this % values`."""
+    items = values.items
+    if values.kind == "tuple" and values.exact and all(isinstance(item, Sym) or is_constant(item) for item in items):
+        if _is_computed(this, items):
+            return _filled_in(m, lambda: this % tuple(items))
+        return m.sym(("Mod", m.key(this), *[m.key(item) for item in items]), "str")
+    return m.fresh("str")
+
+
+def _is_computed(pattern: str, values: Iterable[Value]) -> bool:
+    """Whether a text with places for values is filled in: all are known, and nothing in it makes a long one of them."""
+    return all(_plain(value) is not MISSING for value in values) and not WIDE.search(pattern)
+
+
+def _filled_in(m: Core, fill: Callable[[], str]) -> Value:
+    try:
+        result = fill()
+    except Exception:
+        return m.fresh("str")
+    return result if len(result) <= LONG_TEXT else m.fresh("str")
 
 
 def _plain(value: Value) -> Value:
