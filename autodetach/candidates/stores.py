@@ -110,6 +110,27 @@ def copied_in(program: Program, nodes: Iterable[Node]) -> Iterator[ast.expr]:
             yield from _written_alike(program, statement)
 
 
+def first_copied_in(program: Program, nodes: Iterable[Node]) -> Iterator[ast.expr]:
+    """Of what is `copied_in`, that which is made of no other: rewards, where returns are computed of these later."""
+    written = [(node, places) for node in nodes if (places := list(copied_in(program, [node])))]
+    writes = {node for node, _ in written}
+    for node, places in written:
+        if writes.isdisjoint(_until(node.site.node, node)):
+            yield from places
+
+
+def _until(place: ast.AST, node: Node) -> set[Node]:
+    """What a node is made of, without what the same place has written before."""
+    found: set[Node] = set()
+    queue = [node]
+    while queue:
+        parents = queue.pop().parents
+        new = [p for p in parents if p not in found and (p.site.node is not place or p.op == "copy")]
+        found.update(new)
+        queue += new
+    return found
+
+
 def at_addition(nodes: Iterable[Node]) -> Iterator[Repair]:
     """Detach what `self.weight += delta` and `self.weight.sub_(delta)` take into tensors that were there before."""
     from autodetach.codemods.append_method import AppendMethod

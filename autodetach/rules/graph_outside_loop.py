@@ -29,7 +29,8 @@ If the leaves are trained, the statements that build the graph move into the loo
 that reads what they make: safe when the program could only raise before and the moved statements draw no random
 numbers. Of a table that is read in one place, one element at a time, that element is computed there instead.
 Nothing moves past what gives another meaning to a name that it reads. If they are not trained, the value is
-detached where it is built: safe. What an object then keeps, and hands out in parts, is computed without graph.
+detached where it is built: safe. What an object then keeps, and hands out in parts, is computed without graph. What a
+table keeps that later values are computed of, as rewards, is detached where it is written into the table: safe.
 Unsafe when the program runs today (the silent kind). What is needed before the loop too is built once more inside of
 it: unsafe. Into the closure of an optimizer moves what it differentiates; where the loss is read behind the step, it is
 what `step` returns, and other values are computed once more, under `no_grad`.
@@ -80,7 +81,7 @@ from autodetach.candidates.opened_inside import kept_around, opened_inside
 from autodetach.candidates.own_inputs import restricted_in_turn
 from autodetach.candidates.repeated import repeated_inside
 from autodetach.candidates.stepped_behind_loop import stepped_behind_loop
-from autodetach.candidates.stores import at_addition
+from autodetach.candidates.stores import at_addition, at_store, first_copied_in
 from autodetach.candidates.sums_when_read import summed_when_read
 from autodetach.candidates.taken_as_constant import states_detached_where_read, taken_as_constant
 from autodetach.candidates.untrained_here import detached_for_others
@@ -326,6 +327,8 @@ def _candidates(
     yield from kept_without_graph(program, entries, doubt)
     untrained = "" if any(n in trained | stepped for n in ancestors(outer)) else ": nothing in its graph is trained"
     yield from detached_where_built(program, entries, doubt, because=untrained)
+    for message, codemods in at_store(first_copied_in(program, outer)):
+        yield Candidate(f"{message}{untrained}", codemods, doubt)
     yield from states_detached_where_read(program, entries, doubt)
     for message, codemods in at_addition(outer):
         yield Candidate(message, codemods, doubt or CONSTANT, cuts=True, last_resort=True)
