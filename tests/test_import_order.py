@@ -61,7 +61,7 @@ ORDER = (
     "machine.opened machine.keywords machine.texts machine.module_tree machine.counted_keys",
     "machine.elements machine.iteration machine.module_dicts machine.part_names",
     "machine.joining machine.object_arrays",
-    "machine.list_methods machine.dict_methods",
+    "machine.list_methods machine.dict_methods machine.ordering",
     "machine.tensors machine.containers machine.options",
     "machine.records machine.unknown_modules",
     "machine.foreach machine.convolutions machine.second_derivatives machine.parametrizations",

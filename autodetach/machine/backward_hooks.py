@@ -7,11 +7,12 @@ from collections.abc import Callable
 from autodetach.machine.classes import code_of
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Differentiation, Node, Site
+from autodetach.machine.implicit_calls import own_method
 from autodetach.machine.marks import HOOK, HOOK_NAME, HOOKED
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.second_derivatives import ASSUMED, gradients_with_history
 from autodetach.machine.tensors import plain
-from autodetach.machine.values import External, Instance, Native, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Class, External, Instance, Namespace, Native, Opaque, Sequence, Tensor, Value
 
 OF_MODULES = frozenset("register_backward_hook register_full_backward_hook register_full_backward_pre_hook".split())
 OF_TENSORS = frozenset({"register_hook", "register_post_accumulate_grad_hook"})
@@ -95,6 +96,7 @@ def _into(made: Node | None) -> Node | None:
 
 def takes_hook(this: Value, name: str) -> bool:
     """Whether a method of a value gives it a function for what comes back to it when it is differentiated."""
-    if isinstance(this, Opaque):
-        return name in NAMES
-    return name in (OF_MODULES if is_module(this) else OF_TENSORS)
+    if isinstance(this, Instance):
+        is_own = name in this.attrs or own_method(this, name) is not None
+        return not is_own and name in (OF_MODULES if is_module(this) else OF_TENSORS)
+    return name in (NAMES if isinstance(this, Opaque) else OF_TENSORS) and not isinstance(this, (Class, Namespace))

@@ -8,8 +8,8 @@ from autodetach.machine import texts
 from autodetach.machine.core import Core
 from autodetach.machine.dict_methods import dict_method
 from autodetach.machine.graph import Site
-from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.list_methods import list_method
+from autodetach.machine.ordering import in_order
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import METHODS, is_tally
 from autodetach.machine.values import Mapping, Native, Sequence, Value
@@ -68,7 +68,7 @@ def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str,
     if isinstance(this, Mapping):
         return dict_method(m, this, name, args, kwargs, site)
     if name == "sort":
-        compare_in_order(m, this.items, kwargs.get("key"), site)
+        this.items[:] = in_order(m, this.items, kwargs, site)
     return list_method(m, this, name, args, site)
 
 

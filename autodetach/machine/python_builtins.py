@@ -24,6 +24,7 @@ from autodetach.machine.object_builtins import (
     type_,
     variables,
 )
+from autodetach.machine.ordering import in_order
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.state import MISSING
 from autodetach.machine.torch_semantics import lookup
@@ -184,13 +185,7 @@ def _reversed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
 
 def _sorted(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     items, exact = m.collect(args[0], site)
-    compare_in_order(m, items, kwargs.get("key"), site)
-    if "key" not in kwargs and all(is_constant(i) for i in items):
-        try:
-            items = sorted(items, reverse=kwargs.get("reverse") is True)
-        except TypeError:
-            items = list(items)
-    return Sequence("list", items, m.clock, exact)
+    return Sequence("list", list(in_order(m, items, kwargs, site)), m.clock, exact)
 
 
 def _sum(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
