@@ -127,7 +127,7 @@ ORDER = (
     "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
     "candidates.computed_behind candidates.nested_layers candidates.new_tensors candidates.bound_results",
     "candidates.mentioned",
-    "candidates.alike_objects candidates.built_with_locals",
+    "candidates.alike_objects candidates.built_with_locals candidates.returned_itself",
     "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
     "candidates.left_behind candidates.moved_behind_look candidates.emptied candidates.out_of_view",
     "candidates.copied_views candidates.views_handed_on candidates.changed_leaf candidates.kept_for_copy",

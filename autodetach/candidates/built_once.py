@@ -6,14 +6,21 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.anew import KEPT, places_of
+from autodetach.candidates.built_with_locals import built_by
 from autodetach.candidates.cache_guards import guards
-from autodetach.candidates.moved_inside import CHANGED, body_of_reader, is_set_elsewhere, moved_with_locals
+from autodetach.candidates.moved_inside import (
+    CHANGED,
+    body_of_reader,
+    is_set_elsewhere,
+    moved_with_locals,
+    only_method,
+)
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import Program, calls_of, targets_of
+from autodetach.view.program import Block, Program, calls_of, targets_of
 
 
 def computed_where_read(program: Program, run: Run, crossed: list[Crossed]) -> Iterator[Candidate]:
@@ -32,17 +39,28 @@ def computed_where_read(program: Program, run: Run, crossed: list[Crossed]) -> I
 def computed_by_reader_of_method(
     program: Program, run: Run, readers: list[Node], outer: list[Node], doubt: str | None
 ) -> Iterator[Candidate]:
-    """`self.start` of `configure(data)`, which the program calls once before a loop, is computed in `forward()`."""
+    """`self.start` of `configure(data)`, which the program calls once before a loop, is computed in `forward()`.
+
+    Else in the one method that hands it to those who read it, as a property does.
+    """
     for home in _methods(program, outer):
         cls = program.parents[home]
         names = {spelled(t) for s in home.body for t in targets_of(s) if isinstance(t, ast.Attribute)}
         bodies = {body[0]: body for reader in readers if (body := body_of_reader(program, reader, names))}
-        if len(bodies) != 1 or is_set_elsewhere(program, home.body) or _asks_itself(program, outer, cls):
+        if is_set_elsewhere(program, home.body) or _asks_itself(program, outer, cls):
             continue
-        found = list(moved_with_locals(program, run, next(iter(bodies.values())), outer, doubt or CHANGED, home))
-        if found:
-            yield from found
-            return
+        for body in (next(iter(bodies.values())) if len(bodies) == 1 else [], _only_reader(program, outer, home)):
+            found = list(moved_with_locals(program, run, body, outer, doubt or CHANGED, home))
+            if found:
+                yield from found
+                return
+
+
+def _only_reader(program: Program, outer: list[Node], home: ast.FunctionDef) -> Block:
+    """The body of the one other method that reads what `home` has made of the nodes."""
+    built = built_by(program, outer, home)
+    moved = list(built.moved) if built is not None else []
+    return only_method(program, moved, {spelled(t) for s in moved for t in targets_of(s)})
 
 
 def _methods(program: Program, outer: list[Node]) -> list[ast.FunctionDef]:

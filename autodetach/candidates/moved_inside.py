@@ -21,6 +21,7 @@ from autodetach.candidates.in_closure import computed_in_closure
 from autodetach.candidates.in_lambda import computed_in_lambda
 from autodetach.candidates.one_element import where_read
 from autodetach.candidates.reached import is_out_of_reach, read_behind
+from autodetach.candidates.returned_itself import returned_itself
 from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Activation, Node, ancestors
 from autodetach.machine.run import Run
@@ -80,17 +81,21 @@ def moved_to(
     if not ordered:
         return []
     anchor = first_statement(body)
+    goal = program.scope(anchor)
+    if loop is None and any(program.scope(s) is goal for s in ordered):
+        return []  # it would run no more often
     if loop is not None:
         ordered = with_holders(program, ordered, anchor, loop.frame)
     if not _movable(program, ordered, anchor) or make_what_changes(program, ordered):
         return []
     doubt = doubt or _doubt_of(program, run, ordered)
-    if loop is None and _mentioned_by_others(program, ordered, program.scope(anchor)):
+    if loop is None and (_mentioned_by_others(program, ordered, goal) or is_set_elsewhere(program, ordered)):
         doubt = doubt or CHANGED
     if loop is not None and not loop.length and read_behind(program, ordered, loop.node):
         doubt = doubt or "behind the loop, it is not there if no pass is made"
     names = listed(t for s in ordered for t in _bound_by(s))
-    alone = where_read(program, ordered[0], body, doubt) if len(ordered) == 1 else ()
+    alone = list(where_read(program, ordered[0], body, doubt)) if len(ordered) == 1 else []
+    alone += returned_itself(program, ordered[0], body, outer, doubt) if len(ordered) == 1 else ()
     move, message = MoveStatements(tuple(ordered), anchor), f"compute {names} inside the {where}"
     flags = without_retain(outer)
     freed = [Candidate(f"{message}, and no graph is retained", (move, *flags), doubt)] if flags else []

@@ -37,7 +37,8 @@ what `step` returns, and other values are computed once more, under `no_grad`.
 `with parametrize.cached():` around a loop is entered in each of its passes.
 What a constructor keeps of trained parameters, and no one method reads alone, becomes a property: unsafe where several
 functions read it. A sum to which constructors add by a method does too, and the method keeps what it is given: unsafe.
-What another method keeps of them is computed by the one that reads it, too: unsafe.
+What another method keeps of them, as the setter of a property, is computed by the one that reads it, too: unsafe where
+what else it is computed from may have changed by then.
 An object that computes of them when it is made, and that nothing changes later, is made anew by the one method that
 reads it, or becomes a property likewise. One that is given what a call makes, `Loss(prior())`, is given what is called,
 and calls it where it reads it. Nothing moves that makes objects which change, as counters do.
