@@ -54,7 +54,7 @@ from autodetach.machine.run import Run
 from autodetach.suspect import EARLIER, Candidate
 from autodetach.view.crossings import Crossed, crossings, spent_beside
 from autodetach.view.holders import Holder, Replay, replay, twin, twin_pass
-from autodetach.view.moments import Moment, moment
+from autodetach.view.moments import Moment, suspended
 from autodetach.view.program import Program
 
 if TYPE_CHECKING:
@@ -149,7 +149,8 @@ def _carried(
     is_drawn = any(maker in draw.taken for draw in draws for _, _, maker in crossed)
     removals = _without_retain(run, d, now, takes_grad=doubt is not None)
     there = list(crossings(same, begun))
-    return Carried(program, run, d, now, crossed, doubt, again, moment(same), begun, there, removals, is_drawn)
+    at = suspended(program, same, begun)
+    return Carried(program, run, d, now, crossed, doubt, again, at, begun, there, removals, is_drawn)
 
 
 def _without_retain(run: Run, d: Differentiation, now: Pass, *, takes_grad: bool) -> tuple[Codemod, ...]:
@@ -162,7 +163,7 @@ def _without_retain(run: Run, d: Differentiation, now: Pass, *, takes_grad: bool
         if o.retain
         and (o.kind != "grad" or (takes_grad and o.call is d.call))
         and isinstance(o.retain_written, ast.keyword)
-        and any(p.activation is now.activation for p in o.loops)
+        and (any(p.activation is now.activation for p in o.loops) or (o.call is d.call and now not in d.loops))
     ]
     return tuple({flag.call: flag for flag in flags}.values())
 

@@ -28,8 +28,8 @@ for x, y in loader:
 ## Fix safety
 Unsafe where gradient of earlier passes is cut off: truncated backpropagation is what most people want, but a state
 that is made anew for each sample, or one backward after the loop, may be what you meant. Safe where nothing is
-differentiated at all. The state is detached where it enters the next pass, never inside a cell, and never where it
-still feeds the loss of its own pass. Where what makes it would then learn nothing, the losses of a sequence are added
+differentiated at all. The state is detached where it enters the next pass, that of a generator behind its `yield`,
+never inside a cell, and never where it still feeds the loss of its own pass. Where what makes it would then learn nothing, the losses of a sequence are added
 up, and differentiated once behind it. A state that every epoch takes through the same sequence begins anew with it, so
 does a sum that nothing ever sets back to its zero, or only an epoch that begins, and what another loop calls in each
 of its passes, as `reset(net)`, is called in this one too, as `super().reset()` is in an override that leaves it out:
@@ -66,7 +66,7 @@ from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.begun_anew import begins_anew
-from autodetach.view.crossings import Crossed, crossings, window_begin
+from autodetach.view.crossings import Crossed, crossings, passes_of_generator, window_begin
 from autodetach.view.program import (
     Program,
     assumptions_of,
@@ -101,6 +101,7 @@ def find(program: Program) -> Iterator[Suspect]:
 def _errors(program: Program, run: Run) -> Iterator[Suspect]:
     for walk in run.machine.second_walks:
         apart = diverge(walk.node.loops, walk.second.loops)
+        apart = apart or passes_of_generator(walk.node, [walk.first], walk.second)
         if apart is not None:
             apart = apart[0], window_begin(run, walk.second, *apart)
             crossed = list(crossings(walk.second, apart[1]))
@@ -108,6 +109,7 @@ def _errors(program: Program, run: Run) -> Iterator[Suspect]:
                 yield _raising(program, run, walk.second, walk.evidence, walk.first, apart, crossed)
     for stale in run.machine.stale:
         apart = diverge(stale.node.loops, stale.by.loops)
+        apart = apart or passes_of_generator(stale.node, run.machine.differentiations, stale.by)
         if apart is not None:
             apart = apart[0], window_begin(run, stale.by, *apart)
             crossed = list(crossings(stale.by, apart[1]))

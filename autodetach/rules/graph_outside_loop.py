@@ -94,7 +94,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.computed_again import is_computed_again, is_computed_for_another, is_one_side_of_pairs
-from autodetach.view.crossings import Entry, entered
+from autodetach.view.crossings import Entry, entered, passes_of_generator
 from autodetach.view.program import (
     Program,
     assumptions_of,
@@ -126,12 +126,16 @@ def _errors(program: Program, run: Run) -> Iterator[Suspect]:
         apart = diverge(event.first.loops, event.second.loops)
         if apart is None or pass_of(event.node.loops, apart[0].activation) is not None:
             continue
+        if passes_of_generator(event.node, [event.first], event.second) is not None:
+            continue
         if stepped_between(run, event.first, event.second):
             yield _suspect(program, run, event.first, event.second, event.node, event.evidence, apart[1].activation)
     for change in run.machine.stale:
         first = next((d for d in change.node.walked_by if d.number < change.by.number), _before(run, change.by))
         apart = diverge(first.loops, change.by.loops) if first is not None else None
         if first is None or apart is None or pass_of(change.node.loops, apart[0].activation) is not None:
+            continue
+        if passes_of_generator(change.node, [first], change.by) is not None:
             continue
         yield _suspect(program, run, first, change.by, change.node, change.path, apart[1].activation, change.changed)
 

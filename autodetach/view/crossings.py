@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, diverge, pass_of
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor, Value
@@ -21,6 +21,23 @@ def crossings(d: Differentiation, now: Pass) -> Iterator[Crossed]:
         if now not in node.loops:
             continue
         yield from crossed_operands(node, now)
+
+
+def passes_of_generator(node: Node, earlier: Iterable[Differentiation], d: Differentiation) -> tuple[Pass, Pass] | None:
+    """The pass of a generator in which a node was made, and the last one of which `d` walks something.
+
+    Only if an earlier differentiation stands between both: a loop that consumes a generator asks for what comes next
+    between two passes of its own.
+    """
+    found = [
+        apart
+        for n in d.walked
+        if (apart := diverge(node.loops, n.loops)) is not None and pass_of(d.loops, apart[1].activation) is None
+    ]
+    before, now = max(found, key=lambda apart: apart[1].index, default=(None, None))
+    if before is None or now is None or not any(before.started < o.number < now.started for o in earlier):
+        return None
+    return before, now
 
 
 def window_begin(run: Run, d: Differentiation, before: Pass, now: Pass) -> Pass:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from autodetach.machine.graph import Differentiation, Loops, Node, Place, trail_of
+from autodetach.machine.graph import Differentiation, Loops, Node, Pass, Place, trail_of
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame
@@ -25,6 +25,26 @@ class Moment:
 def moment(of: Differentiation | Node) -> Moment:
     trail = of.trail if isinstance(of, Differentiation) else trail_of(of)
     return Moment(of.number, of.loops, trail)
+
+
+def suspended(program: Program, d: Differentiation, now: Pass) -> Moment:
+    """The moment of `d`; where it stands outside of the loop of `now`, that is a generator's, which waits meanwhile.
+
+    It waits at its only `yield`; where it has several, nobody knows at which one.
+    """
+    at, loop, frame = moment(d), now.activation.node, now.activation.frame
+    if now in d.loops or not isinstance(loop, LOOPS) or not isinstance(frame, Frame):
+        return at
+    scope = program.scope(loop)
+    waits = [n for n in ast.walk(loop) if isinstance(n, (ast.Yield, ast.YieldFrom)) and program.scope(n) is scope]
+    made = next((n for n in d.walked if now in n.loops), None)
+    trail = trail_of(made) if made is not None else ()
+    first = next((i for i, (_, f) in enumerate(trail) if f is frame), None)
+    if made is None or first is None or len(waits) != 1 or isinstance(waits[0], ast.YieldFrom):
+        return at
+    around = [n for n in program.enclosing(waits[0]) if isinstance(n, ast.stmt) and program.scope(n) is scope]
+    inside = tuple((s, frame) for s in reversed(around))
+    return Moment(d.number, made.loops[: made.loops.index(now) + 1], (*trail[:first], *inside))
 
 
 def parting(one: tuple[Place, ...], other: tuple[Place, ...]) -> int | None:
