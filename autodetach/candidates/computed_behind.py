@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.called_inside import calling_statements, of_the_same_object
 from autodetach.candidates.cut_for_first import cut_for_first
 from autodetach.candidates.part_behind import part_behind_step
+from autodetach.candidates.replaced_fields import only_replace_fields
 from autodetach.machine.graph import Differentiation, Node, diverge, with_leaves
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -103,7 +104,8 @@ def _making(program: Program, by: Differentiation, nodes: list[Node]) -> tuple[a
     statements = sorted({p for p in places if p is not None}, key=line)
     if not statements or not all(any(s in b for b in around) for s in statements):
         return None
-    statements = sorted({*statements, *_bound_again(program, around, statements, anchor)}, key=line)
+    if not only_replace_fields(statements):
+        statements = sorted({*statements, *_bound_again(program, around, statements, anchor)}, key=line)
     return (anchor, frame, statements) if all(isinstance(s, (ast.Assign, ast.AnnAssign)) for s in statements) else None
 
 
