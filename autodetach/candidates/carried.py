@@ -17,6 +17,7 @@ from autodetach.candidates.built_once import computed_where_read
 from autodetach.candidates.cover import cover
 from autodetach.candidates.done_alike import done_alike, done_in_other_loops
 from autodetach.candidates.emptied import emptied_lists
+from autodetach.candidates.emptied_when_entered import emptied_when_entered
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.handed_over import ASKED_AGAIN, computed_where_handed_over
 from autodetach.candidates.joined_shares import joined_shares
@@ -194,6 +195,7 @@ def _as_elsewhere(c: Carried, *, has_own: bool) -> Iterator[Candidate]:
     if not has_own:
         yield from done_in_other_loops(*at, c.begun.activation, c.there)
     held = _held(c)
+    yield from emptied_when_entered(*at, c.now.activation, held.values())
     yield from begun_with_sequence(c.program, c.at, c.begun.activation, held)
     yield from sums_begun_anew(*at, c.now.activation, held.values())
     yield from local_sum_begun_anew(*at, c.now.activation, held.values())

@@ -58,8 +58,8 @@ def set_back_too(
             return
         is_once = is_once and found.is_once
         beside = (text.rpartition(".")[2] for text in grown_alike(program, holder))
-        for attribute in (_attribute(holder), *(name for name in beside if name not in found.said)):
-            begin = _begin(found.owner, attribute, found.this)
+        for attribute in (attribute_of(holder), *(name for name in beside if name not in found.said)):
+            begin = begin_of(found.owner, attribute, found.this)
             if begin is None:
                 return
             lines.setdefault(found.behind, {})[begin] = None
@@ -91,7 +91,7 @@ def _forgetting(
     program: Program, again: Replay, d: Moment, activation: Activation, holder: Holder
 ) -> _Forgetting | None:
     """The first method that the pass calls to set back the object of a state, and that says nothing of the state."""
-    owner, attribute = holder.owner, _attribute(holder)
+    owner, attribute = holder.owner, attribute_of(holder)
     if owner is None or not attribute:
         return None
     for call in _calls_before(program, d, activation):
@@ -188,7 +188,7 @@ def _is_as_begun(owner: Instance, method: ast.AST, this: str) -> bool:
     return any(name and (name, value) in begun for name, value in given)
 
 
-def _begin(owner: Instance, attribute: str, this: str) -> str | None:
+def begin_of(owner: Instance, attribute: str, this: str) -> str | None:
     """How a method that calls its object `this` gives an attribute what the constructor gives it, if that is empty."""
     given = [
         (value, constructor)
@@ -263,7 +263,7 @@ def _this(method: ast.FunctionDef) -> str:
     return method.args.args[0].arg if method.args.args else ""
 
 
-def _attribute(holder: Holder) -> str:
+def attribute_of(holder: Holder) -> str:
     """`records` of `task.runner.records["deaths"]`, where that belongs to an object of the program."""
     found = re.fullmatch(r"\.(\w+)(\[.*\])?", holder.rest)
     return "" if found is None else found[1]
