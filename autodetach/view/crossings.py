@@ -29,15 +29,15 @@ def passes_of_generator(node: Node, earlier: Iterable[Differentiation], d: Diffe
     Only if an earlier differentiation stands between both: a loop that consumes a generator asks for what comes next
     between two passes of its own.
     """
+    clocks = [o.number for o in earlier]
     found = [
         apart
         for n in d.walked
-        if (apart := diverge(node.loops, n.loops)) is not None and pass_of(d.loops, apart[1].activation) is None
+        if (apart := diverge(node.loops, n.loops)) is not None
+        and pass_of(d.loops, apart[1].activation) is None
+        and any(apart[0].started < clock < apart[1].started for clock in clocks)
     ]
-    before, now = max(found, key=lambda apart: apart[1].index, default=(None, None))
-    if before is None or now is None or not any(before.started < o.number < now.started for o in earlier):
-        return None
-    return before, now
+    return max(found, key=lambda apart: apart[1].started, default=None)
 
 
 def window_begin(run: Run, d: Differentiation, before: Pass, now: Pass) -> Pass:
