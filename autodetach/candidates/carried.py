@@ -13,6 +13,7 @@ from autodetach.candidates.anew import made_anew
 from autodetach.candidates.averages import AVERAGED, averages_parameter
 from autodetach.candidates.begun_sum import begun_in_pass
 from autodetach.candidates.begun_with_sequence import begun_with_sequence
+from autodetach.candidates.begun_with_states import begun_with_states
 from autodetach.candidates.built_once import computed_where_read
 from autodetach.candidates.cover import cover
 from autodetach.candidates.done_alike import done_alike, done_in_other_loops
@@ -195,6 +196,7 @@ def _as_elsewhere(c: Carried, *, has_own: bool) -> Iterator[Candidate]:
     if not has_own:
         yield from done_in_other_loops(*at, c.begun.activation, c.there)
     held = _held(c)
+    yield from begun_with_states(c.program, [reader for reader, _, _ in c.crossed], held.values())
     yield from emptied_when_entered(*at, c.now.activation, held.values())
     yield from begun_with_sequence(c.program, c.at, c.begun.activation, held)
     yield from sums_begun_anew(*at, c.now.activation, held.values())
