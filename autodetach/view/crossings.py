@@ -26,8 +26,8 @@ def crossings(d: Differentiation, now: Pass) -> Iterator[Crossed]:
 def passes_of_generator(node: Node, earlier: Iterable[Differentiation], d: Differentiation) -> tuple[Pass, Pass] | None:
     """The pass of a generator in which a node was made, and the last one of which `d` walks something.
 
-    Only if an earlier differentiation stands between both: a loop that consumes a generator asks for what comes next
-    between two passes of its own.
+    Only if an earlier differentiation stands between both, as a loop that consumes a generator asks for what comes next
+    between two passes of its own; and if the generator, not its consumer, has taken something over from pass to pass.
     """
     clocks = [o.number for o in earlier]
     found = [
@@ -37,7 +37,8 @@ def passes_of_generator(node: Node, earlier: Iterable[Differentiation], d: Diffe
         and pass_of(d.loops, apart[1].activation) is None
         and any(apart[0].started < clock < apart[1].started for clock in clocks)
     ]
-    return max(found, key=lambda apart: apart[1].started, default=None)
+    apart = max(found, key=lambda apart: apart[1].started, default=None)
+    return apart if apart is not None and any(crossings(d, apart[1])) else None
 
 
 def window_begin(run: Run, d: Differentiation, before: Pass, now: Pass) -> Pass:
