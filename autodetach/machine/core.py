@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NoReturn
 
 from autodetach.machine.events import Drawn, Escape, Stored, TypeFault
-from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, Site
+from autodetach.machine.graph import Activation, Differentiation, Loops, Lost, Node, Pass, Site
 from autodetach.machine.held import graph_in, graph_kept_of, held_by, tensors_in
 from autodetach.machine.marks import HELD, WEIGHTS
 from autodetach.machine.nested import give_away, holders_of, note_holder
@@ -27,7 +27,7 @@ class Core(Tape):
 
     # ---- facts
 
-    def type_fault(self, site: Site, text: str, kind: str = "type", lost: tuple[Node, ...] = ()) -> None:
+    def type_fault(self, site: Site, text: str, kind: str = "type", lost: tuple[Lost, ...] = ()) -> None:
         self.type_faults.append(TypeFault(site, text, kind, lost))
 
     def refuse(self, site: Site, text: str, name: str = "AttributeError") -> NoReturn:

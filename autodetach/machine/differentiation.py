@@ -6,7 +6,7 @@ import ast
 from itertools import takewhile
 
 from autodetach.machine.core import Core
-from autodetach.machine.events import RenamedKeyword, SecondWalk, StaleSaved
+from autodetach.machine.events import HistoryLost, RenamedKeyword, SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, Storage, ancestors, take_turns
 from autodetach.machine.held import graph_in
 from autodetach.machine.picks import perhaps_others
@@ -85,7 +85,9 @@ def differentiate(
             learned += strengthen(root.node)
             nodes.append(root.node)
         elif isinstance(root, Tensor):
-            m.type_fault(site, "differentiates a tensor without history", "no-history", root.values_of)
+            m.type_fault(site, "differentiates a tensor without history", "no-history", root.lost)
+            if root.lost and all(one.sure for one in root.lost) and not any(m.expecting):
+                m.facts.append(HistoryLost(site, root.lost))
     _hand_on(m, learned)
     d = Differentiation(
         m.tick(),

@@ -13,6 +13,7 @@ from autodetach.machine.graph import (
     Chain,
     Differentiation,
     Loops,
+    Lost,
     Node,
     Site,
     Storage,
@@ -60,13 +61,13 @@ class StaleSaved:
 class TypeFault:
     """An operation that Python or PyTorch refuses: an attribute that a number has not, a tensor without history.
 
-    `lost` is the history of what a tensor without any was made of: see `Tensor.values_of`.
+    `lost` is the history of what a tensor without any was made of.
     """
 
     site: Site
     text: str
     kind: str
-    lost: tuple[Node, ...] = ()
+    lost: tuple[Lost, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -207,6 +208,13 @@ class DroppedDetach:
     site: Site
     statement: ast.Expr
     node: Node
+
+
+class HistoryLost(NamedTuple):
+    """What is differentiated has no history, and `lost` all of what it was made of: PyTorch raises."""
+
+    site: Site
+    lost: tuple[Lost, ...]
 
 
 class ViewDetached(NamedTuple):

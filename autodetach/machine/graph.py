@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 
 class Activation:
@@ -116,6 +116,25 @@ class Site:
     def line(self) -> int:
         """1-based line, 0 for what has no place in the text."""
         return getattr(self.node, "lineno", 0)
+
+
+DETACHED = "detached"
+COPIED = "copied"
+DISCRETE = "discrete"
+OFF = "off"
+
+
+class Lost(NamedTuple):
+    """History of `node` that what was made at `site` does not have, though it was made of its value.
+
+    `how`: it was DETACHED, COPIED into a new tensor, put into an operation without gradient (DISCRETE, as `argmax`), or
+    computed with where gradients are OFF. `sure`: whatever else the value was made of has no history either.
+    """
+
+    node: Node
+    site: Site
+    how: str
+    sure: bool = True
 
 
 class Storage:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.closures import closed_over
-from autodetach.machine.graph import Node
+from autodetach.machine.graph import Lost, Node, Site
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.values import CONSTANTS, Function, Instance, Mapping, Opaque, Sequence, Tensor, Value, joined
 
@@ -34,14 +34,19 @@ def graph_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
             yield t
 
 
-def history_in(value: Value) -> tuple[Node, ...]:
-    """The history that a value, or what it holds, has, or has lost: see `Tensor.values_of`."""
-    found: list[tuple[Node, ...]] = []
+def lost_of(node: Node, site: Site, how: str) -> Lost:
+    """What is lost of the history of a node."""
+    return Lost(node, site, how, sure=not (node.weak or node.assumed))
+
+
+def lost_from(value: Value, site: Site, how: str) -> tuple[Lost, ...]:
+    """The history that a value, or what it holds, has, which is lost at `site`, or has lost before; but leaves."""
+    found: list[tuple[Lost, ...]] = []
     for t in tensors_in(value):
         if t.node is not None:
-            found.append(() if t.node.leaf else (t.node,))
+            found.append(() if t.node.leaf else (lost_of(t.node, site, how),))
         elif isinstance(t, Tensor):
-            found.append(t.values_of)
+            found.append(t.lost)
     return joined(*found)
 
 

@@ -67,7 +67,7 @@ def _record(m: Core, t: Tensor, name: str, base: str, others: list[Value], site:
 def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -> None:
     """A change that no graph knows of: `grad.zero_()` takes gradient away, `p.data -= lr * p.grad` is a step."""
     m.change_in_place(t, site)
-    t.values_of = joined(t.values_of, *(v.values_of for v in flatten(others) if isinstance(v, Tensor)))
+    t.lost = joined(t.lost, *(v.lost for v in flatten(others) if isinstance(v, Tensor)))
     owner = t.grad_of or (t.data_of.grad_of if t.data_of is not None else None)
     if owner is not None and owner.node is not None and base in ("zero", "fill"):
         owner.node.grads = []

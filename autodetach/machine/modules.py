@@ -11,7 +11,7 @@ from autodetach.machine.backward_hooks import removable
 from autodetach.machine.convolutions import convolve, is_convolution, set_sizes, signature
 from autodetach.machine.core import Core
 from autodetach.machine.folding import is_copied
-from autodetach.machine.graph import Site
+from autodetach.machine.graph import OFF, Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.in_place import in_place, scale_rows
 from autodetach.machine.marks import HOOKS, ITEMS, PREHOOKS, WEIGHTS
@@ -227,7 +227,8 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         inputs = args
     else:
         inputs = [v for v in flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
-    weights = weights_of(m, this, _weights(this, name), site) if m.grad_enabled or m.parametrizes else []
+    weights = _weights(this, name)
+    weights = weights_of(m, this, weights, site) if m.grad_enabled or m.parametrizes else weights[:1]
     shape = _result_shape(this, spec, name, args)
     result = run_module(m, name, spec, inputs, weights, site, shape)
     result.is_float = True
@@ -274,6 +275,7 @@ def run_module(
     result.born = m.clock
     carriers = [t for t in (*inputs, *weights) if t.node is not None]
     if not m.grad_enabled or not carriers:
+        m.note_lost(result, (*inputs, *weights), site, OFF)
         return result
     one = [*inputs, *weights[:1]]
     facts = unpacked(

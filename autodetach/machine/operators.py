@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 
 from autodetach.machine import elements, iteration, joining, tensors
-from autodetach.machine.graph import Site
+from autodetach.machine.graph import DISCRETE, Site
 from autodetach.machine.implicit_calls import formatted_by_percent, special
 from autodetach.machine.number_readers import are_apart
 from autodetach.machine.objects import Objects
@@ -230,7 +230,9 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
                 m.refuse(site, "compares None with a number", "TypeError")
             return m.fresh("bool")
     if isinstance(left, Tensor) or isinstance(right, Tensor):
-        return Tensor(None, left.shape if isinstance(left, Tensor) else None, False)
+        compared = Tensor(None, left.shape if isinstance(left, Tensor) else None, False)
+        m.note_lost(compared, (left, right), site, DISCRETE)
+        return compared
     if isinstance(left, Instance):
         raw = m.class_attribute(left.cls, COMPARE_DUNDER[op])
         if raw is not MISSING:

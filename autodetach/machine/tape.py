@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from autodetach.machine.events import Crossing, Step
 from autodetach.machine.folding import is_copied, order_of_view
-from autodetach.machine.graph import Differentiation, Node, Site, Storage, diverge
-from autodetach.machine.held import graph_in, stored_in
+from autodetach.machine.graph import DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
+from autodetach.machine.held import graph_in, lost_of, stored_in
 from autodetach.machine.state import State
 from autodetach.machine.torch_semantics import VIEWS, Op, unpacked
 from autodetach.machine.values import Opaque, Shape, Tensor, Value, joined
@@ -63,6 +63,21 @@ class Tape(State):
             self.leaf_tensors.append(tensor)
         return tensor
 
+    def note_lost(self, result: Tensor, inputs: Iterable[Value], site: Site, how: str = "") -> None:
+        """Have a tensor without history know what its inputs have lost; and what is lost here, if `how` says so."""
+        found: list[tuple[Lost, ...]] = []
+        is_sure = True
+        for t in inputs:
+            if isinstance(t, (Tensor, Opaque)) and t.node is not None:
+                found.append((lost_of(t.node, site, how),))
+            elif type(t) is Tensor:
+                found.append(t.lost)
+            elif type(t) is Opaque:
+                is_sure = False
+        lost = joined(*found)[-MAX_LOST:]
+        if lost:
+            result.lost = lost if is_sure or how else tuple(one._replace(sure=False) for one in lost)
+
     def derive(
         self,
         name: str,
@@ -81,21 +96,20 @@ class Tape(State):
         for t in inputs:
             if type(t) is Tensor and t.from_grad:
                 result.from_grad = joined(result.from_grad, t.from_grad)
-            if type(t) is Tensor and t.values_of:
-                result.values_of = joined(result.values_of, t.values_of)[-MAX_LOST:]
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
         if shares:
             result.storage = inputs[0].storage
             result.order = order_of_view(name, inputs[0])
         if not op.differentiable or not self.grad_enabled:
+            self.note_lost(result, inputs, site, OFF if op.differentiable else DISCRETE)
             return result
         if shares:
             result.view_of = inputs[0]
         carriers = [t for t in inputs if isinstance(t, (Tensor, Opaque)) and t.node is not None]
         if not carriers:
+            self.note_lost(result, inputs, site)
             return result
         result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
-        result.values_of = ()
         if result.from_grad:
             self.by_gradient[result.node] = result.from_grad
         result.is_float = True

@@ -12,8 +12,8 @@ from autodetach.machine.arguments import constant, flatten, is_certain_number
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
-from autodetach.machine.graph import Site, Storage
-from autodetach.machine.held import history_in
+from autodetach.machine.graph import COPIED, DETACHED, Site, Storage
+from autodetach.machine.held import lost_from
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
 from autodetach.machine.result_names import PAIR, result_names
 from autodetach.machine.shapes import (
@@ -73,7 +73,7 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
         result = plain(t.shape, t.is_float)  # PyTorch gives `.data` a version counter of its own
         result.data_of = t
         result.from_grad = t.from_grad
-        result.values_of = history_in(t)
+        result.lost = lost_from(t, site, DETACHED)
         return result
     if name == "grad":
         return _read_grad(m, t, site)
@@ -190,7 +190,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         result.order = t.order
         result.born = m.clock
         result.from_grad = t.from_grad
-        result.values_of = history_in(t)
+        result.lost = lost_from(t, site, DETACHED)
         m.let_go(t.node, result, site)
         return result
     if name == "detach_":
@@ -199,6 +199,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
             if not (any(m.expecting) or (t.node is not None and (t.node.weak or t.node.assumed))):
                 m.facts.append(ViewDetached(site, t.node))
         m.cut[t] = m.clock
+        t.lost = lost_from(t, site, DETACHED)
         t.node = None
         return t
     if name == "requires_grad_":
@@ -224,7 +225,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         moved.order = "" if in_order else t.order
         moved.data_of = t.data_of
         moved.from_grad = t.from_grad
-        moved.values_of = t.values_of
+        moved.lost = t.lost
         return moved
     if name in INPLACE_EXCEPTIONS:
         return t
@@ -234,7 +235,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         return in_place(m, t, name, [*args, *kwargs.values()], site)
     if name in ("new_tensor", "new_full"):
         made = plain(shape_of_data(args[0]) if args and name == "new_tensor" else shape_of_arguments(args[:1]))
-        made.values_of = history_in(args[0]) if args and name == "new_tensor" else ()
+        made.lost = lost_from(args[0], site, COPIED) if args and name == "new_tensor" else ()
         return made
     if name in ("new_zeros", "new_ones", "new_empty", "new"):
         return plain(shape_of_arguments(args))

@@ -20,8 +20,8 @@ from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.distributions import distribution, of_distributions
-from autodetach.machine.graph import Site, ancestors
-from autodetach.machine.held import graph_in, history_in, tensors_in
+from autodetach.machine.graph import COPIED, Site, ancestors
+from autodetach.machine.held import graph_in, lost_from, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.library_objects import of_torch
 from autodetach.machine.marks import HELD, LEFT_OUT, TENSORS
@@ -280,7 +280,7 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
     result = Tensor(None, shape, is_float)
     result.born = m.clock
     if name in TENSOR_CLASSES or name in OF_VALUES:
-        result.values_of = history_in(first)
+        result.lost = lost_from(first, site, COPIED)
     wants = kwargs.get("requires_grad", False)
     if wants is not False and m.truth(wants, site, default=False):
         m.require_grad(result, site)

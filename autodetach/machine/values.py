@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from autodetach.machine.graph import Differentiation, Node, Site, Storage
+from autodetach.machine.graph import Differentiation, Lost, Node, Site, Storage
 from autodetach.machine.project import Module
 
 Value: TypeAlias = Any
@@ -85,7 +85,7 @@ class Tensor:
     `order`: "flat" for a transposed matrix, "deep" for another view whose dimensions may not lie in order in memory.
     `sizes`: what `.shape` gave, so that it gives the same again where the shape is not, or not wholly, known.
     `extras`: what the program has put on it, under names that tensors do not have.
-    `values_of`: of what history it has the values, itself without any, as `torch.tensor(losses)`.
+    `lost`: of what history it has the values, itself without any, as `torch.tensor(losses)`.
     """
 
     __slots__ = (
@@ -97,6 +97,7 @@ class Tensor:
         "grad_of",
         "is_float",
         "leaf_node",
+        "lost",
         "node",
         "order",
         "parameter",
@@ -104,7 +105,6 @@ class Tensor:
         "shape",
         "sizes",
         "storage",
-        "values_of",
         "view_of",
     )
 
@@ -124,7 +124,7 @@ class Tensor:
         self.data_of: Tensor | None = None
         self.grad_of: Tensor | None = None
         self.from_grad: tuple[Differentiation, ...] = ()
-        self.values_of: tuple[Node, ...] = ()
+        self.lost: tuple[Lost, ...] = ()
         self.leaf_node: Node | None = node if node is not None and node.leaf else None
         self.view_of: Tensor | None = None
         self.retains_since: int | None = None

@@ -16,6 +16,7 @@ from autodetach.rules import (
     discarded_detach,
     graph_outside_loop,
     leaf_in_place,
+    lost_history,
     rebound_leaf,
     retain_variables,
     shared_graph,
@@ -42,6 +43,7 @@ RULES: tuple[Rule, ...] = (
     discarded_detach.RULE,
     retain_variables.RULE,
     detached_view.RULE,
+    lost_history.RULE,
 )
 
 __all__ = ["RULES", "Rule"]

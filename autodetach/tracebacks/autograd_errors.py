@@ -64,7 +64,7 @@ KINDS = (
         ("does not require grad and does not have a grad_fn", "no graph nodes that require computing gradients"),
         "This backward was called on a tensor without a graph: nothing that it was computed from requires grad, or the "
         "graph was cut on the way (`detach`, `.data`, `.item()`, `no_grad`).",
-        ("AD303",),
+        ("AD303", "AD501"),
     ),
     ErrorKind(
         "numpy-of-graph",

@@ -50,6 +50,7 @@ RULES = {
     "discarded-detach": ("AD302", "AD402"),
     "graph-outside-loop": ("AD301",),
     "leaf-in-place": ("AD304",),
+    "lost-history": ("AD501",),
     "rebound-leaf": ("AD303",),
     "shared-graph": ("AD201",),
     "step-between-backwards": ("AD202",),
