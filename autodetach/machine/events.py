@@ -15,6 +15,7 @@ from autodetach.machine.graph import (
     Loops,
     Lost,
     Node,
+    Place,
     Site,
     Storage,
     ancestors,
@@ -211,10 +212,14 @@ class DroppedDetach:
 
 
 class HistoryLost(NamedTuple):
-    """What is differentiated has no history, and `lost` all of what it was made of: PyTorch raises."""
+    """What is differentiated has no history, and `lost` all of what it was made of: PyTorch raises.
+
+    `trail`: the statements that were running, outermost first, each with its frame.
+    """
 
     site: Site
     lost: tuple[Lost, ...]
+    trail: tuple[Place, ...]
 
 
 class ViewDetached(NamedTuple):

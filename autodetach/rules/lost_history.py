@@ -23,13 +23,13 @@ loss.backward()
 ```
 
 ## Fix safety
-Safe where `torch.stack` takes the place of `torch.tensor`: the program could only raise before. Unsafe where a `detach`
-goes away, since more is trained then. What is computed under `no_grad`, or has no gradient, is not repaired: what was
-meant there is its author's to say.
+Safe where `torch.stack` takes the place of `torch.tensor`, and where the `step` of an optimizer calls its closure under
+`torch.enable_grad()`: the program could only raise before. Unsafe where a `detach` or a `@torch.no_grad()` goes away,
+since more is trained then. Operations without a gradient are not repaired: what was meant is their author's to say.
 
 ## When it stays silent
-Where anything that the tensor was made of is not in view, where the error is expected (`except RuntimeError`), and
-where nothing on the way ever had history.
+Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error
+is expected (`except RuntimeError`), and where nothing on the way ever had history.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation
@@ -41,10 +41,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.with_history import with_history
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import COPIED, DETACHED, DISCRETE, OFF, Lost
-from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.machine.graph import COPIED, DETACHED, DISCRETE, OFF
+from autodetach.machine.run import Run
+from autodetach.suspect import Suspect, rule
 from autodetach.view.program import Program, line, text
 
 WITHOUT = {
@@ -53,17 +55,27 @@ WITHOUT = {
     DISCRETE: "has no gradient: its result has no history, whatever it is made of",
     OFF: "is computed where gradients are off: no history is recorded",
 }
-CUT = "what was detached may be meant to be: more is trained then"
 
 
 def find(program: Program) -> Iterator[Suspect]:
-    """On the first path only: on others, one test may turn gradients off that another asks for."""
+    """On the first path, where no other one shows that a test decides: as where a state is detached now and then."""
     seen: set[ast.AST] = set()
-    run = program.runs[0]
-    for fact in run.machine.facts if run.whole and run.stop is None else ():
-        if isinstance(fact, HistoryLost) and fact.site.node not in seen:
-            seen.add(fact.site.node)
+    first = program.runs[0]
+    for fact in _facts(first) if first.whole and first.stop is None else ():
+        call = fact.site.node
+        if call not in seen and all(_is_lost(run, call) for run in program.runs):
+            seen.add(call)
             yield _suspect(program, fact)
+
+
+def _facts(run: Run) -> Iterator[HistoryLost]:
+    return (fact for fact in run.machine.facts if isinstance(fact, HistoryLost))
+
+
+def _is_lost(run: Run, call: ast.AST) -> bool:
+    """Whether a path finds no history at a call, if it comes there."""
+    comes = any(d.call is call for d in run.machine.differentiations)
+    return not comes or any(fact.site.node is call for fact in _facts(run))
 
 
 def _suspect(program: Program, fact: HistoryLost) -> Suspect:
@@ -83,38 +95,8 @@ def _suspect(program: Program, fact: HistoryLost) -> Suspect:
         story[0 if line(last.node.site) and last.node.site.node is not last.site.node else 1 :],
         True,
         (),
-        lambda: _candidates(fact.lost),
+        lambda: with_history(program, fact),
     )
-
-
-def _candidates(lost: tuple[Lost, ...]) -> Iterator[Candidate]:
-    """Have the tensor itself where its value was copied, or detached, if that is one place.
-
-    Of several that are detached, nobody knows which of them should be.
-    """
-    from autodetach.codemods.keep_part import KeepPart
-    from autodetach.codemods.rename_method import RenameMethod
-
-    copies = {one.site.node for one in lost if one.how == COPIED}
-    detached = {one.site.node for one in lost if one.how == DETACHED}
-    if len(copies) + len(detached) != 1:
-        return
-    for call in copies:
-        if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:
-            yield Candidate("take the tensor itself", (KeepPart(call, call.args[0], ()),), adds=True)
-            if isinstance(call.func, ast.Attribute):
-                message = "put the tensors together with their history: `torch.stack`"
-                yield Candidate(message, (RenameMethod(call.func, "stack"),), adds=True)
-    for parts in filter(None, map(_detached, detached)):
-        yield Candidate("keep the history of what is differentiated", (KeepPart(*parts, ()),), CUT, adds=True)
-
-
-def _detached(place: ast.AST) -> tuple[ast.expr, ast.expr] | None:
-    """`x.detach()` or `x.data`, and its `x`."""
-    read = place.func if isinstance(place, ast.Call) and not place.args else place
-    if not (isinstance(place, ast.expr) and isinstance(read, ast.Attribute) and read.attr in ("detach", "data")):
-        return None
-    return place, read.value
 
 
 RULE = rule(__doc__, "AD501", "lost-history", find)

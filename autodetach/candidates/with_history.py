@@ -1,0 +1,94 @@
+"""What is differentiated keeps its history: the tensors are taken, and no copies of values; gradients are on again."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.events import HistoryLost
+from autodetach.machine.graph import COPIED, DETACHED, OFF, Lost
+from autodetach.machine.spelling import called_name, last_word
+from autodetach.node_types import FUNCTIONS
+from autodetach.suspect import Candidate
+from autodetach.view.program import Program, text
+
+CUT = "what was detached may be meant to be: more is trained then"
+FOR_ALL = "all that calls it records history, too, and trains more"
+
+
+def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
+    """Undo what has lost the history, by what it was: copies first, since nobody copies to train nothing."""
+    copies = dict.fromkeys(one.site.node for one in fact.lost if one.how == COPIED)
+    if copies:
+        yield from _not_copied(list(copies))
+        return
+    yield from _not_detached([one for one in fact.lost if one.how == DETACHED])
+    off = [one for one in fact.lost if one.how == OFF]
+    yield from _called_with_gradients(program, fact)
+    yield from _without_decorator(program, off)
+
+
+def _not_copied(copies: list[ast.AST]) -> Iterator[Candidate]:
+    from autodetach.codemods.keep_part import KeepPart
+    from autodetach.codemods.rename_method import RenameMethod
+
+    calls = [c for c in copies if isinstance(c, ast.Call) and len(c.args) == 1 and not c.keywords]
+    if len(calls) < len(copies):
+        return
+    yield Candidate("take the tensor itself", tuple(KeepPart(c, c.args[0], ()) for c in calls), adds=True)
+    functions = [c.func for c in calls if isinstance(c.func, ast.Attribute)]
+    if len(functions) == len(calls):
+        message = "put the tensors together with their history: `torch.stack`"
+        yield Candidate(message, tuple(RenameMethod(f, "stack") for f in functions), adds=True)
+
+
+def _not_detached(lost: list[Lost]) -> Iterator[Candidate]:
+    """Of several that are detached, nobody knows which of them should be."""
+    from autodetach.codemods.keep_part import KeepPart
+
+    places = {one.site.node for one in lost}
+    for parts in filter(None, map(_detached, places if len(places) == 1 else ())):
+        yield Candidate("keep the history of what is differentiated", (KeepPart(*parts, ()),), CUT, adds=True)
+
+
+def _detached(place: ast.AST) -> tuple[ast.expr, ast.expr] | None:
+    """`x.detach()` or `x.data`, and its `x`."""
+    read = place.func if isinstance(place, ast.Call) and not place.args else place
+    if not (isinstance(place, ast.expr) and isinstance(read, ast.Attribute) and read.attr in ("detach", "data")):
+        return None
+    return place, read.value
+
+
+def _called_with_gradients(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
+    """An optimizer's `step` under `no_grad` calls the closure that it is given where gradients are on.
+
+    So do those of PyTorch: https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.step.html
+    """
+    from autodetach.codemods.under_no_grad import UnderNoGrad
+
+    for statement, _ in reversed(fact.trail):
+        function = program.scope(statement)
+        if isinstance(function, FUNCTIONS) and _mode_of(function) is not None:
+            called = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
+            given = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
+            if isinstance(called, ast.Call) and isinstance(called.func, ast.Name) and called.func.id in given:
+                under = UnderNoGrad((statement,), "torch.enable_grad()")
+                yield Candidate(f"call `{text(called.func)}` where gradients are on", (under,), adds=True)
+            return
+
+
+def _without_decorator(program: Program, lost: list[Lost]) -> Iterator[Candidate]:
+    """What is given to a function has history, and the function is decorated to record none."""
+    from autodetach.codemods.drop_decorator import DropDecorator
+
+    functions = {program.scope(one.site.node) for one in lost if not one.node.leaf}
+    for function in functions if len(functions) == 1 else ():
+        mode = _mode_of(function) if isinstance(function, FUNCTIONS) else None
+        if mode is not None:
+            yield Candidate(f"let `{text(mode)}` go", (DropDecorator(mode),), FOR_ALL, adds=True)
+
+
+def _mode_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
+    """The decorator that turns gradients off."""
+    found = (d for d in function.decorator_list if "no_grad" in (last_word(d), called_name(d)))
+    return next(found, None)
