@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import COPIED, DETACHED, OFF, Lost
-from autodetach.machine.spelling import called_name, last_word
+from autodetach.machine.graph import COPIED, DETACHED, GATHERED, OFF, Lost
+from autodetach.machine.spelling import called_name, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, text
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
 
 CUT = "what was detached may be meant to be: more is trained then"
 FOR_ALL = "all that calls it records history, too, and trains more"
@@ -18,9 +22,9 @@ FOR_ALL = "all that calls it records history, too, and trains more"
 
 def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     """Undo what has lost the history, by what it was: copies first, since nobody copies to train nothing."""
-    copies = dict.fromkeys(one.site.node for one in fact.lost if one.how == COPIED)
+    copies = {one.site.node: one.how for one in fact.lost if one.how in (COPIED, GATHERED)}
     if copies:
-        yield from _not_copied(list(copies))
+        yield from _not_copied(copies)
         return
     yield from _not_detached([one for one in fact.lost if one.how == DETACHED])
     off = [one for one in fact.lost if one.how == OFF]
@@ -28,18 +32,28 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     yield from _without_decorator(program, off)
 
 
-def _not_copied(copies: list[ast.AST]) -> Iterator[Candidate]:
+def _not_copied(copies: dict[ast.AST, str]) -> Iterator[Candidate]:
+    """The tensor instead of a copy of its value, and a list of tensors stacked; rows in a list are stacked, too."""
     from autodetach.codemods.keep_part import KeepPart
     from autodetach.codemods.rename_method import RenameMethod
+    from autodetach.codemods.replace_expression import ReplaceExpression
 
-    calls = [c for c in copies if isinstance(c, ast.Call) and len(c.args) == 1 and not c.keywords]
-    if len(calls) < len(copies):
-        return
-    yield Candidate("take the tensor itself", tuple(KeepPart(c, c.args[0], ()) for c in calls), adds=True)
-    functions = [c.func for c in calls if isinstance(c.func, ast.Attribute)]
-    if len(functions) == len(calls):
-        message = "put the tensors together with their history: `torch.stack`"
-        yield Candidate(message, tuple(RenameMethod(f, "stack") for f in functions), adds=True)
+    codemods: list[Codemod] = []
+    for call, how in copies.items():
+        if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
+            return
+        whole = call.args[0]
+        if how == COPIED:
+            codemods.append(KeepPart(call, whole, ()))
+            continue
+        if not isinstance(call.func, ast.Attribute):
+            return
+        codemods.append(RenameMethod(call.func, "stack"))
+        rows = [row for row in getattr(whole, "elts", ()) if isinstance(row, (ast.List, ast.Tuple))]
+        codemods += (ReplaceExpression(row, f"{spelled(call.func.value)}.stack({{}})") for row in rows)
+    is_stacked = GATHERED in copies.values()
+    message = "put the tensors together with their history: `torch.stack`" if is_stacked else "take the tensor itself"
+    yield Candidate(message, tuple(codemods), adds=True)
 
 
 def _not_detached(lost: list[Lost]) -> Iterator[Candidate]:

@@ -62,9 +62,12 @@ def is_certain_number(value: Value) -> bool:
     return is_truth(value) or (is_number(value) and not (is_constant(value) and isinstance(value, bool)))
 
 
-def has_certain_number(values: Value) -> bool:
-    """Whether a list of operands has a Python number among them."""
-    return isinstance(values, Sequence) and any(is_certain_number(v) for v in values.items)
+def has_no_tensor(values: Value) -> bool:
+    """Whether a list of operands has a Python number among them, or a list."""
+    return isinstance(values, Sequence) and any(
+        is_certain_number(v) or (isinstance(v, Sequence) and v.kind in ("list", "tuple") and not v.attrs)
+        for v in values.items
+    )
 
 
 def written_at(site: Site, index: int) -> ast.expr | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from autodetach.machine.events import Stored
-from autodetach.machine.graph import COPIED, DETACHED, Node, Site, ancestors, pass_of
+from autodetach.machine.graph import COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
 from autodetach.machine.growth import Growth, is_returned, is_whole, saved_in_pass
@@ -141,7 +141,8 @@ def _is_missed(run: Run, growth: Growth) -> bool:
 
     So does `torch.tensor(losses).mean().backward()`: meant to be differentiated, what grows has to keep its graph.
     """
-    lost = [one.node for fault in run.machine.type_faults for one in fault.lost if one.how in (DETACHED, COPIED)]
+    faults = run.machine.type_faults
+    lost = [one.node for fault in faults for one in fault.lost if one.how in (DETACHED, COPIED, GATHERED)]
     return bool(lost) and not _all_like(run, growth).isdisjoint(ancestors(lost))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.closures import closed_over
-from autodetach.machine.graph import Lost, Node, Site
+from autodetach.machine.graph import COPIED, GATHERED, Lost, Node, Site
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.values import CONSTANTS, Function, Instance, Mapping, Opaque, Sequence, Tensor, Value, joined
 
@@ -37,6 +37,16 @@ def graph_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
 def lost_of(node: Node, site: Site, how: str) -> Lost:
     """What is lost of the history of a node."""
     return Lost(node, site, how, sure=not (node.weak or node.assumed))
+
+
+def lost_by_copy(value: Value, site: Site) -> tuple[Lost, ...]:
+    """The same where values are put into a new tensor, those of a tensor or of a list."""
+    return lost_from(value, site, COPIED if isinstance(value, Tensor) else GATHERED)
+
+
+def unsure(lost: tuple[Lost, ...]) -> tuple[Lost, ...]:
+    """The same, where something else may have given history to what has lost it."""
+    return tuple(one._replace(sure=False) for one in lost)
 
 
 def lost_from(value: Value, site: Site, how: str) -> tuple[Lost, ...]:

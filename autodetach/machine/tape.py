@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from autodetach.machine.events import Crossing, Step
 from autodetach.machine.folding import is_copied, order_of_view
 from autodetach.machine.graph import DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
-from autodetach.machine.held import graph_in, lost_of, stored_in
+from autodetach.machine.held import graph_in, lost_of, stored_in, unsure
 from autodetach.machine.state import State
-from autodetach.machine.torch_semantics import VIEWS, Op, unpacked
+from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked
 from autodetach.machine.values import Opaque, Shape, Tensor, Value, joined
 
 MAX_LOST = 16
@@ -76,7 +76,7 @@ class Tape(State):
                 is_sure = False
         lost = joined(*found)[-MAX_LOST:]
         if lost:
-            result.lost = lost if is_sure or how else tuple(one._replace(sure=False) for one in lost)
+            result.lost = lost if is_sure or how else unsure(lost)
 
     def derive(
         self,
@@ -102,6 +102,8 @@ class Tape(State):
             result.order = order_of_view(name, inputs[0])
         if not op.differentiable or not self.grad_enabled:
             self.note_lost(result, inputs, site, OFF if op.differentiable else DISCRETE)
+            if name in RANDOM:  # what was drawn could be given its reward in old versions, and be differentiated
+                result.lost = unsure(result.lost)
             return result
         if shares:
             result.view_of = inputs[0]

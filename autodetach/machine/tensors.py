@@ -12,8 +12,8 @@ from autodetach.machine.arguments import constant, flatten, is_certain_number
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
-from autodetach.machine.graph import COPIED, DETACHED, Site, Storage
-from autodetach.machine.held import lost_from
+from autodetach.machine.graph import DETACHED, Site, Storage
+from autodetach.machine.held import lost_by_copy, lost_from
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
 from autodetach.machine.result_names import PAIR, result_names
 from autodetach.machine.shapes import (
@@ -235,7 +235,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         return in_place(m, t, name, [*args, *kwargs.values()], site)
     if name in ("new_tensor", "new_full"):
         made = plain(shape_of_data(args[0]) if args and name == "new_tensor" else shape_of_arguments(args[:1]))
-        made.lost = lost_from(args[0], site, COPIED) if args and name == "new_tensor" else ()
+        made.lost = lost_by_copy(args[0], site) if args and name == "new_tensor" else ()
         return made
     if name in ("new_zeros", "new_ones", "new_empty", "new"):
         return plain(shape_of_arguments(args))

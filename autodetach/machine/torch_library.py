@@ -14,14 +14,14 @@ from autodetach.machine import (
     transforms,
     weight_norms,
 )
-from autodetach.machine.arguments import flatten, has_certain_number, is_certain_number
+from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_number
 from autodetach.machine.classes import decorate
 from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.distributions import distribution, of_distributions
-from autodetach.machine.graph import COPIED, Site, ancestors
-from autodetach.machine.held import graph_in, lost_from, tensors_in
+from autodetach.machine.graph import Site, ancestors
+from autodetach.machine.held import graph_in, lost_by_copy, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.library_objects import of_torch
 from autodetach.machine.marks import HELD, LEFT_OUT, TENSORS
@@ -159,8 +159,8 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
     first = args[0] if args else kwargs.get("input", kwargs.get("tensors"))
     if name not in ACCEPTS_NUMBERS and is_certain_number(first) and (name in OPS or name in TENSOR_ATTRIBUTES):
         m.refuse(site, f"`torch.{part}` of a number", "TypeError")
-    if (name in LISTS and has_certain_number(first)) or (name == "einsum" and any(map(is_certain_number, args[1:]))):
-        m.refuse(site, f"`torch.{part}` of a tensor and a number", "TypeError")
+    if (name in LISTS and has_no_tensor(first)) or (name == "einsum" and any(map(is_certain_number, args[1:]))):
+        m.refuse(site, f"`torch.{part}` of what is no tensor", "TypeError")
     if name in LISTS and isinstance(first, Sequence) and first.exact and not first.items and not m.widening:
         m.type_fault(site, f"`torch.{part}` of no tensor", "empty")
     if name in ("device", "dtype", "finfo", "iinfo"):
@@ -280,7 +280,7 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
     result = Tensor(None, shape, is_float)
     result.born = m.clock
     if name in TENSOR_CLASSES or name in OF_VALUES:
-        result.lost = lost_from(first, site, COPIED)
+        result.lost = lost_by_copy(first, site)
     wants = kwargs.get("requires_grad", False)
     if wants is not False and m.truth(wants, site, default=False):
         m.require_grad(result, site)

@@ -78,7 +78,10 @@ def _compare_runs(before: Run, after: Run, meant: Candidate, elsewhere: Trained)
     old, new = _by_place(before), _by_place(after, was)
     if _numbers(old) != _numbers(new):
         old, new = _by_place(before, shortened=True), _by_place(after, was, shortened=True)
-    if _numbers(old) != _numbers(new):
+    numbers = _numbers(new)
+    if meant.adds:  # what got no gradient may be stepped by it from now on
+        numbers = {place: number for place, number in numbers.items() if place in old}
+    if _numbers(old) != numbers:
         return Verdict(False, False, "another number of parameter steps")
     equal = True
     comparison = _Comparison(before, after, meant)

@@ -44,13 +44,14 @@ from collections.abc import Iterator
 from autodetach.candidates.with_history import with_history
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import COPIED, DETACHED, DISCRETE, OFF
+from autodetach.machine.graph import COPIED, DETACHED, DISCRETE, GATHERED, OFF
 from autodetach.machine.run import Run
 from autodetach.suspect import Suspect, rule
 from autodetach.view.program import Program, line, text
 
 WITHOUT = {
     COPIED: "copies the value into a new tensor, without history",
+    GATHERED: "copies the values into a new tensor, without history",
     DETACHED: "has the value, and no history",
     DISCRETE: "has no gradient: its result has no history, whatever it is made of",
     OFF: "is computed where gradients are off: no history is recorded",
