@@ -185,6 +185,8 @@ def innocent(source: str, verdict: Verdict, finding: Finding) -> str:
         return "" if line in verdict.useless else "the graph is walked again"
     if code in RAISING:
         return "" if verdict.again else "nothing raises, nothing is walked again"
+    if code == "AD501":
+        return "nothing raises"
     return ""
 
 
