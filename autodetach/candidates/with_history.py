@@ -22,7 +22,7 @@ FOR_ALL = "all that calls it records history, too, and trains more"
 
 def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     """Undo what has lost the history, by what it was: copies first, since nobody copies to train nothing."""
-    copies = {one.site.node: one.how for one in fact.lost if one.how in (COPIED, GATHERED)}
+    copies = {one.place: one.how for one in fact.lost if one.how in (COPIED, GATHERED)}
     if copies:
         yield from _not_copied(copies)
         return
@@ -60,7 +60,7 @@ def _not_detached(lost: list[Lost]) -> Iterator[Candidate]:
     """Of several that are detached, nobody knows which of them should be."""
     from autodetach.codemods.keep_part import KeepPart
 
-    places = {one.site.node for one in lost}
+    places = {one.place for one in lost}
     for parts in filter(None, map(_detached, places if len(places) == 1 else ())):
         yield Candidate("keep the history of what is differentiated", (KeepPart(*parts, ()),), CUT, adds=True)
 
@@ -95,7 +95,7 @@ def _without_decorator(program: Program, lost: list[Lost]) -> Iterator[Candidate
     """What is given to a function has history, and the function is decorated to record none."""
     from autodetach.codemods.drop_decorator import DropDecorator
 
-    functions = {program.scope(one.site.node) for one in lost if not one.node.leaf}
+    functions = {program.scope(one.place) for one in lost if not one.node.leaf}
     for function in functions if len(functions) == 1 else ():
         mode = _mode_of(function) if isinstance(function, FUNCTIONS) else None
         if mode is not None:

@@ -126,7 +126,7 @@ OFF = "off"
 
 
 class Lost(NamedTuple):
-    """History of `node` that what was made at `site` does not have, though it was made of its value.
+    """History of `node` that what was made at `place` does not have, though it was made of its value.
 
     `how`: it was DETACHED, COPIED into a new tensor, GATHERED into one with others that stood in a list, put into an
     operation without gradient (DISCRETE, as `argmax`), or computed with where gradients are OFF. `sure`: whatever else
@@ -134,7 +134,7 @@ class Lost(NamedTuple):
     """
 
     node: Node
-    site: Site
+    place: ast.AST
     how: str
     sure: bool = True
 

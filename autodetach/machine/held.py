@@ -36,7 +36,7 @@ def graph_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
 
 def lost_of(node: Node, site: Site, how: str) -> Lost:
     """What is lost of the history of a node."""
-    return Lost(node, site, how, sure=not (node.weak or node.assumed))
+    return Lost(node, site.node, how, sure=not (node.weak or node.assumed))
 
 
 def lost_by_copy(value: Value, site: Site) -> tuple[Lost, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autodetach.kept import forget
 from autodetach.machine.apart import Spoilt
 from autodetach.machine.project import Project
 from autodetach.machine.run import Analysis, Paths, Run, dissolve
@@ -9,7 +10,7 @@ from autodetach.machine.tensors import OF_LEAVES
 from autodetach.proving.faults import known_faults, new_faults
 from autodetach.proving.proof import Verdict, compare, trained_by
 from autodetach.suspect import Candidate
-from autodetach.view.program import place_text
+from autodetach.view.program import parents_in, place_text
 
 
 class Trial:
@@ -68,7 +69,12 @@ class Trial:
 
     def dissolve(self) -> None:
         """Clear away all runs: nothing may be asked any more."""
-        dissolve(self._analysis(list(self._runs.values())))
+        analysis = self._analysis(list(self._runs.values()))
+        kept = {statement for tree in self._before.trees for statement in tree.body}
+        for statement in (statement for tree in analysis.trees for statement in tree.body):
+            if statement not in kept:
+                forget(statement, parents_in)
+        dissolve(analysis)
 
     def _analysis(self, runs: list[Run]) -> Analysis:
         evidence = self._before.evidence

@@ -85,15 +85,15 @@ def _suspect(program: Program, fact: HistoryLost) -> Suspect:
     has = "requires gradient" if last.node.leaf else "has history"
     story = (
         StoryStep(line(last.node.site), f"`{text(last.node.site.node)}` {has}"),
-        StoryStep(line(last.site), f"`{text(last.site.node)}` {WITHOUT[last.how]}"),
+        StoryStep(line(last.place), f"`{text(last.place)}` {WITHOUT[last.how]}"),
         StoryStep(line(call), f"`{text(call)}` finds no history to walk: PyTorch raises"),
     )
     return Suspect(
         ("AD501", *program.spot(call)),
         call,
-        f"`{text(call)}` raises: what it differentiates has lost its history in {program.place(last.site)}",
+        f"`{text(call)}` raises: what it differentiates has lost its history in {program.place(last.place)}",
         Severity.ERROR,
-        story[0 if line(last.node.site) and last.node.site.node is not last.site.node else 1 :],
+        story[0 if line(last.node.site) and last.node.site.node is not last.place else 1 :],
         True,
         (),
         lambda: with_history(program, fact),

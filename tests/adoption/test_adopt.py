@@ -521,7 +521,7 @@ def shown(capfd: pytest.CaptureFixture[str], path: str | None = None, **argument
 def test_config_says_where_settings_come_from(run: Runner, capfd: pytest.CaptureFixture[str]) -> None:
     Path("pyproject.toml").write_text(
         '[tool.autodetach]\nignore = ["AD401"]\nbaseline = "k.json"\n'
-        'per-file-ignores = { "tests/*" = ["AD2", "AD3", "AD4", "AD9"] }\n'
+        'per-file-ignores = { "tests/*" = ["AD2", "AD3", "AD4", "AD5", "AD9"] }\n'
     )
     Path("tests").mkdir()
     over = Overrides(ignore=("AD1",), exclude=("old",), unsafe_fixes=True)
