@@ -27,7 +27,7 @@ def emptied_when_entered(
     begins: dict[ast.stmt, dict[str, None]] = {}
     for holder in held:
         owner = holder.owner
-        entering = _entering(owner) if owner is not None and is_list(holder.value) else None
+        entering = _entering(owner) if owner is not None else None
         if owner is None or entering is None or not is_list(holder.value) or not is_filled(again, holder.value):
             return
         begin = begin_of(owner, attribute_of(holder), entering.args.args[0].arg)

@@ -27,9 +27,8 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
         yield from _not_copied(copies)
         return
     yield from _not_detached([one for one in fact.lost if one.how == DETACHED])
-    off = [one for one in fact.lost if one.how == OFF]
     yield from _called_with_gradients(program, fact)
-    yield from _without_decorator(program, off)
+    yield from _without_decorator(program, [one for one in fact.lost if one.how == OFF])
 
 
 def _not_copied(copies: dict[ast.AST, str]) -> Iterator[Candidate]:
@@ -61,16 +60,11 @@ def _not_detached(lost: list[Lost]) -> Iterator[Candidate]:
     from autodetach.codemods.keep_part import KeepPart
 
     places = {one.place for one in lost}
-    for parts in filter(None, map(_detached, places if len(places) == 1 else ())):
-        yield Candidate("keep the history of what is differentiated", (KeepPart(*parts, ()),), CUT, adds=True)
-
-
-def _detached(place: ast.AST) -> tuple[ast.expr, ast.expr] | None:
-    """`x.detach()` or `x.data`, and its `x`."""
+    place = places.pop() if len(places) == 1 else None
     read = place.func if isinstance(place, ast.Call) and not place.args else place
-    if not (isinstance(place, ast.expr) and isinstance(read, ast.Attribute) and read.attr in ("detach", "data")):
-        return None
-    return place, read.value
+    if isinstance(place, ast.expr) and isinstance(read, ast.Attribute) and read.attr in ("detach", "data"):
+        message = "keep the history of what is differentiated"
+        yield Candidate(message, (KeepPart(place, read.value, ()),), CUT, adds=True)
 
 
 def _called_with_gradients(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
@@ -96,10 +90,10 @@ def _without_decorator(program: Program, lost: list[Lost]) -> Iterator[Candidate
     from autodetach.codemods.drop_decorator import DropDecorator
 
     functions = {program.scope(one.place) for one in lost if not one.node.leaf}
-    for function in functions if len(functions) == 1 else ():
-        mode = _mode_of(function) if isinstance(function, FUNCTIONS) else None
-        if mode is not None:
-            yield Candidate(f"let `{text(mode)}` go", (DropDecorator(mode),), FOR_ALL, adds=True)
+    function = functions.pop() if len(functions) == 1 else None
+    mode = _mode_of(function) if isinstance(function, FUNCTIONS) else None
+    if mode is not None:
+        yield Candidate(f"let `{text(mode)}` go", (DropDecorator(mode),), FOR_ALL, adds=True)
 
 
 def _mode_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
