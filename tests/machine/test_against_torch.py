@@ -1,4 +1,4 @@
-"""What lies in `programs` and its like on PyTorch and on the machine: the same first error, on the same line."""
+"""What lies in `programs` on PyTorch and on the machine: the same first error, on the same line."""
 
 from __future__ import annotations
 
@@ -15,15 +15,12 @@ from typing import Any
 
 import pytest
 import torch
-from library_programs import LIBRARY
-from record_programs import RECORDS
-from weight_programs import WEIGHTS
 
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Analysis, Run, analyse
 
-PROGRAMS = [(path.stem, path.read_text()) for path in sorted((Path(__file__).parent / "programs").glob("*/*.py"))]
-SOURCES = dict([*PROGRAMS, *LIBRARY, *RECORDS, *WEIGHTS])
+FILES = sorted((Path(__file__).parent / "programs").glob("*/*.py"))
+SOURCES = {path.stem: path.read_text() for path in FILES}
 MESSAGES = {
     "second": "backward through the graph a second time",
     "version": "modified by an inplace operation",
@@ -104,7 +101,7 @@ def verdict_of_machine(run: Run) -> Verdict:
 
 
 def test_names_are_unique() -> None:
-    assert len(SOURCES) == len(PROGRAMS) + len(LIBRARY) + len(RECORDS) + len(WEIGHTS)
+    assert len(SOURCES) == len(FILES)
 
 
 def test_about_half_of_the_programs_raise() -> None:

@@ -1,0 +1,21 @@
+import torch
+from torch import nn
+
+
+class Memory(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.last = torch.zeros(2)
+
+    def forward(self, x):
+        self.last = torch.tanh(x + self.last)
+        return self.last
+
+
+net = nn.Sequential()
+net.add_module("act", Memory())
+net.add_module("outer", nn.Linear(2, 1))
+net.add_module("act", nn.Tanh())
+for _ in range(2):
+    net(torch.randn(2)).sum().backward()
+net[0](net.outer(torch.randn(2))).sum().backward()

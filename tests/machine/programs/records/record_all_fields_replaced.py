@@ -1,0 +1,19 @@
+import dataclasses
+from dataclasses import dataclass, fields
+
+import torch
+
+w = torch.randn(2, 2, requires_grad=True)
+
+
+@dataclass(frozen=True)
+class State:
+    h: torch.Tensor
+    c: torch.Tensor
+
+
+state = State(torch.ones(2), torch.ones(2))
+for _ in range(3):
+    state = State(torch.tanh(state.h @ w), torch.sigmoid(state.c @ w))
+    (state.h * state.c).sum().backward()
+    state = dataclasses.replace(state, **{f.name: getattr(state, f.name).detach() for f in fields(state)})

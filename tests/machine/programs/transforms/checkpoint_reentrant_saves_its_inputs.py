@@ -1,0 +1,7 @@
+import torch
+from torch.utils.checkpoint import checkpoint
+
+w = torch.randn(2, requires_grad=True)
+loss = checkpoint(lambda x: x + 1, w, use_reentrant=True).sum()
+loss.backward()
+loss.backward()

@@ -1,0 +1,26 @@
+import torch
+from torch import nn
+
+
+def twin(module):
+    made = module.__new__(type(module))
+    made.__dict__ = module.__dict__.copy()
+    made._parameters = {name: p.clone() for name, p in module._parameters.items()}
+    made._modules = {name: twin(child) for name, child in module._modules.items()}
+    return made
+
+
+def replace(module, new):
+    for name, p in list(module._parameters.items()):
+        module._parameters[name] = new(p)
+    for child in module.children():
+        replace(child, new)
+
+
+net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+rate = nn.Parameter(torch.tensor(0.1))
+for _ in range(2):
+    for task in range(2):
+        loss = twin(net)(torch.randn(4, 2)).mean()
+        loss.backward()
+    replace(net, lambda p: p.detach() - rate * torch.ones_like(p))
