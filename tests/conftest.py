@@ -1,6 +1,11 @@
-"""The files that take longest begin first: with `--dist loadfile`, whoever gets one at the end lets all others wait."""
+"""What all tests have in common.
+
+The files that take longest begin first: with `--dist loadfile`, whoever gets one at the end lets all others wait.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,3 +19,14 @@ LONG = frozenset(
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path.stem not in LONG)
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """Many small operations of PyTorch, which are quicker without threads of its own."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

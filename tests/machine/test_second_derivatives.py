@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 import torch
-from test_torch_semantics import MODULE_CALLS, floating, rows, run, run_module, subsets, tensors_in
+from measured_modules import MODULE_CALLS, run_module
+from measured_operations import floating, rows, run, subsets, tensors_in
 from torch import Tensor
 
 from autodetach.machine.second_derivatives import BY_FIRST, CURVED, STRAIGHT, bends

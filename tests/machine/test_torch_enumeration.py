@@ -10,7 +10,18 @@ from typing import Any
 import pytest
 import torch
 import torch.nn.functional as F
-from test_torch_semantics import (
+from measured_modules import run_module
+from measured_operations import (
+    Measured,
+    arguments,
+    backward,
+    measure,
+    run,
+    sample_of,
+    second_backward_raises,
+    tensors_in,
+)
+from operation_samples import (
     BATCH,
     COMPLEX,
     IMAGE,
@@ -24,17 +35,8 @@ from test_torch_semantics import (
     SPD,
     VOLUME,
     M,
-    Measured,
     Sample,
     V,
-    arguments,
-    backward,
-    measure,
-    run,
-    run_module,
-    sample_of,
-    second_backward_raises,
-    tensors_in,
 )
 from torch import Tensor, nn
 
