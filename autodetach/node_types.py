@@ -10,3 +10,8 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+JUMPS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+ENDING_A_PASS = (ast.Return, ast.Continue, ast.Break)
+YIELDS = (ast.Yield, ast.YieldFrom)
+LEAVING = (*ENDING_A_PASS, *YIELDS)
+"""What ends a pass of a loop before its end, or hands over to others meanwhile."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.reads import PLACES, Repair
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.node_types import DEFINITIONS, FUNCTIONS
+from autodetach.node_types import DEFINITIONS, FUNCTIONS, YIELDS
 from autodetach.view.program import Program, listed
 from autodetach.view.substituted import substituted
 
@@ -131,5 +131,5 @@ def _is_note(statement: ast.stmt) -> bool:
 
 def _asks_only_for(program: Program, test: ast.expr, name: str) -> bool:
     """Whether a test asks for one variable, and binds nothing: it can be asked for each part in its place."""
-    binds = any(isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for n in ast.walk(test))
+    binds = any(isinstance(n, (ast.NamedExpr, ast.Await, *YIELDS)) for n in ast.walk(test))
     return name in program.names_read(test) and not binds

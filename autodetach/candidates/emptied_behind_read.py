@@ -10,6 +10,7 @@ from autodetach.candidates.emptying import is_empty
 from autodetach.machine.events import Stored
 from autodetach.machine.spelling import spelled
 from autodetach.machine.tails import Tails, are_all_of_their_pass
+from autodetach.node_types import YIELDS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name
 from autodetach.view.program import Program, targets_of
@@ -77,7 +78,7 @@ def _is_read_first(program: Program, read: ast.expr) -> bool:
             for before in ast.iter_child_nodes(around):
                 if before is child:
                     break
-                if any(isinstance(n, (ast.Call, ast.Await, ast.Yield, ast.YieldFrom)) for n in ast.walk(before)):
+                if any(isinstance(n, (ast.Call, ast.Await, *YIELDS)) for n in ast.walk(before)):
                     return False
         child = around
     return False

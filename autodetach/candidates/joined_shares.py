@@ -10,7 +10,7 @@ from autodetach.candidates.joined_terms import JOINED, term_added
 from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import spelled
-from autodetach.node_types import LOOPS
+from autodetach.node_types import ENDING_A_PASS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name
 from autodetach.view.program import Program, call_of, text
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 Loop: TypeAlias = ast.For | ast.AsyncFor | ast.While
-LEAVING = (ast.Continue, ast.Break, ast.Return)
 VALUES = frozenset({"item", "detach"})
 
 
@@ -160,7 +159,7 @@ def _loss(program: Program, found: _Sum) -> ast.expr | None:
     body = found.loop.body
     read = program.names_read(found.term)
     for statement in body[body.index(found.adding) + 1 :]:
-        if read & program.names_bound(statement) or any(isinstance(n, LEAVING) for n in ast.walk(statement)):
+        if read & program.names_bound(statement) or any(isinstance(n, ENDING_A_PASS) for n in ast.walk(statement)):
             return None
         other, given = call_of(statement), _given(statement)
         if call is not None and other is not None and given is not None and spelled(other.func) == spelled(call.func):

@@ -19,6 +19,7 @@ from autodetach.candidates.moved_steps import (
 from autodetach.machine.graph import Differentiation, trail_of, within
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
+from autodetach.node_types import JUMPS, YIELDS
 from autodetach.suspect import Candidate
 from autodetach.view.called import with_called
 from autodetach.view.program import Block, Program, call_of, targets_of, text
@@ -119,12 +120,12 @@ def _is_plain(statement: ast.stmt) -> bool:
 
 def may_leave(statement: ast.stmt) -> bool:
     """Whether what follows may not run behind a statement."""
-    return any(isinstance(n, (ast.Return, ast.Raise, ast.Continue, ast.Break)) for n in ast.walk(statement))
+    return any(isinstance(n, JUMPS) for n in ast.walk(statement))
 
 
 def is_pure(test: ast.expr) -> bool:
     """Whether a test may be asked twice."""
-    changing = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+    changing = (ast.NamedExpr, ast.Await, *YIELDS)
     return not any(
         isinstance(n, changing) or (isinstance(n, ast.Call) and last_word(n.func) not in PURE) for n in ast.walk(test)
     )

@@ -12,6 +12,7 @@ from autodetach.machine.graph import Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Value
+from autodetach.node_types import LEAVING
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.free_names import free_name
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 DOUBT = "parameters are stepped once for the whole loop, where the program means to step them in every pass"
 KEPT = "the graphs of all passes are kept until the loop ends, and later losses train what earlier passes have made"
-LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom)
 
 
 def differentiated_behind(

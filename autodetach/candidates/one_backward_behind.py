@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from autodetach.candidates.one_backward import DOUBT, LEAVING, learns_later
+from autodetach.candidates.one_backward import DOUBT, learns_later
 from autodetach.machine.graph import Differentiation, Pass
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.node_types import LEAVING
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.free_names import free_name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from autodetach.machine.graph import Activation, Node, Place, trail_of
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Frame
-from autodetach.node_types import CALLABLES, LOOPS
+from autodetach.node_types import CALLABLES, LOOPS, YIELDS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
@@ -129,7 +129,7 @@ def _is_repeated(program: Program, statement: ast.stmt, loop: ast.AST | None) ->
 
 def _is_simple(statement: ast.stmt) -> bool:
     return isinstance(statement, SIMPLE) and not any(
-        isinstance(n, (ast.Yield, ast.YieldFrom, ast.Await)) for n in ast.walk(statement)
+        isinstance(n, (ast.Await, *YIELDS)) for n in ast.walk(statement)
     )
 
 

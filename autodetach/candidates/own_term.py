@@ -9,6 +9,7 @@ from autodetach.candidates.detaching import has_graph, methods
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Value
+from autodetach.node_types import ENDING_A_PASS
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.program import Program, line, text
@@ -58,7 +59,7 @@ def _in_step(program: Program, statement: ast.stmt, differentiating: ast.stmt) -
     if second not in block or line(statement) >= line(differentiating):
         return False
     over = block[block.index(first) : block.index(second)]
-    return not any(isinstance(n, (ast.Continue, ast.Break, ast.Return)) for s in over for n in ast.walk(s))
+    return not any(isinstance(n, ENDING_A_PASS) for s in over for n in ast.walk(s))
 
 
 def _standing(program: Program, statement: ast.stmt) -> ast.stmt:

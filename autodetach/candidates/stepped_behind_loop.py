@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from autodetach.machine.graph import Activation, Differentiation, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.node_types import LEAVING
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, call_of, listed
 
 ONCE = "parameters are stepped once for all losses, where the program means to step them after each"
-LEAVING = (ast.Break, ast.Continue, ast.Return, ast.Yield, ast.YieldFrom)
 OF_A_STEP = frozenset({"zero_grad", "step"})
 OF_GRADIENT = OF_A_STEP | {"grad", "parameters", "named_parameters"}
 

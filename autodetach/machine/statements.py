@@ -26,8 +26,7 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.state import OutOfFuel, Raised
 from autodetach.machine.stop_flags import ends_loop
 from autodetach.machine.values import Frame, Function, Instance, Sequence, Sym, Value
-
-LEAVING = (ast.Raise, ast.Return, ast.Continue, ast.Break)
+from autodetach.node_types import JUMPS
 
 
 class Statements(Looping):
@@ -83,7 +82,7 @@ class Statements(Looping):
         known = self.known_truth(value, site)
         if known is not None:
             return known
-        leaves = bool(node.body) and isinstance(node.body[-1], LEAVING) and not node.orelse
+        leaves = bool(node.body) and isinstance(node.body[-1], JUMPS) and not node.orelse
         if leaves and isinstance(node.body[-1], ast.Return) and self.loops:
             leaves = not must_find(self.loops[-1].activation.node, frame)
         if self.loops and self.loops[-1].activation.frame is frame:

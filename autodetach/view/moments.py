@@ -9,7 +9,7 @@ from autodetach.machine.graph import Differentiation, Loops, Node, Pass, Place, 
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame
-from autodetach.node_types import COMPREHENSIONS, LOOPS
+from autodetach.node_types import COMPREHENSIONS, ENDING_A_PASS, LOOPS, YIELDS
 from autodetach.view.program import Program
 
 
@@ -36,7 +36,7 @@ def suspended(program: Program, d: Differentiation, now: Pass) -> Moment:
     if now in d.loops or not isinstance(loop, LOOPS) or not isinstance(frame, Frame):
         return at
     scope = program.scope(loop)
-    waits = [n for n in ast.walk(loop) if isinstance(n, (ast.Yield, ast.YieldFrom)) and program.scope(n) is scope]
+    waits = [n for n in ast.walk(loop) if isinstance(n, YIELDS) and program.scope(n) is scope]
     made = next((n for n in d.walked if now in n.loops), None)
     trail = trail_of(made) if made is not None else ()
     first = next((i for i, (_, f) in enumerate(trail) if f is frame), None)
@@ -111,7 +111,7 @@ def last_mention(program: Program, anchor: ast.stmt, texts: list[str]) -> ast.st
     block = program.block(anchor)
     last = anchor
     for statement in block[block.index(anchor) + 1 :] if anchor in block else []:
-        if isinstance(statement, (ast.Return, ast.Continue, ast.Break)):
+        if isinstance(statement, ENDING_A_PASS):
             break
         if any(_mentions(n, texts) for n in ast.walk(statement) if isinstance(n, (ast.Name, ast.Attribute))):
             last = statement

@@ -6,10 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.exceptions import TRY, handles
-from autodetach.node_types import DEFINITIONS
+from autodetach.node_types import DEFINITIONS, JUMPS
 from autodetach.view.program import Program
-
-LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def is_chosen_by_version(program: Program, node: ast.expr, error: str) -> bool:
@@ -43,7 +41,7 @@ def _left_before(program: Program, statement: ast.stmt) -> Iterator[ast.expr]:
     """The tests behind whose bodies nobody comes to a statement of the same block: `if new: return loss.item()`."""
     block = program.block(statement)
     before = block[: block.index(statement)] if statement in block else []
-    yield from (s.test for s in before if isinstance(s, ast.If) and isinstance(s.body[-1], LEAVES))
+    yield from (s.test for s in before if isinstance(s, ast.If) and isinstance(s.body[-1], JUMPS))
 
 
 def _asks_version(test: ast.expr) -> bool:
