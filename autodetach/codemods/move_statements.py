@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 
 from autodetach.codemods import Codemod
-from autodetach.codemods.tree import Refused, Tree
+from autodetach.codemods.tree import Refused, Tree, split_lines
 from autodetach.source import Edit
-
-# `str.splitlines` ends a line at U+2028, too, which may stand in a string.
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -114,7 +110,7 @@ def reindented(text: str, old: str, new: str, protected: set[int]) -> str:
     if "\x0c" in text:
         raise Refused("a form feed stands in the statements to be moved")
     result = []
-    for i, line in enumerate(_LINE.findall(text)):
+    for i, line in enumerate(split_lines(text)):
         if i in protected or not line.strip():
             result.append(line)
         elif line.startswith(old):

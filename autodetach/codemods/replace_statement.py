@@ -9,14 +9,13 @@ import tokenize
 from dataclasses import dataclass
 from functools import partial
 
-from autodetach.codemods.tree import Refused, Tree
+from autodetach.codemods.tree import Refused, Tree, split_lines
 from autodetach.source import Edit
 
 LOOSE = (ast.IfExp, ast.BoolOp, ast.Compare, ast.Lambda, ast.NamedExpr, ast.Yield, ast.YieldFrom)
 LOOSE_OPERATORS = (ast.Not, ast.LShift, ast.RShift, ast.BitAnd, ast.BitXor, ast.BitOr)
 _HOLE = re.compile(r"\{(\d+)\}")
 _NAMED = re.compile(r"\s*[\w.]+ = ")
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,7 +71,7 @@ class ReplaceStatement:
             for token in tokenize.generate_tokens(io.StringIO(text, newline="").readline):
                 if token.type == tokenize.COMMENT:
                     line, column = token.start
-                    before = "".join(_LINE.findall(text)[: line - 1])
+                    before = "".join(split_lines(text)[: line - 1])
                     at = start + len((before + token.line[:column]).encode(source.encoding))
                     if not any(first <= at < last for first, last in kept):
                         found.append(token.string)

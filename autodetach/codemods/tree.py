@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import re
 from collections.abc import Callable
 from functools import cached_property
@@ -163,8 +164,8 @@ class Tree:
         return () if before == new else (Edit(start + head, end - tail, new[head : len(new) - tail]),)
 
     def _offset(self, text: str, index: int) -> int:
-        lines = _LINE.split(text[:index])
-        return self.source.offset_from_cst(len(lines), len(lines[-1]))
+        *before, last = split_lines(text[:index] + ".")
+        return self.source.offset_from_cst(len(before) + 1, len(last) - 1)
 
 
 def difference(before: str, after: str) -> tuple[int, int]:
@@ -178,7 +179,12 @@ def difference(before: str, after: str) -> tuple[int, int]:
     return head - (head > 0 and before[head - 1] == "\r"), tail
 
 
-_LINE = re.compile(r"\r\n|\r|\n")
+def split_lines(text: str) -> list[str]:
+    """The lines of a text with their ends, as Python's grammar has them.
+
+    `str.splitlines` ends one at a form feed or U+2028, too, which may stand in a string.
+    """
+    return io.StringIO(text, newline="").readlines()
 
 
 def ast_span(source: Source, node: ast.AST, first: int = 0) -> tuple[int, int]:
