@@ -303,10 +303,22 @@ def _cut_elsewhere(c: Carried, acted: list[Candidate]) -> Iterator[Candidate]:
     yield from acted
     if c.doubt is None:
         yield from computed_by_reader(c.program, c.run, c.makers)
+    stored = list(stored_operands(c.run, c.crossed))
+    yield from _stored_beside(c, [element for _, element in stored])
     if not c.is_drawn:
-        appended = [element for event, element in stored_operands(c.run, c.crossed) if event.how == "append"]
-        for message, codemods in at_store(appended):
+        for message, codemods in at_store(element for event, element in stored if event.how == "append"):
             yield Candidate(message, codemods, c.doubt or READ_AT_ONCE, cuts=True, last_resort=True)
+
+
+def _stored_beside(c: Carried, elements: list[ast.expr]) -> Iterator[Candidate]:
+    """A state that the loss reads from where it is stored, and others keep beside it: it is cut at the end of the pass.
+
+    What the others keep is detached where they take it.
+    """
+    for at_end, cuts in truncated(c.program, c.again, c.at, c.now.activation, c.there):
+        for message, codemods in at_one_store(c.program, elements):
+            why = c.doubt or (EARLIER if c.is_drawn else None)
+            yield Candidate(f"{message}, and {at_end}", (*codemods, *cuts), why, last_resort=True)
 
 
 def _crossed_before(d: Differentiation, now: Pass) -> Iterator[Crossed]:
