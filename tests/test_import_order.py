@@ -97,6 +97,7 @@ ORDER = (
     "machine.interpreter machine.heap",
     "machine.bystanders",
     "machine.entries machine.apart",
+    "machine.surroundings",
     "machine.run",
     "machine.unseen machine.tails machine.scans",
     "machine.growth",

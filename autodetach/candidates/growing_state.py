@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from autodetach.candidates.detaching import SHARED
 from autodetach.candidates.handed_back import with_doubt
@@ -11,12 +12,12 @@ from autodetach.candidates.reads import Repair, at_read
 from autodetach.candidates.stores import at_key, at_store, stored_operands
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.finding import NEVER_DIFFERENTIATED, Severity, StoryStep
-from autodetach.machine.graph import Pass, ancestors, pass_of
+from autodetach.machine.graph import Differentiation, Node, Pass, ancestors, pass_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.operands import expression_of
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect
 from autodetach.view.crossings import Crossed, crossed_operands
-from autodetach.view.holders import replay, twin_activation
+from autodetach.view.holders import Replay, replay, twin_activation
 from autodetach.view.moments import moment
 from autodetach.view.program import Program, line, listed, observed_of, text
 
@@ -49,35 +50,63 @@ def growing_state(program: Program, growth: Growth) -> Suspect:
     )
 
 
-def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
-    """A chain that nothing differentiates: detach it at the end of the pass, or where it is read."""
+class _Again(NamedTuple):
+    """The run once more, up to where the chain gets its link: that link, its pass, and what crosses into that."""
+
+    run: Replay
+    node: Node
+    now: Pass
+    crossed: list[Crossed]
+
+
+def _again(program: Program, growth: Growth) -> _Again | None:
     now = pass_of(growth.node.loops, growth.activation)
     if now is None:
-        return
+        return None
     again = replay(program, growth.run, growth.activation, now.index)
     same = next((n for n in again.machine.nodes if n.number == growth.node.number), None)
     same_now = pass_of(same.loops, twin_activation(again.machine, now)) if same is not None else None
     if same is None or same_now is None:
+        return None
+    return _Again(again, same, same_now, list(crossed_operands(same, same_now)))
+
+
+def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
+    """A chain that nothing differentiates: detach it at the end of the pass, or where it is read."""
+    now, again = pass_of(growth.node.loops, growth.activation), _again(program, growth)
+    if now is None or again is None:
         return
-    crossed = list(crossed_operands(same, same_now))
-    found = truncated(program, again, moment(same), growth.activation, crossed)
-    if same.at is not None and same.at[1] is not twin_activation(again.machine, now).frame:
+    found = truncated(program, again.run, moment(again.node), growth.activation, again.crossed)
+    if again.node.at is not None and again.node.at[1] is not again.now.activation.frame:
         # What a cell returns is not to be cut where it is written.
-        found = iter([*at_read(program, crossed), *found])
+        found = iter([*at_read(program, again.crossed), *found])
     unreached = UNREACHED if _is_to_be_trained(growth) else None
     for message, codemods in (*_where_stored(program, growth, now), *found):
         yield Candidate(message, codemods, unreached, keeps=True)
-    asked = [
-        d
-        for d in growth.run.machine.differentiations
-        if d.kind == "grad" and pass_of(d.loops, growth.activation) is not None
-    ]
-    if asked:
-        is_shared = program.is_imported(growth.node.site.node)
-        doubt = OF_UPDATES if any(d.create_graph for d in asked) else SHARED if is_shared else None
-        yield from _leaf_again(program, crossed, doubt)
-        for message, codemods in leaves_again(program, again, moment(same), growth.activation, crossed):
+    if asked := _asked(growth):
+        yield from _leaf_again(program, again.crossed, _doubt_of_leaf(program, growth, asked))
+    yield from leaf_at_the_end(program, growth)
+
+
+def leaf_at_the_end(program: Program, growth: Growth) -> Iterator[Candidate]:
+    """What `torch.autograd.grad` is asked about in every pass is a leaf again at the end of the pass."""
+    asked = _asked(growth)
+    again = _again(program, growth) if asked else None
+    if again is not None:
+        doubt = _doubt_of_leaf(program, growth, asked)
+        for message, codemods in leaves_again(program, again.run, moment(again.node), growth.activation, again.crossed):
             yield Candidate(message, codemods, doubt, keeps=True)
+
+
+def _asked(growth: Growth) -> list[Differentiation]:
+    """The calls of `torch.autograd.grad` in the loop."""
+    differentiations = growth.run.machine.differentiations
+    return [d for d in differentiations if d.kind == "grad" and pass_of(d.loops, growth.activation) is not None]
+
+
+def _doubt_of_leaf(program: Program, growth: Growth, asked: list[Differentiation]) -> str | None:
+    is_shared = program.is_imported(growth.node.site.node)
+    return OF_UPDATES if any(d.create_graph for d in asked) else SHARED if is_shared else None
 
 
 def _where_stored(program: Program, growth: Growth, now: Pass) -> Iterator[Repair]:

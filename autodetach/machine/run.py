@@ -18,6 +18,7 @@ from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usu
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.state import FUEL_FOR_IMPORTS, OutOfFuel, Raised
+from autodetach.machine.surroundings import around
 from autodetach.machine.values import Class, Frame, Namespace
 
 if TYPE_CHECKING:
@@ -118,8 +119,8 @@ class Run:
 class Analysis:
     """All explored paths of a program, the default one first; `complete` is false when a budget cut that one short.
 
-    `narrowed`: other paths were left out, since they lead to no place where history begins; see `beginnings`. `replays`
-    are runs of the same paths once more, by those who wanted to watch them.
+    `narrowed`: other paths were left out, since they lead to no place where history begins; see `beginnings`. `ended`:
+    no further path will be run. `replays` are runs of the same paths once more, by those who wanted to watch them.
     """
 
     tree: ast.Module
@@ -128,6 +129,7 @@ class Analysis:
     project: Project | None = None
     evidence: Evidence | None = None
     narrowed: bool = False
+    ended: bool = False
     replays: list[Run] = field(default_factory=list)
 
     @property
@@ -239,7 +241,7 @@ def _analyse(
         is_quiet = len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history
         if suspected is not None and (queue or found) and _is_enough(analysis, on_others):
             if not suspected(analysis):
-                analysis.narrowed = leads is not None or is_quiet
+                analysis.narrowed, analysis.ended = leads is not None or is_quiet, True
                 return analysis
             suspected = None
         if is_quiet:
@@ -250,12 +252,23 @@ def _analyse(
         if leads is not None:
             put_off += (policy for policy in found if not leads.further(policy.flips[-1][0]))
             found = [policy for policy in found if leads.further(policy.flips[-1][0])]
-        queue += _new(found, seen)
         for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
+        if len(analysis.runs) == 1:
+            found = _nearest_first(found, run, fuel, for_imports)
+        queue += _new(found, seen)
         if fuel <= 0 or for_imports <= 0:
             break
-    analysis.narrowed = leads is not None
+    analysis.narrowed, analysis.ended = leads is not None, True
     return analysis
+
+
+def _nearest_first(found: list[Policy], run: Run, fuel: int, for_imports: int) -> list[Policy]:
+    """Where not all paths of a program can be run, those first that are decided where it differentiates."""
+    left = min(MAX_PATHS, fuel // max(run.cost, 1), for_imports // max(FUEL_FOR_IMPORTS - run.machine.import_fuel, 1))
+    if len(found) <= left:
+        return found
+    near, decisions = around(run.machine.differentiations), run.machine.oracle.decisions
+    return sorted(found, key=lambda policy: not near.hold(decisions[policy.flips[-1][0]]))
 
 
 def _is_enough(analysis: Analysis, on_others: int) -> bool:

@@ -60,6 +60,7 @@ from autodetach.candidates.detaching import (
 )
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.gradient_in_state import gradient_kept
+from autodetach.candidates.growing_state import leaf_at_the_end
 from autodetach.candidates.handed_back import is_step_of_shared_network, with_doubt
 from autodetach.candidates.kept_before import kept_before
 from autodetach.candidates.without_graph import computed_without_graph
@@ -242,6 +243,7 @@ def _candidates(
     if not elements and (leaves := _leaves_taken(growth)):
         yield from element_candidates(program, leaves, number=False, what="accumulate")
     yield from _leaf_again(program, growth)
+    yield from leaf_at_the_end(program, growth)
     yield from gradient_kept(program, growth)
     begin = [s.value for s in _seeds(program, statement)] + _other_branch(growth, statement)
     seeds = [(expression, elements[0][1] if elements else None) for expression in begin]

@@ -29,11 +29,12 @@ it has is walked in each of them, or if its function differentiates where a swit
 not lead.
 
 ## When it stays silent
-When any path walks the graph again, or another program of the same run that shares the file, when `create_graph` is
-set, when the flag is not the literal `True`, when a part of the graph is handed to code that is not in view afterwards,
-when all of the graph was made out of view, as that of a parameter `loss`, when it begins with a gradient from out of
-view or of another backward, when another loss of the same pass comes from where nobody knows, as this one does, when a
-call in view may give the function, as an argument, what a module has made, and in `torch.autograd.grad`.
+When any path walks the graph again, when the budget leaves out paths of the function that may do so, or when another
+program of the same run that shares the file, when `create_graph` is set, when the flag is not the literal `True`, when
+a part of the graph is handed to code that is not in view afterwards, when all of the graph was made out of view, as
+that of a parameter `loss`, when it begins with a gradient from out of view or of another backward, when another loss
+of the same pass comes from where nobody knows, as this one does, when a call in view may give the function, as an
+argument, what a module has made, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -49,8 +50,10 @@ from autodetach.candidates.detaching import is_handed_over
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, is_walked_again, within
+from autodetach.machine.oracle import TestKey
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
+from autodetach.machine.surroundings import around
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.node_types import FUNCTIONS
@@ -76,8 +79,24 @@ def find(program: Program) -> Iterator[Suspect]:
                 if is_walked_again(d) or _may_be_drawn(run, d) or _handed_on(run, d) or _may_share(run, d):
                     needed.add(d.call)
     for call, d in retained.items():
-        if call not in needed and call not in faulty and not _may_be_given_history(program, d):
+        if call in needed or call in faulty or _may_be_given_history(program, d):
+            continue
+        if not (program.analysis.ended and _is_left_out(program, d)):
             yield _suspect(program, d)
+
+
+def _is_left_out(program: Program, d: Differentiation) -> bool:
+    """Whether a test in the function that differentiates, or in a loop around, has gone one way on all paths.
+
+    The budget has left out those on which it goes the other way, which may walk the graph again.
+    """
+    near = around([d])
+    ways: dict[TestKey, set[bool]] = {}
+    for run in program.runs:
+        for decision in run.machine.oracle.decisions.values():
+            if decision.relevant and near.hold(decision):
+                ways.setdefault(decision.key, set()).update(decision.outcomes)
+    return any(len(outcomes) == 1 for outcomes in ways.values())
 
 
 def _is_literal(d: Differentiation) -> bool:
