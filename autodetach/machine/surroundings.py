@@ -1,4 +1,4 @@
-"""What stands around differentiations: whether a graph is walked again is decided by the tests there."""
+"""What stands around a place: whether a graph is walked again, or a value read, is decided by the tests there."""
 
 from __future__ import annotations
 
@@ -7,30 +7,50 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from autodetach.machine.graph import Differentiation
-from autodetach.machine.oracle import Decision
-from autodetach.machine.values import Frame
+from autodetach.machine.oracle import Decision, Oracle, TestKey
+from autodetach.machine.values import Frame, Function
+from autodetach.node_types import FUNCTIONS, LOOPS
 
 
 class Surroundings(NamedTuple):
-    """The functions that differentiate, by their qualified names, and the loops around, wherever these stand."""
+    """Functions and loops, wherever they stand: lines of all files are told apart, see `projects.project`."""
 
-    scopes: frozenset[str]
-    loops: frozenset[ast.stmt]
+    nodes: frozenset[ast.AST]
 
     def hold(self, decision: Decision) -> bool:
         """Whether a test stands in one of them."""
-        return decision.key[0] in self.scopes or any(
-            loop.lineno <= decision.line <= (loop.end_lineno or loop.lineno) for loop in self.loops
-        )
+        return any(_holds(node, decision.line) for node in self.nodes)
 
 
 def around(differentiations: Iterable[Differentiation]) -> Surroundings:
-    """What stands around some differentiations; of a module's own statements, only its loops do."""
-    scopes: set[str] = set()
-    loops: set[ast.stmt] = set()
+    """The functions that differentiate, and the loops around, wherever these stand; not the rest of a module."""
+    nodes: set[ast.AST] = set()
     for d in differentiations:
         frame = d.trail[-1][1] if d.trail else None
-        if isinstance(frame, Frame) and frame.outer is not None:
-            scopes.add(d.scope)
-        loops.update(node for p in d.loops if isinstance(node := p.activation.node, ast.stmt))
-    return Surroundings(frozenset(scopes), frozenset(loops))
+        if isinstance(frame, Frame) and isinstance(frame.function, Function):
+            nodes.add(frame.function.node)
+        nodes.update(p.activation.node for p in d.loops if p.activation.node is not None)
+    return Surroundings(frozenset(nodes))
+
+
+def around_line(trees: Iterable[ast.Module], line: int) -> Surroundings:
+    """The innermost function around a line, or the outermost loop where it stands in no function."""
+    found = [n for tree in trees for n in ast.walk(tree) if isinstance(n, (*FUNCTIONS, *LOOPS)) and _holds(n, line)]
+    functions = [node for node in found if isinstance(node, FUNCTIONS)]
+    return Surroundings(frozenset(functions[-1:] or found[:1]))
+
+
+def go_one_way(oracles: Iterable[Oracle], near: Surroundings) -> bool:
+    """Whether a test there went one way on all paths that were run: those that the budget left out are not known."""
+    ways: dict[TestKey, set[bool]] = {}
+    for oracle in oracles:
+        for decision in oracle.decisions.values():
+            if decision.relevant and near.hold(decision):
+                ways.setdefault(decision.key, set()).update(decision.outcomes)
+    return any(len(outcomes) == 1 for outcomes in ways.values())
+
+
+def _holds(node: ast.AST, line: int) -> bool:
+    first: int = getattr(node, "lineno", 0)
+    last: int = getattr(node, "end_lineno", None) or first
+    return first <= line <= last

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.decoding import SourceError
 from autodetach.finding import Applicability, Fix
+from autodetach.machine.surroundings import around_line, go_one_way
 from autodetach.projects.project import Files
 from autodetach.proving.blank_lines import without_surplus
 from autodetach.proving.further import is_hidden
@@ -29,6 +30,7 @@ Edits = dict[str, tuple[Edit, ...]]
 """By file."""
 
 BROKEN_OFF = "what was run of the program ends early, by an error: what is read behind that is not known"
+LEFT_OUT = "paths of the function were left out, since all of them are more than the budget allows"
 NO_TENSOR = "it asks what is not in view for a method of tensors"
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
@@ -206,7 +208,14 @@ class Repairs:
             return replace(proven, why_unsafe=NO_TENSOR)
         if proven.why_unsafe is None and candidate.prefers and trial.breaks_off(home):
             return replace(proven, why_unsafe=BROKEN_OFF)
+        if proven.why_unsafe is None and not suspect.is_spelling and self._is_left_out(suspect):
+            return replace(proven, why_unsafe=LEFT_OUT)
         return proven
+
+    def _is_left_out(self, suspect: Suspect) -> bool:
+        """Whether a test of the function where the fault stands went one way on all paths."""
+        near = around_line(self._analysis.trees, getattr(suspect.node, "lineno", 0))
+        return go_one_way((run.machine.oracle for run in self._analysis.distinct), near)
 
     def _were_hidden(self, new: set[tuple[object, ...]], suspect: Suspect, trial: Trial) -> bool:
         """Whether faults only come to light: of the same kind, they stand where the program ends before."""

@@ -50,10 +50,9 @@ from autodetach.candidates.detaching import is_handed_over
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, is_walked_again, within
-from autodetach.machine.oracle import TestKey
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
-from autodetach.machine.surroundings import around
+from autodetach.machine.surroundings import around, go_one_way
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.node_types import FUNCTIONS
@@ -81,22 +80,13 @@ def find(program: Program) -> Iterator[Suspect]:
     for call, d in retained.items():
         if call in needed or call in faulty or _may_be_given_history(program, d):
             continue
-        if not (program.analysis.ended and _is_left_out(program, d)):
+        if not _is_left_out(program, d):
             yield _suspect(program, d)
 
 
 def _is_left_out(program: Program, d: Differentiation) -> bool:
-    """Whether a test in the function that differentiates, or in a loop around, has gone one way on all paths.
-
-    The budget has left out those on which it goes the other way, which may walk the graph again.
-    """
-    near = around([d])
-    ways: dict[TestKey, set[bool]] = {}
-    for run in program.runs:
-        for decision in run.machine.oracle.decisions.values():
-            if decision.relevant and near.hold(decision):
-                ways.setdefault(decision.key, set()).update(decision.outcomes)
-    return any(len(outcomes) == 1 for outcomes in ways.values())
+    """Whether the budget has left out paths of the function that differentiates, which may walk the graph again."""
+    return program.analysis.ended and go_one_way((run.machine.oracle for run in program.runs), around([d]))
 
 
 def _is_literal(d: Differentiation) -> bool:

@@ -7,6 +7,7 @@ import pytest
 
 from autodetach.checker import CheckOptions, check
 from autodetach.machine import run
+from autodetach.proving.repairs import LEFT_OUT
 from autodetach.source import Source
 
 SETTINGS = "\n".join(f"if options.size_{n} == 4:\n    model = nn.Linear(4, 4)" for n in range(30))
@@ -60,3 +61,31 @@ def test_what_decides_where_a_graph_is_walked_is_run_first() -> None:
 def test_a_flag_stays_where_paths_that_may_need_it_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "MAX_PATHS", 1)
     assert codes() == []
+
+
+SUMS = """\
+import torch.nn.functional as F
+from batches import batches
+from torch import nn
+
+
+def train(model, optimizer):
+    total = 0.0
+    for data, target, is_odd in batches:
+        if is_odd == 1:
+            data = model(data)
+        loss = F.mse_loss(model(data), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total += loss
+    print(float(total))
+"""
+
+
+@pytest.mark.parametrize("paths", [1, 24])
+def test_no_repair_is_safe_where_paths_are_left_out(monkeypatch: pytest.MonkeyPatch, paths: int) -> None:
+    monkeypatch.setattr(run, "MAX_PATHS", paths)
+    (finding,) = check(Source.from_text(SUMS, "train.py"), CheckOptions()).findings
+    assert finding.fix is not None
+    assert finding.fix.why_unsafe == (LEFT_OUT if paths == 1 else None)
