@@ -313,9 +313,14 @@ def _input(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
 
 
 def _evaluated(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """`eval` and `exec`: a text that is not looked at."""
+    """`eval`: a text that is not looked at, as that of a class of networks by its name."""
     all_names(m, site, "eval")
-    return m.fresh()
+    return m.opaque("eval")
+
+
+def _executed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    all_names(m, site, "exec")
+    return None
 
 
 def _id(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -335,6 +340,6 @@ BUILTINS: dict[str, Handler] = {
     "str": _str, "repr": _repr, "ascii": _repr, "format": _format, "hash": _hash, "list": maker_of("list"),
     "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"), "dict": make_dict,
     "fromkeys": dict_of_keys, "iter": iterator_of, "next": next_item, "type": type_, "abs": _abs, "round": _round,
-    "print": _print, "eval": _evaluated, "exec": _evaluated, "input": _input, "vars": variables,
+    "print": _print, "eval": _evaluated, "exec": _executed, "input": _input, "vars": variables,
     "property": _property, "callable": callable_, "id": _id,
 }  # fmt: skip

@@ -66,6 +66,8 @@ WRAPPERS = frozenset(
 REPARAMETRISES = frozenset(
     "orthogonal remove_parametrizations remove_spectral_norm spectral_norm weight_norm".split()
 )
+PICKLED = frozenset({"pickle.load", "pickle.loads"})
+"""What gives back an object of any kind, a network too."""
 WRITERS = frozenset(f"{module}.{name}" for module in ("pickle", "joblib", "yaml", "dill") for name in ("dump", "dumps"))
 """What is written by these is read again as what it was."""
 ASKED_ABOUT_TYPES = frozenset({"default", "cls", "encoder", "object_hook"})
@@ -206,6 +208,8 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)
     if path in WRITERS or not kwargs.keys().isdisjoint(ASKED_ABOUT_TYPES):
         wanted(m, [*args, *kwargs.values()], site, name)
+    if path in PICKLED:
+        return m.opaque(name)
     if top in QUIET_MODULES:
         return m.quiet(name) if name[:1].isupper() else m.fresh()
     if name == "trange" and args:
