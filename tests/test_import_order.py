@@ -44,6 +44,7 @@ ORDER = (
     "machine.torch_semantics",
     "machine.likeness",
     "machine.values",
+    "machine.alike_calls",
     "machine.closures",
     "machine.held",
     "machine.folding machine.sure_views",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from itertools import takewhile
 
+from autodetach.machine.alike_calls import note_differentiated
 from autodetach.machine.core import Core
 from autodetach.machine.events import HistoryLost, RenamedKeyword, SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, Storage, ancestors, take_turns
@@ -133,6 +134,8 @@ def _walk(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
             if not d.retain and node.freed_by is None:
                 node.freed_by = d
         node.walked_by.append(d)
+        if node.callee is not None:
+            note_differentiated(node)
     d.walked = order
 
 

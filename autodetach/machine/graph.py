@@ -166,17 +166,18 @@ class Node:
     """A backward node, or a leaf that accumulates gradient (`op == "leaf"`).
 
     `weak` nodes stand for values that may have no history at all; they never prove a fault. `assumed` nodes have
-    history only if an unknown callable hands on that of its arguments; `called` ones are what it gave back. `observed`
-    says what a run has shown of it. `let_go`: in which passes `detach()` was last asked of it, and `let_go_at` when.
-    `presumed`: of a leaf, that it is known to be the weight of a network, but not to be trained. `thawed`: when it
-    was to require grad again. `moved`: of a leaf, that something was taken for it which may be a copy, as on another
-    device.
+    history only if an unknown callable hands on that of its arguments; `called` ones are what it gave back, and
+    `callee` is that callable if it is a value. `observed` says what a run has shown of it. `let_go`: in which passes
+    `detach()` was last asked of it, and `let_go_at` when. `presumed`: of a leaf, that it is known to be the weight of a
+    network, but not to be trained. `thawed`: when it was to require grad again. `moved`: of a leaf, that something was
+    taken for it which may be a copy, as on another device.
     """
 
     __slots__ = (
         "assumed",
         "at",
         "called",
+        "callee",
         "chain",
         "freed_by",
         "frozen",
@@ -228,6 +229,7 @@ class Node:
         self.chain: Chain = None
         self.at: Place | None = None
         self.called = False
+        self.callee: object = None
         self.let_go: Loops | None = None
         self.let_go_at = 0
         self.frozen = False

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from autodetach.machine.alike_calls import is_given_alike
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Pass, ancestors, pass_of, within
 from autodetach.machine.held import graph_in
@@ -164,7 +165,7 @@ def proven(node: Node) -> bool:
         if n in seen:
             continue
         seen.add(n)
-        if n.walked_by:
+        if n.walked_by or is_given_alike(n):
             return True
         if n.op == "part" and any(p.walked_by for p in n.parents):
             continue

@@ -5,6 +5,8 @@ Marks that one file alone knows stand there.
 
 from __future__ import annotations
 
+DIFFERENTIATED = "#differentiated "
+"""Begins the marks of an unknown callable: in what way it was called where its result was differentiated."""
 HELD = "#held"
 """Marks an unknown object by what it was given when it was made, in view, of a class that is not."""
 HOOK = "#hook"

@@ -158,7 +158,10 @@ class Objects(Attributes):
         def call(args: list[Value]) -> Opaque:
             if WEIGHTS in function.attrs:
                 return unknown.call_opaque_module(self, function, args, kwargs, site)
-            return self.call_unknown(function.name, args, kwargs, site)
+            result = self.call_unknown(function.name, args, kwargs, site)
+            if result.node is not None:
+                result.node.callee = function
+            return result
 
         return call(forward_hooks.run(self, function, args, site, call))
 

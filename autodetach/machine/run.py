@@ -158,7 +158,7 @@ def dissolve(analysis: Analysis) -> None:
         for node in machine.nodes:
             node.parents = node.operands = node.saved = node.loops = ()
             node.walked_by, node.grads = [], []
-            node.chain = node.at = None
+            node.chain = node.at = node.callee = None
             node.site = NOWHERE
         for d in machine.differentiations:
             d.walked, d.roots, d.operands, d.site, d.trail = [], (), (), NOWHERE, ()
