@@ -100,7 +100,7 @@ ORDER = (
     "machine.entries machine.apart",
     "machine.surroundings",
     "machine.run",
-    "machine.unseen machine.tails machine.scans",
+    "machine.unseen machine.tails machine.scans machine.evaluations",
     "machine.growth",
     "machine.local_records",
     "machine.growing_chains machine.growing_stores",

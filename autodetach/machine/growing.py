@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from autodetach.machine.evaluations import only_evaluates
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
-from autodetach.machine.growth import Growth, is_returned, is_whole, saved_in_pass
+from autodetach.machine.growth import Growth, is_returned, is_whole, proven, saved_in_pass
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.scans import is_scan
@@ -131,9 +132,17 @@ def _trains_elsewhere(analysis: Analysis, growth: Growth) -> bool:
 
 
 def _escapes(run: Run, growth: Growth) -> bool:
-    """Whether what grows is handed to code that is not in view, which may differentiate it."""
+    """Whether what grows is handed to code that is not in view, which may differentiate it.
+
+    Where a function only evaluates, metrics get what each pass makes; they count if they get that of several passes.
+    What these give, and the function returns, may have history, and is not differentiated as a rule.
+    """
     targets = _all_like(run, growth)
-    return any(escape.reaches(targets) for escape in run.machine.escapes)
+    escapes = [escape for escape in run.machine.escapes if escape.reaches(targets)]
+    if not escapes or not only_evaluates(growth.activation):
+        return bool(escapes)
+    graphs = [ancestors(n for n in escape.nodes if proven(n)) for escape in escapes]
+    return any(len({pass_of(n.loops, growth.activation) for n in graph if n in targets}) > 1 for graph in graphs)
 
 
 def _is_missed(run: Run, growth: Growth) -> bool:

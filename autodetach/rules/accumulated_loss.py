@@ -347,7 +347,7 @@ def _holds(value: Value, node: Node) -> bool:
 
 
 def _seeds(program: Program, statement: ast.stmt) -> list[ast.Assign]:
-    """Other assignments to the same name, which the moving average begins with."""
+    """Other assignments to the same name, which the moving average begins with: not those that go on with it."""
     name = spelled(_target(statement) or statement)
     return [
         node
@@ -356,6 +356,7 @@ def _seeds(program: Program, statement: ast.stmt) -> list[ast.Assign]:
         and node is not statement
         and any(spelled(t) == name for t in node.targets)
         and not isinstance(node.value, ast.Constant)
+        and not any(isinstance(n, ast.expr) and spelled(n) == name for n in ast.walk(node.value))
     ]
 
 
