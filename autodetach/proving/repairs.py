@@ -262,8 +262,8 @@ class Repairs:
         """The first path that shows the fault by itself: a repair that fails does so there."""
         for number, run in enumerate(self._analysis.runs):
             if number == len(self._shown_by):
-                is_new = run in self._analysis.distinct
-                self._shown_by.append(self._identities(replace(self._analysis, runs=[run])) if is_new else set())
+                alone = replace(self._analysis, runs=[run], ended=False)
+                self._shown_by.append(self._identities(alone) if run in self._analysis.distinct else set())
             if suspect.identity in self._shown_by[number]:
                 return number
         return 0
