@@ -18,7 +18,7 @@ from autodetach.machine.operands import expression_of
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect
 from autodetach.view.crossings import Crossed, crossed_operands
 from autodetach.view.holders import Replay, replay, twin_activation
-from autodetach.view.moments import moment
+from autodetach.view.moments import called_by, moment
 from autodetach.view.program import Program, line, listed, observed_of, text
 
 UNREACHED = "an optimizer steps what it is computed with, though no gradient comes there: that may be the fault"
@@ -89,12 +89,19 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
 
 
 def leaf_at_the_end(program: Program, growth: Growth) -> Iterator[Candidate]:
-    """What `torch.autograd.grad` is asked about in every pass is a leaf again at the end of the pass."""
+    """What `torch.autograd.grad` is asked about in every pass is a leaf again at the end of the pass.
+
+    Where a method makes the next state, it is cut by the loop that calls it: others train through what it has made.
+    """
     asked = _asked(growth)
     again = _again(program, growth) if asked else None
-    if again is not None:
-        doubt = _doubt_of_leaf(program, growth, asked)
-        for message, codemods in leaves_again(program, again.run, moment(again.node), growth.activation, again.crossed):
+    if again is None:
+        return
+    doubt = _doubt_of_leaf(program, growth, asked)
+    made = moment(again.node)
+    called = called_by(made, again.now.activation)
+    for at in [made] if called is None else [made, called]:
+        for message, codemods in leaves_again(program, again.run, at, growth.activation, again.crossed):
             yield Candidate(message, codemods, doubt, keeps=True)
 
 

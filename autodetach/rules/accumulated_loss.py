@@ -243,7 +243,8 @@ def _candidates(
     if not elements and (leaves := _leaves_taken(growth)):
         yield from element_candidates(program, leaves, number=False, what="accumulate")
     yield from _leaf_again(program, growth)
-    yield from leaf_at_the_end(program, growth)
+    if not elements:
+        yield from leaf_at_the_end(program, growth)
     yield from gradient_kept(program, growth)
     begin = [s.value for s in _seeds(program, statement)] + _other_branch(growth, statement)
     seeds = [(expression, elements[0][1] if elements else None) for expression in begin]

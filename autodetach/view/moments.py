@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from autodetach.machine.graph import Differentiation, Loops, Node, Pass, Place, trail_of
+from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, Place, trail_of
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame
@@ -25,6 +25,15 @@ class Moment:
 def moment(of: Differentiation | Node) -> Moment:
     trail = of.trail if isinstance(of, Differentiation) else trail_of(of)
     return Moment(of.number, of.loops, trail)
+
+
+def called_by(at: Moment, loop: Activation) -> Moment | None:
+    """The same moment as the function sees it that has the loop, where it stands in one which that calls."""
+    frames = [frame for _, frame in at.trail]
+    if loop.frame not in frames[:-1] or frames[-1] is loop.frame:
+        return None
+    last = max(n for n, frame in enumerate(frames) if frame is loop.frame)
+    return Moment(at.number, at.loops, at.trail[: last + 1])
 
 
 def suspended(program: Program, d: Differentiation, now: Pass) -> Moment:
