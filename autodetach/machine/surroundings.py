@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.oracle import Decision, Oracle, TestKey
+from autodetach.machine.spelling import last_word
 from autodetach.machine.values import Frame, Function
+from autodetach.machine.words import DIFFERENTIATIONS
 from autodetach.node_types import FUNCTIONS, LOOPS
 
 
@@ -48,6 +50,12 @@ def go_one_way(oracles: Iterable[Oracle], near: Surroundings) -> bool:
             if decision.relevant and near.hold(decision):
                 ways.setdefault(decision.key, set()).update(decision.outcomes)
     return any(len(outcomes) == 1 for outcomes in ways.values())
+
+
+def calls_that_differentiate(near: Surroundings) -> Iterator[ast.Call]:
+    """The calls there that are spelled like a differentiation, whether or not they are reached."""
+    for node in near.nodes:
+        yield from (n for n in ast.walk(node) if isinstance(n, ast.Call) and last_word(n.func) in DIFFERENTIATIONS)
 
 
 def _holds(node: ast.AST, line: int) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.decoding import SourceError
 from autodetach.finding import Applicability, Fix
-from autodetach.machine.surroundings import around_line, go_one_way
+from autodetach.machine.surroundings import around_line, calls_that_differentiate, go_one_way
 from autodetach.projects.project import Files
 from autodetach.proving.blank_lines import without_surplus
 from autodetach.proving.further import is_hidden
@@ -30,7 +30,7 @@ Edits = dict[str, tuple[Edit, ...]]
 """By file."""
 
 BROKEN_OFF = "what was run of the program ends early, by an error: what is read behind that is not known"
-LEFT_OUT = "paths of the function were left out, since all of them are more than the budget allows"
+LEFT_OUT = "the function may differentiate it on paths that were left out, since all are more than the budget allows"
 NO_TENSOR = "it asks what is not in view for a method of tensors"
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
@@ -213,9 +213,13 @@ class Repairs:
         return proven
 
     def _is_left_out(self, suspect: Suspect) -> bool:
-        """Whether a test of the function where the fault stands went one way on all paths."""
+        """Whether the function where the fault stands differentiates in a branch that no path has taken."""
+        runs = self._analysis.distinct
         near = around_line(self._analysis.trees, getattr(suspect.node, "lineno", 0))
-        return go_one_way((run.machine.oracle for run in self._analysis.distinct), near)
+        if not go_one_way((run.machine.oracle for run in runs), near):
+            return False
+        executed = {call for run in runs for call in (d.call for d in run.machine.differentiations)}
+        return any(call not in executed for call in calls_that_differentiate(near))
 
     def _were_hidden(self, new: set[tuple[object, ...]], suspect: Suspect, trial: Trial) -> bool:
         """Whether faults only come to light: of the same kind, they stand where the program ends before."""

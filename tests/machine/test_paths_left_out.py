@@ -79,13 +79,20 @@ def train(model, optimizer):
         loss.backward()
         optimizer.step()
         total += loss
+        if is_odd == 2:
+            AT_LAST
     print(float(total))
 """
 
 
-@pytest.mark.parametrize("paths", [1, 24])
-def test_no_repair_is_safe_where_paths_are_left_out(monkeypatch: pytest.MonkeyPatch, paths: int) -> None:
-    monkeypatch.setattr(run, "MAX_PATHS", paths)
-    (finding,) = check(Source.from_text(SUMS, "train.py"), CheckOptions()).findings
+@pytest.mark.parametrize(
+    ("at_last", "is_safe"), [("model.train()", True), ("mean = total / 2\n            mean.backward()", False)]
+)
+def test_no_repair_is_safe_where_paths_that_differentiate_are_left_out(
+    monkeypatch: pytest.MonkeyPatch, at_last: str, is_safe: bool
+) -> None:
+    monkeypatch.setattr(run, "MAX_PATHS", 1)
+    text = SUMS.replace("AT_LAST", at_last)
+    (finding,) = check(Source.from_text(text, "train.py"), CheckOptions()).findings
     assert finding.fix is not None
-    assert finding.fix.why_unsafe == (LEFT_OUT if paths == 1 else None)
+    assert finding.fix.why_unsafe == (None if is_safe else LEFT_OUT)
