@@ -25,10 +25,10 @@ class Candidate:
 
     `prefers` names the setting that would choose it ("item", "detach", "retain", "sum"), if there is one. `cuts`: it is
     meant to cut off gradient, so that only losing all gradient of a parameter speaks against it. `adds`: it is meant to
-    give more. `starts`: it is meant that only the first pass trains what a state begins with. `gathers`: it makes one
-    parameter step of several. `merges`: one differentiation does what two did. `last_resort`: of use only where nothing
-    before it passes. `keeps`: it may not even take gradient of earlier passes away. `respelled`: what a call calls, or
-    what updates a parameter, as its text will be and as it was.
+    give more, and if it `begins`, only to steps that got none. `starts`: it is meant that only the first pass trains
+    what a state begins with. `gathers`: it makes one parameter step of several. `merges`: one differentiation does what
+    two did. `last_resort`: of use only where nothing before it passes. `keeps`: it may not even take gradient of
+    earlier passes away. `respelled`: what a call calls, or what updates a parameter, as its text will be and as it was.
     """
 
     message: str
@@ -37,6 +37,7 @@ class Candidate:
     prefers: str = ""
     cuts: bool = False
     adds: bool = False
+    begins: bool = False
     starts: bool = False
     gathers: bool = False
     merges: bool = False

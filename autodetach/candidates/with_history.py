@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.gradients_on import with_gradients_on
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import COPIED, DETACHED, GATHERED, OFF, Lost
 from autodetach.machine.spelling import called_name, last_word, spelled
@@ -29,6 +30,7 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     yield from _not_detached([one for one in fact.lost if one.how == DETACHED])
     yield from _called_with_gradients(program, fact)
     yield from _without_decorator(program, [one for one in fact.lost if one.how == OFF])
+    yield from with_gradients_on(program, fact)
 
 
 def _not_copied(copies: dict[ast.AST, str]) -> Iterator[Candidate]:

@@ -88,7 +88,7 @@ def differentiate(
         elif isinstance(root, Tensor):
             m.type_fault(site, "differentiates a tensor without history", "no-history", root.lost)
             if root.lost and all(one.sure for one in root.lost) and not any(m.expecting):
-                m.facts.append(HistoryLost(site, root.lost, tuple(m.trail)))
+                m.facts.append(HistoryLost(site, root.lost, tuple(m.trail), not m.grad_enabled))
     _hand_on(m, learned)
     d = Differentiation(
         m.tick(),

@@ -214,12 +214,13 @@ class DroppedDetach:
 class HistoryLost(NamedTuple):
     """What is differentiated has no history, and `lost` all of what it was made of: PyTorch raises.
 
-    `trail`: the statements that were running, outermost first, each with its frame.
+    `trail`: the statements that were running, outermost first, each with its frame. `off`: so were gradients then.
     """
 
     site: Site
     lost: tuple[Lost, ...]
     trail: tuple[Place, ...]
+    off: bool
 
 
 class ViewDetached(NamedTuple):

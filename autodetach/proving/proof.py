@@ -89,6 +89,8 @@ def _compare_runs(before: Run, after: Run, meant: Candidate, elsewhere: Trained)
         previous: Step | None = None
         if len(steps) != len(new.get(place, ())):
             continue  # gradient is looked at more or less often
+        if meant.begins and place[0] == "grad" and not all(map(_had_any, steps)):
+            continue  # where it was asked for, there was none
         for step, other in zip(steps, new[place], strict=True):
             verdict = comparison.of(step, other, None if meant.cuts else previous, new[place], elsewhere.get(place, ()))
             if not verdict.kept:
@@ -176,6 +178,8 @@ class _Comparison:
         """
         if self._consume_alike(step, other):
             return Verdict(True, True)
+        begins = self._meant.begins and not _had_any(step)
+        adds = begins if self._meant.begins else self._meant.adds
         since = previous.clock if previous is not None else 0
         new = {self._new[leaf]: ds for leaf, ds in other.consumed if leaf in self._new}
         leaves = {self._new[leaf]: leaf for leaf, _ in other.consumed if leaf in self._new}
@@ -214,15 +218,17 @@ class _Comparison:
             each: Reached = Counter()
             for _, nodes in reached:
                 each.update(_count(nodes))
-            if has - (total | each) and not self._meant.adds:
+            if has - (total | each) and not adds:
                 sure = self._as_it_was(_count_sure(new[name], leaves[name]))
                 if sure - (total | each) and _unfolded(differentiations, leaf) != self._as_it_was(
                     _unfolded(new[name], leaves[name])
                 ):
                     return Verdict(False, False, "a step consumes gradient that it did not consume before")
+            if begins:
+                continue
             if set(total) != set(has) or _paths(differentiations, leaf) != _paths(new[name], leaves[name]):
                 equal = False
-        if set(new) - seen and step.what != "grad" and not self._meant.adds:
+        if set(new) - seen and step.what != "grad" and not adds:
             return Verdict(False, False, "a step consumes gradient that it did not consume before")
         return Verdict(True, equal)
 
@@ -284,6 +290,11 @@ class _Comparison:
         """Whether a reader of a leaf computes with it in other passes, too, of the loops that it shares with `d`."""
         shared = sum(a is b for a, b in zip(reader.loops, d.loops, strict=False))
         return len({loops[:shared] for loops in self._uses[reader.site.node, leaf]}) > 1
+
+
+def _had_any(step: Step) -> bool:
+    """Whether there is gradient that a step consumes: none comes of what has no history."""
+    return any(d.roots for _, differentiations in step.consumed for d in differentiations)
 
 
 def _calls(differentiations: Iterable[Differentiation]) -> set[str]:

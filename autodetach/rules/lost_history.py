@@ -23,9 +23,10 @@ loss.backward()
 ```
 
 ## Fix safety
-Safe where `torch.stack` takes the place of `torch.tensor`, and where the `step` of an optimizer calls its closure under
-`torch.enable_grad()`: the program could only raise before. Unsafe where a `detach` or a `@torch.no_grad()` goes away,
-since more is trained then. Operations without a gradient are not repaired: what was meant is their author's to say.
+Safe where `torch.stack` takes the place of `torch.tensor`, and where the `step` of an optimizer calls its closure, or
+what computes and differentiates is put, under `torch.enable_grad()`: the program could only raise before. Unsafe where
+a `detach` or a `@torch.no_grad()` goes away, since more is trained then. Operations without a gradient are not
+repaired: what was meant is their author's to say.
 
 ## When it stays silent
 Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error
