@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.gradients_on import with_gradients_on
+from autodetach.candidates.summed_numbers import only_summed
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import COPIED, DETACHED, GATHERED, OFF, Lost
+from autodetach.machine.graph import COPIED, DETACHED, GATHERED, NUMBER, OFF, Lost
 from autodetach.machine.spelling import called_name, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
@@ -25,7 +26,7 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     """Undo what has lost the history, by what it was: copies first, since nobody copies to train nothing."""
     copies = {one.place: one.how for one in fact.lost if one.how in (COPIED, GATHERED)}
     if copies:
-        yield from _not_copied(copies)
+        yield from _not_copied(program, copies, [one.place for one in fact.lost if one.how == NUMBER])
         return
     yield from _not_detached([one for one in fact.lost if one.how == DETACHED])
     yield from _called_with_gradients(program, fact)
@@ -33,15 +34,20 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     yield from with_gradients_on(program, fact)
 
 
-def _not_copied(copies: dict[ast.AST, str]) -> Iterator[Candidate]:
-    """The tensor instead of a copy of its value, and a list of tensors stacked; rows in a list are stacked, too."""
+def _not_copied(program: Program, copies: dict[ast.AST, str], read: list[ast.AST]) -> Iterator[Candidate]:
+    """The tensor instead of a copy of its value, and a list of tensors stacked; rows in a list are stacked, too.
+
+    What was `read` as a number before it was copied stays a tensor.
+    """
     from autodetach.codemods.keep_part import KeepPart
     from autodetach.codemods.rename_method import RenameMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     codemods: list[Codemod] = []
     for call, how in copies.items():
-        if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
+        if not isinstance(call, ast.Call) or len(call.args) != 1 or not all(map(_goes_with_it, call.keywords)):
+            return
+        if call.keywords and not read:
             return
         whole = call.args[0]
         if how == COPIED:
@@ -52,9 +58,28 @@ def _not_copied(copies: dict[ast.AST, str]) -> Iterator[Candidate]:
         codemods.append(RenameMethod(call.func, "stack"))
         rows = [row for row in getattr(whole, "elts", ()) if isinstance(row, (ast.List, ast.Tuple))]
         codemods += (ReplaceExpression(row, f"{spelled(call.func.value)}.stack({{}})") for row in rows)
+    for number in dict.fromkeys(read):
+        tensor = _read_from(number)
+        if tensor is None or not isinstance(number, ast.Call) or not only_summed(program, number, copies):
+            return
+        codemods.append(KeepPart(number, tensor, ()))
     is_stacked = GATHERED in copies.values()
     message = "put the tensors together with their history: `torch.stack`" if is_stacked else "take the tensor itself"
     yield Candidate(message, tuple(codemods), adds=True)
+
+
+def _read_from(number: ast.AST) -> ast.expr | None:
+    """The tensor of `loss.item()` and `float(loss)`."""
+    if not isinstance(number, ast.Call) or number.keywords:
+        return None
+    if isinstance(number.func, ast.Attribute) and not number.args:
+        return number.func.value
+    return number.args[0] if len(number.args) == 1 and isinstance(number.func, ast.Name) else None
+
+
+def _goes_with_it(keyword: ast.keyword) -> bool:
+    """Whether a tensor already is what an argument asks of the copy of its value."""
+    return keyword.arg == "device" or (keyword.arg == "dtype" and last_word(keyword.value) in ("float", "float32"))
 
 
 def _not_detached(lost: list[Lost]) -> Iterator[Candidate]:

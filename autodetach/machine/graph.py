@@ -119,6 +119,7 @@ class Site:
 
 
 DETACHED = "detached"
+NUMBER = "number"
 COPIED = "copied"
 GATHERED = "gathered"
 DISCRETE = "discrete"
@@ -128,9 +129,9 @@ OFF = "off"
 class Lost(NamedTuple):
     """History of `node` that what was made at `place` does not have, though it was made of its value.
 
-    `how`: it was DETACHED, COPIED into a new tensor, GATHERED into one with others that stood in a list, put into an
-    operation without gradient (DISCRETE, as `argmax`), or computed with where gradients are OFF. `sure`: whatever else
-    the value was made of has no history either.
+    `how`: it was DETACHED, read as a NUMBER, COPIED into a new tensor, GATHERED into one with others that stood in a
+    list, put into an operation without gradient (DISCRETE, as `argmax`), or computed with where gradients are OFF.
+    `sure`: whatever else the value was made of has no history either.
     """
 
     node: Node

@@ -7,7 +7,21 @@ from collections.abc import Iterator
 from autodetach.machine.closures import closed_over
 from autodetach.machine.graph import COPIED, GATHERED, Lost, Node, Site
 from autodetach.machine.marks import ITEMS
-from autodetach.machine.values import CONSTANTS, Function, Instance, Mapping, Opaque, Sequence, Tensor, Value, joined
+from autodetach.machine.values import (
+    CONSTANTS,
+    Function,
+    Instance,
+    Mapping,
+    Opaque,
+    Sequence,
+    Sym,
+    Tensor,
+    Value,
+    joined,
+)
+
+MAX_LOST = 16
+"""Of so many tensors with history, the last ones, one without is known to have the values."""
 
 
 def tensors_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
@@ -40,8 +54,18 @@ def lost_of(node: Node, site: Site, how: str) -> Lost:
 
 
 def lost_by_copy(value: Value, site: Site) -> tuple[Lost, ...]:
-    """The same where values are put into a new tensor, those of a tensor or of a list."""
-    return lost_from(value, site, COPIED if isinstance(value, Tensor) else GATHERED)
+    """The same where values are put into a new tensor, those of a tensor or of a list, or numbers read from tensors."""
+    how = GATHERED if isinstance(value, Sequence) else COPIED
+    found = lost_from(value, site, how)
+    numbers = [value] if type(value) is Sym else value.items[:MAX_LOST] if isinstance(value, Sequence) else []
+    read = lost_by_numbers(*numbers)
+    return joined(found, read, (Lost(read[-1].node, site.node, how, read[-1].sure),)) if read else found
+
+
+def lost_by_numbers(*values: Value) -> tuple[Lost, ...]:
+    """The history of the tensors from which the numbers among some values were read."""
+    found = [value.lost for value in values if type(value) is Sym and value.lost]
+    return found[0] if len(found) == 1 else joined(*found)[-MAX_LOST:] if found else ()
 
 
 def unsure(lost: tuple[Lost, ...]) -> tuple[Lost, ...]:

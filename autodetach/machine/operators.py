@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from autodetach.machine import elements, iteration, joining, tensors
 from autodetach.machine.graph import DISCRETE, Site
+from autodetach.machine.held import lost_by_numbers
 from autodetach.machine.implicit_calls import formatted_by_percent, special
 from autodetach.machine.number_readers import are_apart
 from autodetach.machine.objects import Objects
@@ -151,7 +152,10 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value) -> Value:
         lo = None if a is None else a - right
     text = isinstance(left, str) and op in ("Mod", "Add")
     kind = "number" if number else "str" if text else ""
-    return m.sym((op, m.key(left), m.key(right)), kind, lo, NO_TAGS if text else tags)
+    made = m.sym((op, m.key(left), m.key(right)), kind, lo, NO_TAGS if text else tags)
+    if number:
+        made.lost = lost_by_numbers(left, right)
+    return made
 
 
 def _of_instances(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
@@ -183,7 +187,9 @@ def unary(m: Objects, op: str, value: Value, site: Site) -> Value:
     if found is not MISSING:
         return found
     tags = value.tags if isinstance(value, Sym) else NO_TAGS
-    return m.sym((op, m.key(value)), "number" if is_number(value) else "", None, tags)
+    made = m.sym((op, m.key(value)), "number" if is_number(value) else "", None, tags)
+    made.lost = lost_by_numbers(value)
+    return made
 
 
 def is_small(value: Value) -> bool:

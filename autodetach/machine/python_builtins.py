@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from autodetach.machine import iteration, tensors
 from autodetach.machine.container_builtins import dict_of_keys, iterator_of, make_dict, maker_of, next_item
 from autodetach.machine.core import Core, Handler
-from autodetach.machine.graph import Site
+from autodetach.machine.graph import NUMBER, Site
+from autodetach.machine.held import lost_from
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, show, special
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.number_readers import all_names
@@ -238,7 +239,13 @@ def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
         except (ValueError, OverflowError):
             return m.fresh("number")
     if isinstance(value, Sym):
-        return m.fresh("number", value.lo, value.tags)
+        number = m.fresh("number", value.lo, value.tags)
+        number.lost = value.lost
+        return number
+    if isinstance(value, Tensor):
+        number = m.fresh("number", tags=frozenset({site.node}))
+        number.lost = lost_from(value, site, NUMBER)
+        return number
     found = special(m, value, TO_NUMBER, [], site)
     return found if is_number(found) else m.fresh("number")
 
@@ -299,8 +306,11 @@ def _round(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
     found = special(m, value, ("__round__",), args[1:], site)
     if found is not MISSING:
         return found
-    tags = value.tags if isinstance(value, Sym) else frozenset()
-    return m.fresh("number", tags=tags)
+    if not isinstance(value, Sym):
+        return m.fresh("number")
+    number = m.fresh("number", tags=value.tags)
+    number.lost = value.lost
+    return number
 
 
 def _print(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

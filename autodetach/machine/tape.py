@@ -7,13 +7,10 @@ from collections.abc import Iterable
 from autodetach.machine.events import Crossing, Step
 from autodetach.machine.folding import is_copied, order_of_view
 from autodetach.machine.graph import DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
-from autodetach.machine.held import graph_in, lost_of, stored_in, unsure
+from autodetach.machine.held import MAX_LOST, graph_in, lost_of, stored_in, unsure
 from autodetach.machine.state import State
 from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked
 from autodetach.machine.values import Opaque, Shape, Tensor, Value, joined
-
-MAX_LOST = 16
-"""Of so many tensors with history, the last ones, one without is known to have the values."""
 
 
 class Tape(State):

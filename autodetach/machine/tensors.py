@@ -12,7 +12,7 @@ from autodetach.machine.arguments import constant, flatten, is_certain_number
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
-from autodetach.machine.graph import DETACHED, Site, Storage
+from autodetach.machine.graph import DETACHED, NUMBER, Site, Storage
 from autodetach.machine.held import lost_by_copy, lost_from
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
 from autodetach.machine.result_names import PAIR, result_names
@@ -256,7 +256,9 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
                 inner = node.func.value
                 if isinstance(inner, ast.Attribute) and inner.attr == "data":
                     m.facts.append(DataRead(site, t, raises=False))
-        return m.fresh("number", tags=frozenset({site.node}))
+        number = m.fresh("number", tags=frozenset({site.node}))
+        number.lost = lost_from(t, site, NUMBER)
+        return number
     if name == "numpy":
         if t.node is not None:
             m.type_fault(site, "calls `numpy()` on a tensor that requires grad", "numpy")

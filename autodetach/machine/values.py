@@ -34,10 +34,10 @@ _T = TypeVar("_T")
 class Sym:
     """A plain value that is not known: a number, a text, the outcome of a test. Equal keys mean equal values.
 
-    `nesting` is how deep tuples stand in the key.
+    `nesting` is how deep tuples stand in the key. `lost` is the history of what a number was read from.
     """
 
-    __slots__ = ("key", "kind", "lo", "nesting", "tags")
+    __slots__ = ("key", "kind", "lo", "lost", "nesting", "tags")
 
     def __init__(
         self, key: Hashable, kind: str = "", lo: int | None = None, tags: frozenset[object] = frozenset()
@@ -47,6 +47,7 @@ class Sym:
         self.kind = kind
         self.lo = lo
         self.tags = tags
+        self.lost: tuple[Lost, ...] = ()
 
     def __repr__(self) -> str:
         return f"Sym({self.key!r})"
