@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.gradients_on import with_gradients_on
@@ -28,7 +28,7 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     if copies:
         yield from _not_copied(program, copies, [one.place for one in fact.lost if one.how == NUMBER])
         return
-    yield from _not_detached([one for one in fact.lost if one.how == DETACHED])
+    yield from _not_detached(program, [one for one in fact.lost if one.how == DETACHED])
     yield from _called_with_gradients(program, fact)
     yield from _without_decorator(program, [one for one in fact.lost if one.how == OFF])
     yield from with_gradients_on(program, fact)
@@ -39,7 +39,6 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], read: list[ast.AST
 
     What was `read` as a number before it was copied stays a tensor.
     """
-    from autodetach.codemods.keep_part import KeepPart
     from autodetach.codemods.rename_method import RenameMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
@@ -51,7 +50,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], read: list[ast.AST
             return
         whole = call.args[0]
         if how == COPIED:
-            codemods.append(KeepPart(call, whole, ()))
+            codemods.append(_only(program, call, whole))
             continue
         if not isinstance(call.func, ast.Attribute):
             return
@@ -62,10 +61,28 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], read: list[ast.AST
         tensor = _read_from(number)
         if tensor is None or not isinstance(number, ast.Call) or not only_summed(program, number, copies):
             return
-        codemods.append(KeepPart(number, tensor, ()))
+        codemods.append(_only(program, number, tensor, copies))
     is_stacked = GATHERED in copies.values()
     message = "put the tensors together with their history: `torch.stack`" if is_stacked else "take the tensor itself"
     yield Candidate(message, tuple(codemods), adds=True)
+
+
+def _only(program: Program, expression: ast.expr, part: ast.expr, gone: Collection[ast.AST] = ()) -> Codemod:
+    """Only a part of an expression is left, in parentheses where operators or names may stand beside it.
+
+    Of calls that are `gone`, only what they are given is left.
+    """
+    from autodetach.codemods.append_method import ATOMS
+    from autodetach.codemods.keep_part import KeepPart
+
+    at: ast.AST = expression
+    around = program.parents.get(at)
+    while around is not None and around in gone:
+        at, around = around, program.parents.get(around)
+    is_free = isinstance(around, (ast.stmt, ast.keyword, ast.Dict, ast.List, ast.ListComp))
+    if isinstance(around, ast.Call):
+        is_free = at is not around.func
+    return KeepPart(expression, part, (), not is_free and not isinstance(part, ATOMS))
 
 
 def _read_from(number: ast.AST) -> ast.expr | None:
@@ -82,16 +99,14 @@ def _goes_with_it(keyword: ast.keyword) -> bool:
     return keyword.arg == "device" or (keyword.arg == "dtype" and last_word(keyword.value) in ("float", "float32"))
 
 
-def _not_detached(lost: list[Lost]) -> Iterator[Candidate]:
+def _not_detached(program: Program, lost: list[Lost]) -> Iterator[Candidate]:
     """Of several that are detached, nobody knows which of them should be."""
-    from autodetach.codemods.keep_part import KeepPart
-
     places = {one.place for one in lost}
     place = places.pop() if len(places) == 1 else None
     read = place.func if isinstance(place, ast.Call) and not place.args else place
     if isinstance(place, ast.expr) and isinstance(read, ast.Attribute) and read.attr in ("detach", "data"):
         message = "keep the history of what is differentiated"
-        yield Candidate(message, (KeepPart(place, read.value, ()),), CUT, adds=True)
+        yield Candidate(message, (_only(program, place, read.value),), CUT, adds=True)
 
 
 def _called_with_gradients(program: Program, fact: HistoryLost) -> Iterator[Candidate]:

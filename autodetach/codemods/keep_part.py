@@ -12,11 +12,15 @@ from autodetach.source import Edit
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KeepPart:
-    """Leave only `part` of an expression, and do to each of `reads` what the expression did to its part."""
+    """Leave only `part` of an expression, and do to each of `reads` what the expression did to its part.
+
+    `closed`: in parentheses, where the expression is an operand.
+    """
 
     expression: ast.expr
     part: ast.expr
     reads: tuple[ast.expr, ...]
+    closed: bool = False
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         for one in (self.expression, self.part, *self.reads):
@@ -29,7 +33,8 @@ class KeepPart:
             raise Refused("what is done to the part stands on several lines")
         if not isinstance(self.expression, ATOMS):
             before, behind = f"({before}", f"{behind})"
-        edits = [Edit(start, inner, ""), Edit(stop, end, "")]
+        opening, closing = "()" if self.closed else ("", "")
+        edits = [Edit(start, inner, opening), Edit(stop, end, closing)]
         for begin, close in map(tree.span, self.reads):
             edits += Edit(begin, begin, before), Edit(close, close, behind)
         return tuple(edit for edit in edits if edit.replacement or edit.start < edit.end)
