@@ -298,7 +298,7 @@ class Expressions(Decisions):
         site = Site(node, frame.qualname, ((node.value, this), (node.slice, index)))
         if is_scalar(this) and isinstance(index, int) and not isinstance(index, bool):
             is_data = isinstance(node.value, ast.Attribute) and node.value.attr == "data"
-            if is_data or (isinstance(this, Tensor) and this.view_of is None and _is_first(node)):
+            if is_data or (isinstance(this, Tensor) and _is_made_so(this) and _is_first(node)):
                 self.facts.append(DataRead(site, this, raises=True))
             return self.fresh("number", tags=frozenset({node}))
         if isinstance(this, Opaque) and tensors.WITHOUT_DIMENSION in this.attrs and index == 0 and _is_first(node):
@@ -463,6 +463,14 @@ class Expressions(Decisions):
     def _eval_YieldFrom(self, node: ast.YieldFrom, frame: Frame) -> Value:
         frame.returns.append(self.eval(node.value, frame))
         return None
+
+
+def _is_made_so(scalar: Tensor) -> bool:
+    """Whether a 0-dim tensor is no part of one that has dimensions, as far as is known: `loss.squeeze()` is none."""
+    base = scalar.view_of
+    while base is not None and base.shape == ():
+        base = base.view_of
+    return base is None
 
 
 def _is_first(node: ast.Subscript) -> bool:

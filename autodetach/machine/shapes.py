@@ -121,9 +121,11 @@ def shape_after(op: Op, name: str, args: list[Value], kwargs: dict[str, Value]) 
     if name == "unsqueeze" and shape is not None and len(args) > 1 and isinstance(args[1], int):
         at = args[1] if args[1] >= 0 else len(shape) + 1 + args[1]
         return (*shape[:at], 1, *shape[at:])
+    if name == "squeeze" and shape == ():
+        return ()
     if name == "squeeze" and shape is not None and len(args) > 1 and isinstance(args[1], int):
-        at = args[1] % len(shape) if shape else 0
-        return (*shape[:at], *shape[at + 1 :]) if shape and shape[at] == 1 else shape
+        at = args[1] % len(shape)
+        return (*shape[:at], *shape[at + 1 :]) if shape[at] == 1 else shape
     if name == "stack":
         parts = flatten([first])
         inner = parts[0].shape if parts and isinstance(parts[0], Tensor) else None

@@ -1,7 +1,8 @@
 """`loss.data[0]`, `loss[0]` and `loss.data.item()` for the value of a scalar.
 
 ## What it does
-Reports `x.data[0]`, `x[0]`, `x.data.numpy()[0]` and `x.data.item()` where `x` is proven to be a 0-dim tensor.
+Reports `x.data[0]`, `x[0]`, `x.squeeze()[0]`, `x.data.numpy()[0]` and `x.data.item()` where `x` is proven to be a 0-dim
+tensor.
 
 ## Why is this bad
 `x.data[0]` and `x[0]` raise `IndexError: invalid index of a 0-dim tensor` in every PyTorch since 0.5; before, what
@@ -40,6 +41,9 @@ from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.old_versions import is_chosen_by_version
 from autodetach.view.program import Program, line, text
+
+BEFORE_ARRAY = frozenset({"numpy", "squeeze", "cpu", "detach"})
+"""What makes an array of one value, and is not needed where the value is read."""
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -84,14 +88,14 @@ def _reader(program: Program, node: ast.expr, fact: DataRead) -> str:
 
 
 def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
-    """`loss` of `loss.data[0]`, of `loss[0]`, of `loss.data.item()` and of `loss.data.cpu().numpy()[0]`."""
+    """`loss` of `loss.data[0]`, `loss[0]`, `loss.data.item()`, `loss.data.cpu().numpy()[0]`, `loss.squeeze()[0]`."""
     data = node.value if isinstance(node, ast.Subscript) else node.func
     if isinstance(data, ast.Attribute) and data.attr == "item":
         data = data.value
-    if _called(data) == "numpy":
-        while _called(data) in ("numpy", "cpu", "detach"):
-            assert isinstance(data, ast.Call) and isinstance(data.func, ast.Attribute)
-            data = data.func.value
+    is_array = _called(data) == "numpy"
+    while _called(data) in (BEFORE_ARRAY if is_array else ("squeeze",)):
+        assert isinstance(data, ast.Call) and isinstance(data.func, ast.Attribute)
+        data = data.func.value
     return data.value if isinstance(data, ast.Attribute) and data.attr == "data" else data
 
 
