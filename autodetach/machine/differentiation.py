@@ -11,8 +11,12 @@ from autodetach.machine.events import HistoryLost, RenamedKeyword, SecondWalk, S
 from autodetach.machine.graph import Differentiation, Node, Site, Storage, ancestors, take_turns
 from autodetach.machine.held import graph_in
 from autodetach.machine.picks import perhaps_others
+from autodetach.machine.spelling import is_none
 from autodetach.machine.state import STRIDE, Raised
-from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.machine.values import GIVEN, Opaque, Tensor, Value
+
+PLACE_OF_GRADIENT = {"backward": 0, "grad": 2}
+"""Where the gradient of the root stands among the arguments of a differentiation, by its kind; else second."""
 
 
 def creates_graph(m: Core, flag: Value, call: ast.Call, site: Site) -> bool:
@@ -58,6 +62,14 @@ def differentiate_call(
     )
 
 
+def takes_gradient(call: ast.Call, kind: str) -> bool:
+    """Whether a differentiation is told the gradient of its root, which may be of any shape then."""
+    place = PLACE_OF_GRADIENT.get(kind, 1)
+    given = call.args[place : place + 1]
+    given += (k.value for k in call.keywords if k.arg is not None and k.arg.startswith("grad"))
+    return any(not is_none(value) for value in given)
+
+
 def differentiate(
     m: Core,
     roots: list[Value],
@@ -76,7 +88,8 @@ def differentiate(
     learned: list[Node] = []
     for root in roots:
         if isinstance(root, Opaque):
-            root.scalar = True
+            root.scalar = root.scalar or not takes_gradient(call, kind)
+            root.attrs.pop(GIVEN, None)
             if root.node is None and m.grad_enabled:
                 root.node = m.new_node(root.name or "value", site, saves=True, assumed=True)
             if root.node is not None and root.node.weak:
