@@ -52,7 +52,7 @@ ORDER = (
     "machine.events machine.operands machine.arguments machine.exceptions machine.trainers",
     "machine.shapes machine.library_constants",
     "machine.state",
-    "machine.tape",
+    "machine.constructor_arguments machine.tape",
     "machine.core",
     "machine.old_types machine.threads machine.enumerations",
     "machine.picks",

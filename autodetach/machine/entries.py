@@ -20,7 +20,7 @@ from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.reach import Reach
 from autodetach.machine.spelling import last_word
-from autodetach.machine.state import Raised
+from autodetach.machine.state import Given, Raised
 from autodetach.machine.trainers import is_for_trainers
 from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Opaque, Tensor, Value
 
@@ -61,7 +61,7 @@ def entries(machine: Machine, reach: Reach, calls: Calls) -> Iterator[Entry]:
         if not is_bystander(machine, reach, function.name, [function]):
             yield partial(enter_function, machine, function)
     for cls in classes_in_order(machine, reach):
-        if open_methods(cls, reach) and not is_bystander(machine, reach, cls.name, [cls, find_instance(machine, cls)]):
+        if open_methods(cls, reach) and not is_bystander(machine, reach, cls.name, found_by(machine, cls)):
             yield partial(enter_class, machine, cls, reach, calls)
 
 
@@ -146,6 +146,12 @@ def not_reached(machine: Machine, reach: Reach) -> frozenset[str]:
     return frozenset(f.qualname for f in functions_of(machine) if not f.called and f.name in asked)
 
 
+def found_by(machine: Machine, cls: Class) -> list[Value]:
+    """What the methods of a class find when they are entered."""
+    given = machine.given_to.get(cls)
+    return [cls, find_instance(machine, cls), *(given.values if given is not None else ())]
+
+
 def find_instance(machine: Machine, cls: Class) -> Instance | None:
     for value in machine.globals.names.values():
         if isinstance(value, Instance) and value.cls is cls:
@@ -191,21 +197,29 @@ def enter_inherited(machine: Machine, this: Instance, methods: list[Called], rea
 
 
 def constructed(machine: Machine, cls: Class) -> Instance | None:
-    """An object as a caller in view of nobody would make it; None where that ends in an error."""
+    """An object as the program has made one, or as a caller in view of nobody would; None where that is an error."""
     site, init = Site(cls.node, cls.qualname), machine.class_attribute(cls, "__init__")
-    given, faults = given_by_name(machine, init), len(machine.type_faults)
-    try:
+    faults = len(machine.type_faults)
+    made: Value = None
+    for given in arguments_for(machine, cls, init):
+        del machine.type_faults[faults:]
         try:
-            made = machine.instantiate(cls, [], given, site)
+            made = machine.instantiate(cls, given.args, given.kwargs, site)
         except Raised:
-            more = not_none(machine, init) if isinstance(init, Function) else {}
-            if not more:
-                raise
-            del machine.type_faults[faults:]
-            made = machine.instantiate(cls, [], given | more, site)
-    except Raised:
-        return None
+            continue
+        break
     return made if isinstance(made, Instance) else None
+
+
+def arguments_for(machine: Machine, cls: Class, init: Value) -> Iterator[Given]:
+    """What a constructor is given: the likeliest first, the others where that ends in an error."""
+    if cls in machine.given_to:
+        yield machine.given_to[cls]
+    named = given_by_name(machine, init)
+    yield Given([], named)
+    more = not_none(machine, init) if isinstance(init, Function) else {}
+    if more:
+        yield Given([], named | more)
 
 
 def enter(

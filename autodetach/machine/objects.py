@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import (
     backward_hooks,
+    constructor_arguments,
     containers,
     enumerations,
     forward_hooks,
@@ -264,6 +265,7 @@ class Objects(Attributes):
         member = enumerations.by_value(self, cls, args)
         if member is not MISSING:
             return member
+        constructor_arguments.note(self, cls, raw, args, kwargs)
         this = Instance(cls, self.serial(), self.clock)
         this.open = is_open(cls)
         if raw is not MISSING:

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 from autodetach.kept import kept
 from autodetach.machine.apart import Apart, Spoilt
 from autodetach.machine.beginnings import Leads
-from autodetach.machine.entries import Calls, Entry, entries, functions_of, not_reached, number_of_entries
+from autodetach.machine.constructor_arguments import keep
+from autodetach.machine.entries import (
+    Calls,
+    Entry,
+    entries,
+    find_instance,
+    functions_of,
+    not_reached,
+    number_of_entries,
+)
 from autodetach.machine.graph import Node, Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.objects import may_be_no_tensor
@@ -452,6 +461,7 @@ def _reach_beside(tree: ast.Module) -> _Beside:
 
 def run_entries(run: Run, reach: Reach, calls: Calls) -> None:
     """Functions and methods that nobody in view calls are called by somebody else."""
+    keep(run.machine, [cls for cls in run.machine.classes if find_instance(run.machine, cls) is None])
     if number_of_entries(run.machine, reach) < MIN_ENTRIES:
         run.apart = None
     for entry in entries(run.machine, reach, calls):

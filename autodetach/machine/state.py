@@ -78,6 +78,17 @@ class OutOfFuel(Exception):
     """The budget of the run is spent."""
 
 
+class Given(NamedTuple):
+    """The arguments of a call."""
+
+    args: list[Value]
+    kwargs: dict[str, Value]
+
+    @property
+    def values(self) -> list[Value]:
+        return [*self.args, *self.kwargs.values()]
+
+
 class Kept(NamedTuple):
     """What was put into a container, with history or without."""
 
@@ -153,6 +164,8 @@ class State:
         self.in_module = False
         self.active: dict[ast.AST, list[tuple[Frame, list[Value]]]] = {}
         self.entered: Value = None
+        self.in_program = True  # until it is over, and others call what it has not called
+        self.given_to: dict[Class, Given] = {}  # what it gave the constructors of classes, the last time
         self.chain: Chain = None
         self.detached_from: Node | None = None
         self.detached_at: ast.AST | None = None
