@@ -48,7 +48,8 @@ class Policy(NamedTuple):
 class Decision:
     """A test that the oracle had to decide: its place, and the ways it went.
 
-    `counts`: it is, or follows from, one of how many there are by now, or of every k-th pass.
+    `counts`: it is, or follows from, one of how many there are by now, or of every k-th pass. `of_device`: it asks
+    what there is to compute on.
     """
 
     key: TestKey
@@ -57,6 +58,7 @@ class Decision:
     relevant: bool
     default: bool
     counts: bool
+    of_device: bool
     outcomes: set[bool] = field(default_factory=set)
 
 
@@ -125,7 +127,9 @@ class Oracle:
         decision = self.decisions.get(test)
         if decision is None:
             counts = "%" in text or "len(" in text or is_counted(key)
-            decision = self.decisions[test] = Decision(test, line, text, relevant, default, counts)
+            decision = self.decisions[test] = Decision(
+                test, line, text, relevant, default, counts, _asks_for_device(key)
+            )
         visit = self.visits.get(test, 0)
         self.visits[test] = visit + 1
         how = self.policy.flip(test)
@@ -153,6 +157,13 @@ class Oracle:
         self.known[key] = outcome
         if outcome and isinstance(key, tuple) and key and key[0] == "==" and len(key) == 3 and not is_open(key[2]):
             self.equal_to[key[1]] = key[2]
+
+
+def _asks_for_device(key: Hashable) -> bool:
+    """Whether a test is one of `torch.cuda.is_available()` and its like, by its key."""
+    while isinstance(key, tuple) and len(key) == 2 and key[0] == "not":
+        key = key[1]
+    return isinstance(key, tuple) and key[:1] == ("torch",)
 
 
 def is_open(key: Hashable) -> bool:

@@ -309,7 +309,8 @@ def variants(run: Run) -> list[Policy]:
     last = next((d for d in reversed(run.machine.oracle.decisions.values()) if d.relevant), None)
     if run.stopped_by and last is not None and last.key not in flipped and not is_part(last.key, flipped):
         made.append(run.policy.with_flip(last.key, "other"))
-    for decision in run.machine.oracle.decisions.values():
+    # What there is to compute on changes little of what is computed: that comes last.
+    for decision in sorted(run.machine.oracle.decisions.values(), key=lambda d: d.of_device):
         if decision.relevant and decision.key not in flipped and not is_part(decision.key, flipped):
             made.append(run.policy.with_flip(decision.key, "other"))
     if depth == 0:
