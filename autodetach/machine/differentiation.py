@@ -96,7 +96,7 @@ def differentiate(
                 root.node.weak = False
                 learned.append(root.node)
         if isinstance(root, (Tensor, Opaque)) and root.node is not None:
-            learned += strengthen(root.node)
+            learned += strengthen(root.node) if _leads_to(root.node, inputs, kind) else _alone(root.node)
             nodes.append(root.node)
         elif isinstance(root, Tensor):
             m.type_fault(site, "differentiates a tensor without history", "no-history", root.lost)
@@ -125,6 +125,24 @@ def differentiate(
     if m.hooks:
         m.run_hooks(d, site)
     return d
+
+
+def _leads_to(root: Node, inputs: list[Value] | None, kind: str) -> bool:
+    """Whether a way to any of the inputs is known, or none is asked for: else its history comes by one that is not.
+
+    `torch.autograd.grad` always asks for some, perhaps for what nobody knows.
+    """
+    if inputs is None:
+        return kind != "grad"
+    wanted = {t.node for v in inputs for t in graph_in(v) if t.node is not None}
+    return not wanted.isdisjoint(ancestors([root]))
+
+
+def _alone(node: Node) -> list[Node]:
+    """Learn that a node stands for history, and nothing of where it comes from."""
+    learned = [node] if node.weak else []
+    node.weak = False
+    return learned
 
 
 def _walk(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
