@@ -327,3 +327,59 @@ def test_what_one_program_only_keeps_another_one_may_train_with(tmp_path: Path) 
     command = [sys.executable, "-m", "autodetach", "check", "--no-cache", "."]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stdout) == (0, "")
+
+
+ANOTHER_WAY = """\
+import torch
+from torch import nn
+
+
+class Critic:
+    def __init__(self):
+        self.value = nn.Linear(3, 1)
+        self.optimizer = torch.optim.Adam(self.value.parameters())
+
+    def update(self, ready):
+        if not ready:
+            return None, None
+        error = self.value(torch.randn(2, 3)).pow(2).mean()
+        self.optimizer.zero_grad()
+        error.backward()
+        self.optimizer.step()
+        return error, error * 2
+
+
+class Trainer:
+    def __init__(self, critic, epochs, *, verbose=True):
+        self.critic, self.epochs, self.verbose = critic, epochs, verbose
+
+    def by_epoch(self):
+        for _ in range(self.epochs):
+            errors = []
+            for _ in range(100):
+                error, twice = self.critic.update(ready=True)
+                if error is not None and twice is not None:
+                    errors.append(error)
+            if self.verbose:
+                print(len(errors), errors[-1])
+
+    def once(self):
+        self.critic.update(ready=True)
+
+
+def main():
+    torch.manual_seed(0)
+    trainer = Trainer(Critic(), epochs=3)
+    trainer.once()
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_what_main_makes_tells_what_its_other_ways_of_training_are_given() -> None:
+    (finding,) = check(Source.from_text(ANOTHER_WAY, "train.py"), CheckOptions()).findings
+    assert finding.code == "AD102" and finding.fix is not None
+    assert finding.fix.applicability is Applicability.SAFE
+    assert [edit.replacement for edit in finding.fix.edits] == [".item()"]
