@@ -22,6 +22,10 @@ SWITCHES = frozenset({"set_grad_enabled"})
 MODES = frozenset({"no_grad"}) | SWITCHES
 UNREACHED = frozenset({"inference_mode"})
 """What is made under this has no history even where gradients are on."""
+WITHOUT_HISTORY = frozenset(
+    "requires_grad_ detach to train eval zero_grad step parameters backward grad range len print isinstance".split()
+)
+"""What computes nothing that has history, by its last name."""
 
 
 def with_gradients_on(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
@@ -77,11 +81,8 @@ def _groups(program: Program, fact: HistoryLost, own: Sequence[ast.stmt]) -> Ite
 def _computed_for(program: Program, fact: HistoryLost, statement: ast.stmt) -> list[ast.stmt]:
     """From the first statement of the block that computes what is differentiated, to the last that differentiates."""
     block = program.block(statement)
-    at = first = block.index(statement)
-    if _computes(program, fact, statement):
-        wanted = program.names_read(statement)
-    else:
-        wanted, first = program.names_read(statement), len(block)
+    at, wanted = block.index(statement), program.names_read(statement)
+    first = at if _computes(program, fact, statement) else len(block)
     for index in range(at - 1, -1, -1):
         above = block[index]
         if wanted & (program.names_bound(above) | _names_changed(program, above)):
@@ -103,12 +104,6 @@ def _computes(program: Program, fact: HistoryLost, statement: ast.stmt) -> bool:
         return False
     calls = (n for n in inner if isinstance(n, ast.Call))
     return any(last_word(call.func) not in WITHOUT_HISTORY for call in calls)
-
-
-WITHOUT_HISTORY = frozenset(
-    "requires_grad_ detach to train eval zero_grad step parameters backward grad range len print isinstance".split()
-)
-"""What computes nothing that has history, by its last name."""
 
 
 def _names_changed(program: Program, statement: ast.stmt) -> set[str]:

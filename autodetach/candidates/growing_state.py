@@ -83,9 +83,9 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     unreached = UNREACHED if _is_to_be_trained(growth) else None
     for message, codemods in (*_where_stored(program, growth, now), *found):
         yield Candidate(message, codemods, unreached, keeps=True)
-    if asked := _asked(growth):
-        yield from _leaf_again(program, again.crossed, _doubt_of_leaf(program, growth, asked))
-    yield from leaf_at_the_end(program, growth)
+    if _asked(growth):
+        yield from _leaf_again(program, again.crossed, _doubt_of_leaf(program, growth))
+        yield from _leaf_at_the_end(program, growth, again)
 
 
 def leaf_at_the_end(program: Program, growth: Growth) -> Iterator[Candidate]:
@@ -93,11 +93,13 @@ def leaf_at_the_end(program: Program, growth: Growth) -> Iterator[Candidate]:
 
     Where a method makes the next state, it is cut by the loop that calls it: others train through what it has made.
     """
-    asked = _asked(growth)
-    again = _again(program, growth) if asked else None
-    if again is None:
-        return
-    doubt = _doubt_of_leaf(program, growth, asked)
+    again = _again(program, growth) if _asked(growth) else None
+    if again is not None:
+        yield from _leaf_at_the_end(program, growth, again)
+
+
+def _leaf_at_the_end(program: Program, growth: Growth, again: _Again) -> Iterator[Candidate]:
+    doubt = _doubt_of_leaf(program, growth)
     made = moment(again.node)
     called = called_by(made, again.now.activation)
     for at in [made] if called is None else [made, called]:
@@ -111,9 +113,9 @@ def _asked(growth: Growth) -> list[Differentiation]:
     return [d for d in differentiations if d.kind == "grad" and pass_of(d.loops, growth.activation) is not None]
 
 
-def _doubt_of_leaf(program: Program, growth: Growth, asked: list[Differentiation]) -> str | None:
+def _doubt_of_leaf(program: Program, growth: Growth) -> str | None:
     is_shared = program.is_imported(growth.node.site.node)
-    return OF_UPDATES if any(d.create_graph for d in asked) else SHARED if is_shared else None
+    return OF_UPDATES if any(d.create_graph for d in _asked(growth)) else SHARED if is_shared else None
 
 
 def _where_stored(program: Program, growth: Growth, now: Pass) -> Iterator[Repair]:

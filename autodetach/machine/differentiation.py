@@ -92,9 +92,8 @@ def differentiate(
             root.attrs.pop(GIVEN, None)
             if root.node is None and m.grad_enabled:
                 root.node = m.new_node(root.name or "value", site, saves=True, assumed=True)
-            if root.node is not None and root.node.weak:
-                root.node.weak = False
-                learned.append(root.node)
+            if root.node is not None:
+                learned += _alone(root.node)
         if isinstance(root, (Tensor, Opaque)) and root.node is not None:
             learned += strengthen(root.node) if _leads_to(root.node, inputs, kind) else _alone(root.node)
             nodes.append(root.node)

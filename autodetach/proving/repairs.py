@@ -218,7 +218,7 @@ class Repairs:
         near = around_line(self._analysis.trees, getattr(suspect.node, "lineno", 0))
         if not go_one_way((run.machine.oracle for run in runs), near):
             return False
-        executed = {call for run in runs for call in (d.call for d in run.machine.differentiations)}
+        executed = {d.call for run in runs for d in run.machine.differentiations}
         return any(call not in executed for call in calls_that_differentiate(near))
 
     def _were_hidden(self, new: set[tuple[object, ...]], suspect: Suspect, trial: Trial) -> bool:

@@ -29,8 +29,8 @@ it has is walked in each of them, or if its function differentiates where a swit
 not lead.
 
 ## When it stays silent
-When any path walks the graph again, when the budget leaves out paths of the function that may do so, or when another
-program of the same run that shares the file, when `create_graph` is set, when the flag is not the literal `True`, when
+When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves
+out paths of the function, which may do so, when `create_graph` is set, when the flag is not the literal `True`, when
 a part of the graph is handed to code that is not in view afterwards, when all of the graph was made out of view, as
 that of a parameter `loss`, when it begins with a gradient from out of view or of another backward, when another loss
 of the same pass comes from where nobody knows, as this one does, when a call in view may give the function, as an
