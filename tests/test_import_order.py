@@ -97,6 +97,7 @@ ORDER = (
     "machine.statements",
     "machine.interpreter machine.heap",
     "machine.bystanders",
+    "machine.set_up",
     "machine.entries machine.apart",
     "machine.surroundings",
     "machine.run",

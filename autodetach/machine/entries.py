@@ -19,6 +19,7 @@ from autodetach.machine.interpreter import Machine
 from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.reach import Reach
+from autodetach.machine.set_up import set_up
 from autodetach.machine.spelling import last_word
 from autodetach.machine.state import Given, Raised
 from autodetach.machine.trainers import is_for_trainers
@@ -172,8 +173,9 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, calls: Calls) -> lis
     this = find_instance(machine, cls)
     if this is None:
         this = constructed(machine, cls)
-    if this is None:
-        return entered
+        if this is None:
+            return entered
+        entered += set_up(machine, this, [name for name, _ in open_], reach)
     for name, value in open_:
         if not value.called and value.qualname not in calls.in_view:
             entered.append(f"{cls.name}.{name}")
@@ -251,8 +253,11 @@ def enter(
                     if asked or len(machine.differentiations) > known:
                         raise
                     more = not_none(machine, function)
-                    filled = [] if reach is None else fill(machine, machine.entered, function.name, reach)
-                    if not (more or filled):
+                    made: list[str] = []
+                    if reach is not None:
+                        made = set_up(machine, machine.entered, [function.name], reach, empty=True)
+                        filled = fill(machine, machine.entered, function.name, reach)
+                    if not (more or filled or made):
                         raise
                     asked = True
                     given |= more

@@ -48,12 +48,12 @@ def _set_by_others(holder: Instance, asked: frozenset[str]) -> Iterator[str]:
     for cls in linear_order(holder.cls) if isinstance(holder.cls, Class) else ():
         for method in cls.names.values() if isinstance(cls, Class) else ():
             if isinstance(method, Function) and not method.called and method.name not in asked:
-                found |= dict.fromkeys(_set_in(method.node))
+                found |= dict.fromkeys(set_in(method.node))
     yield from (name for name in found if holder.attrs.get(name) is None)
 
 
 @kept
-def _set_in(node: ast.AST) -> tuple[str, ...]:
+def set_in(node: ast.AST) -> tuple[str, ...]:
     """The attributes of `self` to which a method assigns something, in the order of their names."""
     names: set[str] = set()
     for inner in ast.walk(node):

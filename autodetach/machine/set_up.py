@@ -1,0 +1,68 @@
+"""Set-up methods that nobody in view calls: `build()`, `init_optimizers()`, called before what needs what they make."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from autodetach.kept import kept
+from autodetach.machine.classes import linear_order
+from autodetach.machine.counters import asked_for, own_attributes
+from autodetach.machine.filled_later import set_in
+from autodetach.machine.graph import Site
+from autodetach.machine.interpreter import Machine
+from autodetach.machine.reach import Reach
+from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.values import Class, Function, Instance, Value
+
+
+def set_up(machine: Machine, this: Value, entered: Iterable[str], reach: Reach, *, empty: bool = False) -> list[str]:
+    """Call the methods that make what the entered ones read, and what the constructor has not made.
+
+    `entered` are the names of the methods that are called after that. With `empty`, what is None has not been made; it
+    may be meant to be, as a state before the first pass. Returns the qualified names of those called here.
+    """
+    if not isinstance(this, Instance):
+        return []
+    asked = frozenset[str]().union(*(asked_for(name, reach) for name in entered))
+    methods = list(_methods(this.cls)) if isinstance(this.cls, Class) else []
+    read = frozenset[str]().union(*(_read_in(method.node) for method in methods if method.name in asked))
+    called: list[str] = []
+    for method in methods:
+        made = read.intersection(set_in(method.node)) if not (method.called or method.name in asked) else ()
+        if any(_is_left(machine, this, name, empty) for name in made):
+            called.append(method.qualname)
+            _call(machine, method, this)
+    return called
+
+
+def _is_left(machine: Machine, this: Instance, name: str, empty: bool) -> bool:
+    """Whether an attribute has not been made, by the class neither."""
+    value = this.attrs.get(name, MISSING)
+    if value is MISSING and isinstance(this.cls, Class):
+        value = machine.class_attribute(this.cls, name)
+    return value is MISSING or (empty and value is None)
+
+
+def _call(machine: Machine, method: Function, this: Instance) -> None:
+    faults = len(machine.type_faults)
+    try:
+        machine.call_function(method, [this], {}, Site(method.node, method.qualname))
+    except Raised:
+        del machine.type_faults[faults:]
+
+
+def _methods(cls: Class) -> Iterator[Function]:
+    """Of a class and its bases in view, in the order in which they stand, without those of Python."""
+    names: set[str] = set()
+    for base in linear_order(cls):
+        for name, value in base.names.items() if isinstance(base, Class) else ():
+            if isinstance(value, Function) and not name.startswith("__") and name not in names:
+                names.add(name)
+                yield value
+
+
+@kept
+def _read_in(node: ast.AST) -> frozenset[str]:
+    """The attributes of `self` that a method reads."""
+    return frozenset(own_attributes(n for n in ast.walk(node) if isinstance(getattr(n, "ctx", None), ast.Load)))
