@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
+from autodetach import old_names
 from autodetach.finding import Finding, Problem, StoryStep
 from autodetach.kept import forget
 from autodetach.projects.project import Files, Finder, parse
@@ -158,9 +159,8 @@ def _checked(
     evidence: Evidence | None,
     told: Callable[[CheckResult], None] | None,
 ) -> CheckResult:
-    at = path or source.path
     try:
-        tree = parse(source) if _again is None else _again.tree(source, at)
+        tree = parse(source) if _again is None else _again.tree(source, path or source.path)
     except SyntaxError as error:
         from autodetach.syntax import described
 
@@ -169,6 +169,25 @@ def _checked(
         return CheckResult((), (Problem(source.path, described(error, line), error.lineno),))
     except (ValueError, RecursionError, MemoryError) as error:
         return CheckResult((), (Problem(source.path, f"cannot be parsed: {error}", None),))
+    result = _of_tree(tree, source, options, path or source.path, finder, changed, evidence, told)
+    old = old_names.first_line(source.text, tree)
+    if old is None:
+        return result
+    place = source.place_of_line(old)
+    problem = Problem(source.path, old_names.MESSAGE, place.line, partial=True, cell=place.cell)
+    return replace(result, problems=(*result.problems, problem))
+
+
+def _of_tree(
+    tree: ast.Module,
+    source: Source,
+    options: CheckOptions,
+    at: str,
+    finder: Finder | None,
+    changed: Mapping[str, Source] | None,
+    evidence: Evidence | None,
+    told: Callable[[CheckResult], None] | None,
+) -> CheckResult:
     texts = {name: other.raw for name, other in (changed or {}).items()}
     is_told = _again is not None and may_matter(source.raw) and _again.is_told()
     if evidence is None and not is_told and is_idle(source.raw, at, finder, texts, tree):

@@ -7,7 +7,6 @@ would touch a magic, or reach from one cell into the next, is a ValueError: no r
 
 from __future__ import annotations
 
-import ast
 import codecs
 import warnings
 from collections.abc import Collection, Iterable, Sequence
@@ -16,6 +15,7 @@ from typing import Protocol
 
 from autodetach.decoding import SourceError
 from autodetach.notebooks.magics import NEWLINE, Line, PythonCell, as_python, indented, split_lines
+from autodetach.old_names import parsed
 from autodetach.places import Part, Place
 from autodetach.source import Edit, Source
 from autodetach.syntax import described
@@ -291,7 +291,7 @@ def _checked(text: str, number: int) -> PythonCell:
             raise CellError("the cell begins with a byte order mark", 1, number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse("\n".join((*cell.above, *(line.text for line in cell.lines), *cell.below)))
+            parsed("\n".join((*cell.above, *(line.text for line in cell.lines), *cell.below)))
     except UnicodeEncodeError as error:
         line = len(split_lines(text[: error.start]))
         raise CellError("half of a surrogate pair stands in the cell", line, number) from None

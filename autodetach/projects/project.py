@@ -11,6 +11,7 @@ from typing import Protocol
 
 from autodetach.incremental.reparse import reparsed
 from autodetach.machine.project import Module
+from autodetach.old_names import parsed
 from autodetach.relevance import says
 from autodetach.source import Source
 
@@ -205,10 +206,10 @@ class Edited:
 
 
 def parse(source: Source, first: int = 0) -> ast.Module:
-    """The tree of a source, its lines `first` ahead. Raises what `ast.parse` raises."""
+    """The tree of a source, its lines `first` ahead. Raises what `old_names.parsed` raises."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python thinks of the user's string escapes is not our subject
-        tree = ast.parse(source.text, source.path)
+        tree = parsed(source.text, source.path)
     return ast.increment_lineno(tree, first) if first else tree
 
 
@@ -224,7 +225,7 @@ def _tree(path: str, text: str, first: int) -> ast.Module:
     if tree is None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tree = ast.increment_lineno(ast.parse(text, path), first)
+            tree = ast.increment_lineno(parsed(text, path), first)
         _kept_characters += len(text)
     _trees[key] = tree
     while _kept_characters > MAX_KEPT_CHARACTERS and len(_trees) > 1:

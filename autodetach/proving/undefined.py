@@ -6,6 +6,8 @@ import builtins
 import symtable
 from collections.abc import Iterator
 
+from autodetach.old_names import readable
+
 ALWAYS = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__path__", "__spec__", "__builtins__"}
 
 
@@ -14,7 +16,7 @@ def undefined_names(code: str) -> frozenset[str]:
 
     What `from ... import *` brings is among them: of use is only what an edit adds. Raises SyntaxError.
     """
-    top = symtable.symtable(code, "<edited>", "exec")
+    top = symtable.symtable(readable(code), "<edited>", "exec")
     tables = list(_all(top))
     bound = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
     # `global name` in a function binds it, too.

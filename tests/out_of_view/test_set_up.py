@@ -41,7 +41,7 @@ class Trainer(Stage):
     "first",
     [
         "rate = 0.1",
-        "def __init__(self):\n        self.network = None\n        self.criterion = None\n        self.optimizer = None",
+        "def __init__(self):\n        self.network = self.criterion = self.optimizer = None",
     ],
 )
 def test_what_a_builder_makes_is_known_where_it_is_trained(first: str, base: str) -> None:

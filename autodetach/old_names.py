@@ -1,0 +1,64 @@
+"""Programs from before Python 3.7, in which `async` was an ordinary name, as in `x.cuda(async=True)` of PyTorch 0.3."""
+
+from __future__ import annotations
+
+import ast
+from itertools import pairwise
+
+NAME = "async"
+MESSAGE = f"`{NAME}` is a keyword since Python 3.7, and is read as a name here: nothing newer runs this file"
+_STAND_IN = "asynC"  # as long, so that all columns are what they were
+_KEYWORD_OF = frozenset({"def", "for", "with"})
+
+
+def parsed(text: str, path: str = "<unknown>") -> ast.Module:
+    """The tree of a program, whatever Python 3 it is for. Raises what `ast.parse` raises of it as it stands."""
+    try:
+        return ast.parse(text, path)
+    except SyntaxError:
+        other = readable(text)
+        if other is text:
+            raise
+        try:
+            tree = ast.parse(other, path)
+        except SyntaxError:
+            other = ""
+        if not other:
+            raise
+    for node in ast.walk(tree):
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, str) and _STAND_IN in value:
+                setattr(node, field, value.replace(_STAND_IN, NAME))
+    return tree
+
+
+def readable(text: str) -> str:
+    """The program with another name for `async` where that is one, or itself: columns stay what they are."""
+    if NAME not in text or _STAND_IN in text:
+        return text
+    import io
+    import tokenize
+
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text, newline="").readline))
+    except (tokenize.TokenError, SyntaxError):
+        return text
+    at = [
+        token.start
+        for token, following in pairwise(tokens)
+        if token.type == tokenize.NAME and token.string == NAME and following.string not in _KEYWORD_OF
+    ]
+    lines = io.StringIO(text, newline="").readlines()
+    for line, column in at:
+        old = lines[line - 1]
+        lines[line - 1] = f"{old[:column]}{_STAND_IN}{old[column + len(NAME) :]}"
+    return "".join(lines) if at else text
+
+
+def first_line(text: str, tree: ast.Module) -> int | None:
+    """The line, from 1, in which `async` first is a name, as no Python from 3.7 on reads it; None if it nowhere is."""
+    if NAME not in text:
+        return None
+    nodes = (node for node in ast.walk(tree) if not isinstance(node, ast.Constant))
+    named = (node for node in nodes if any(value == NAME for _, value in ast.iter_fields(node)))
+    return min((getattr(node, "lineno", 1) for node in named), default=None)
