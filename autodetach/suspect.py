@@ -45,6 +45,12 @@ class Candidate:
     keeps: bool = False
     respelled: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether all that is differentiated is to stay what it is."""
+        meant = self.cuts or self.adds or self.begins or self.starts or self.gathers or self.merges or self.respelled
+        return not (meant or self.doubt or self.last_resort)
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Suspect:

@@ -66,7 +66,23 @@ def test_there_are_as_many_rounds_as_findings(
     monkeypatch: pytest.MonkeyPatch, rounds: list[tuple[Finding, ...]]
 ) -> None:
     monkeypatch.setattr(fixing, "MAX_MORE_ROUNDS", 0)
-    result = fix(program("total += loss", 4), CheckOptions(), unsafe=False)
+    result = fix(program("loss.detach()", 4), CheckOptions(), unsafe=True)
+    assert {finding.code for finding in result.applied} == {"AD402"}
     assert len(result.applied) == 4
     assert not result.problems
     assert [len(found) for found in rounds] == [4, 3, 2, 1, 0]
+
+
+def test_what_is_kept_too_long_is_freed_at_once(rounds: list[tuple[Finding, ...]]) -> None:
+    result = fix(program("total += loss", 4), CheckOptions(), unsafe=False)
+    assert len(result.applied) == 4
+    assert [len(found) for found in rounds] == [4, 0]
+    assert result.source.text == program("total += loss.item()", 4).text
+
+
+def test_where_one_cannot_be_freed_so_each_is_tried_by_itself(rounds: list[tuple[Finding, ...]]) -> None:
+    text = program("total += loss", 2).text.replace("print(total)", "print(total.item())", 1)
+    result = fix(Source.from_text(text, "train.py"), CheckOptions(), unsafe=False)
+    assert [len(found) for found in rounds] == [2, 1, 0]
+    assert result.source.text.count("total += loss.detach()") == 1
+    assert result.source.text.count("total += loss.item()") == 1

@@ -32,6 +32,9 @@ Edits = dict[str, tuple[Edit, ...]]
 BROKEN_OFF = "what was run of the program ends early, by an error: what is read behind that is not known"
 LEFT_OUT = "the function may differentiate it on paths that were left out, since all are more than the budget allows"
 NO_TENSOR = "it asks what is not in view for a method of tensors"
+KEPT = "AD1"
+STRICTNESS = ("", "retain", "sum", "detach", "item")
+"""What a candidate may prefer: the more there is to be looked at in its proof, the later."""
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
 """What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
@@ -88,32 +91,45 @@ class Repairs:
         self._proven_together: dict[Suspect, Proven] = {}
 
     def prove_together(self, suspects: Iterable[Suspect]) -> None:
-        """Try at once the first repairs of a rule that only spell anew what is there: old programs have dozens of them.
+        """Try at once the first repairs that change nothing of what is differentiated.
 
-        Where all of them together do not pass, each is tried by itself when it is asked for.
+        A program that keeps one loss with its graph mostly keeps several, and an old one has dozens of places that are
+        spelled anew; those of a rule go together, and all that free what is kept too long (AD1xx).
+
+        Where all of them together are not safe, each is tried by itself when it is asked for.
         """
         alike: dict[str, dict[Suspect, Candidate]] = {}
         for suspect in suspects:
-            first = next(suspect.candidates(), None) if suspect.is_spelling else None
-            if first is not None:
-                alike.setdefault(suspect.code, {})[suspect] = first
+            first = next(suspect.candidates(), None) if suspect.is_spelling or suspect.certain else None
+            if first is not None and (suspect.is_spelling or self._may_be_safe(suspect, first)):
+                alike.setdefault(suspect.code if suspect.is_spelling else KEPT, {})[suspect] = first
         for chosen in alike.values():
             if len(chosen) > 1 and self._fuel > 0:
                 self._pause()
                 self._prove_all(chosen)
 
+    def _may_be_safe(self, suspect: Suspect, candidate: Candidate) -> bool:
+        """Whether a repair may only free what is kept too long."""
+        return suspect.code.startswith(KEPT) and candidate.changes_nothing and not self._is_left_out(suspect)
+
     def _prove_all(self, chosen: dict[Suspect, Candidate]) -> None:
-        every = Candidate("", tuple(codemod for one in chosen.values() for codemod in one.codemods))
+        ones = chosen.values()
+        codemods = tuple(codemod for one in ones for codemod in one.codemods)
+        every = Candidate("", codemods, prefers=max((one.prefers for one in ones), key=STRICTNESS.index))
+        home = self._home(next(iter(chosen)))
         with self._edited(every) as edited:
             if isinstance(edited, str):
                 return
-            _, trial = edited
-            verdict = trial.verdict(0, every)
-            if not verdict.kept:
+            edits, trial = edited
+            verdict = trial.verdict(home, every)
+            if not verdict.kept or not (verdict.equal or all(suspect.is_spelling for suspect in chosen)):
                 return
             whole = trial.whole()
             faults = self._identities(whole)
             if faults - self._known or any(s.identity in faults or (s.lasts and s.lasts(whole)) for s in chosen):
+                return
+            numbers = range(len(self._analysis.runs)) if every.prefers else ()
+            if any(trial.asks_more(n) or trial.breaks_off(n) for n in numbers) or self._loses_names(edits):
                 return
         for suspect, one in chosen.items():
             proven = self._as_proven(suspect, one, self._edits(one), verdict)
@@ -197,12 +213,9 @@ class Repairs:
         new = faults - self._known
         if new and not self._were_hidden(new, suspect, trial):
             return f"another fault comes: {new}"
-        try:
-            lost = self._lost_names(edits)
-        except (SyntaxError, RecursionError, MemoryError) as error:
-            return str(error)  # what Python parses and does not compile, as `nonlocal` at the top level
+        lost = self._loses_names(edits)
         if lost:
-            return f"nothing binds {lost} any more"
+            return lost
         proven = self._as_proven(suspect, candidate, edits, verdict)
         if proven.why_unsafe is None and trial.asks_more(home):
             return replace(proven, why_unsafe=NO_TENSOR)
@@ -229,6 +242,14 @@ class Repairs:
             for other in self._suspects(trial.one(number))
             if other.identity in new
         )
+
+    def _loses_names(self, edits: Edits) -> str:
+        """Why an edited file cannot be, if it cannot: nothing binds a name any more."""
+        try:
+            lost = self._lost_names(edits)
+        except (SyntaxError, RecursionError, MemoryError) as error:
+            return str(error)  # what Python parses and does not compile, as `nonlocal` at the top level
+        return f"nothing binds {lost} any more" if lost else ""
 
     def _lost_names(self, edits: Edits) -> list[str]:
         """The names that are read in an edited file, and bound only in the one that it was."""
