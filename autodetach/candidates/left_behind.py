@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair, read_at
-from autodetach.candidates.truncation import assignments
+from autodetach.candidates.truncation import assignments, has_default
 from autodetach.machine.graph import Activation, Differentiation, Node, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Frame
@@ -35,7 +35,8 @@ def cut_behind(
         if None not in cuts.values():
             anchor = behind_step(program, run.machine, moment(first), statement, frame)
             shown = ", ".join(f"`{name}`" for name in cuts)
-            yield f"detach {shown} behind `{text(first.call)}`", (InsertStatement(anchor, assignments(cuts)),)
+            body = assignments(cuts, [text(e) for e, value in held.items() if has_default(value)])
+            yield f"detach {shown} behind `{text(first.call)}`", (InsertStatement(anchor, body),)
         return
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair, at_read
 from autodetach.machine.graph import Activation
 from autodetach.machine.held import graph_in
-from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.machine.tallies import is_tally
+from autodetach.machine.values import Mapping, Opaque, Tensor, Value
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, last_mention, placed
@@ -103,7 +104,7 @@ def _detached(
         if statement is None or None in held.values():
             return
         anchor = behind_step(program, again.machine, d, statement, frame)
-        body = assignments(held)
+        body = assignments(held, [h.text for h in chosen.values() if has_default(h.value)])
         early.append(InsertStatement(anchor, body))
         late.append(InsertStatement(last_mention(program, anchor, list(held)), body))
     shown = ", ".join(f"`{t}`" for t in chosen)
@@ -133,11 +134,18 @@ def _is_asked(held: Tensor | Opaque, reached: set[ast.AST]) -> bool:
 
 
 def _cut(holder: Holder, *, is_leaf: bool) -> str | None:
-    new = structural(holder.text, holder.value)
+    new = structural(holder.text, holder.value) if not is_tally(holder.value) else None
     return new.replace(".detach()", ".detach().requires_grad_()") if new is not None and is_leaf else new
 
 
-def assignments(held: dict[str, str | None]) -> str:
+def has_default(value: object) -> bool:
+    """Whether it is a dict that makes what it does not hold: a plain one in its place would raise `KeyError`."""
+    return isinstance(value, Mapping) and value.default is not None
+
+
+def assignments(held: dict[str, str | None], lasting: Collection[str] = ()) -> str:
+    """The statements that give names what is `held` by then; dicts that are `lasting` stay what they are."""
     if len(held) > 1 and all(name.isidentifier() and new == f"{name}.detach()" for name, new in held.items()):
         return f"{', '.join(held)} = {', '.join(map(str, held.values()))}"
-    return "\n".join(f"{name} = {new}" for name, new in held.items())
+    lines = (f"{name}.update({new})" if name in lasting else f"{name} = {new}" for name, new in held.items())
+    return "\n".join(lines)

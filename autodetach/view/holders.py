@@ -9,7 +9,18 @@ from autodetach.machine.graph import Activation, Differentiation, Pass
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.marks import ITEMS, is_mark
 from autodetach.machine.run import Run, run_again
-from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import (
+    Class,
+    Frame,
+    Function,
+    Instance,
+    Mapping,
+    Opaque,
+    Sequence,
+    Tensor,
+    Value,
+    is_constant,
+)
 from autodetach.view.program import Program
 
 MAX_OBJECTS = 2000
@@ -171,10 +182,12 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
                 yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
             elif isinstance(key, str) and way.whole is None and '"' not in key and key.isprintable():
                 yield item, way.to(f'["{key}"]', 1)
-            elif type(key) is int and way.whole is None:
+            elif way.whole is None and (type(key) is int or not is_constant(key)):
                 # Most keys are computed: no one of them stands for all, unless what it has is changed in its own parts.
-                is_bare = isinstance(item, (Tensor, Opaque)) or _is_sequence_of_tensors(item)
-                yield item, replace(way, whole=value, depth=way.depth + 1) if is_bare else way.to(f"[{key}]", 3)
+                if isinstance(item, (Tensor, Opaque)) or _is_sequence_of_tensors(item):
+                    yield item, replace(way, whole=value, depth=way.depth + 1)
+                elif type(key) is int:
+                    yield item, way.to(f"[{key}]", 3)
     elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
         for key, item in list(value.attrs.items()):
             if not is_mark(key):  # a record is replaced as a whole
