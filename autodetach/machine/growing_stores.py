@@ -285,14 +285,26 @@ def _may_train_callers(run: Run, event: Stored, activation: Activation) -> bool:
     """Whether a function makes what it returns of the steps of a loop: who calls it may differentiate that.
 
     Its graph lives as long as the result, whether this caller only looks at it or not. Of epochs, it could not be
-    walked any more: each changes the parameters.
+    walked any more: each changes the parameters. What a step has searched leads to where that began, and no further.
     """
     frame = activation.frame
     if not isinstance(frame, Frame) or not activation.short or event.container.born < frame.started:
         return False
-    if trains(run, activation):
+    if trains(run, activation) or _is_found_by_descent(run, event, activation):
         return False
     return event.node in makers_of_returned(frame)
+
+
+def _is_found_by_descent(run: Run, event: Stored, activation: Activation) -> bool:
+    """Whether all that a pass stores comes of leaves that it has made, and whose gradient it took to change them.
+
+    So does an attack, or an inversion: `x = x - rate * torch.autograd.grad(loss(x), x)[0]`, from a start of its own.
+    """
+    now = pass_of(event.loops, activation)
+    leaves = {n for n in ancestors([event.node]) if n.leaf}
+    taken = (d for d in run.machine.differentiations if d.kind == "grad" and not d.create_graph and now in d.loops)
+    asked = {leaf for d in taken for leaf in leaves.intersection(d.walked)}
+    return bool(leaves) and leaves <= asked and all(now in leaf.loops for leaf in leaves)
 
 
 def _may_be_drawn(run: Run, events: list[Stored], walks: Walks, at_end: Tails | None) -> bool:

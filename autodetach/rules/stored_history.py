@@ -38,7 +38,8 @@ another program of the same run that shares the file, when most of its graph wai
 when what one step has stored is detached behind its backward,
 when a backward raises for want of a graph since it is given the mere values of what is stored
 (`torch.tensor(losses).mean().backward()`),
-when a function returns what it made of the steps of a loop, when the container is emptied or replaced in every pass,
+when a function returns what it made of the steps of a loop, but for what each has searched from a start of its own by
+`torch.autograd.grad`, when the container is emptied or replaced in every pass,
 when what counted steps have stored, a roll-out made anew each time, is read with `detach()`, unless these are many,
 when a forward hook keeps it in an attribute that nobody in view reads, when a method of a network returns most of its
 graph to callers out of view, inside one `forward`, under `no_grad`, and in a test of pytest or unittest that trains
