@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -79,8 +79,11 @@ def _is_under_key(program: Program, element: ast.expr | None) -> bool:
     return any(isinstance(t, ast.Subscript) and not isinstance(t.slice, ast.Constant) for t in targets)
 
 
-def stored_last(run: Run, nodes: Iterable[Node]) -> list[ast.expr]:
-    """What containers take of the nodes that no other stored one rests on; none if one has no expression."""
+def stored_last(run: Run, nodes: Iterable[Node], others: Collection[ast.expr] = ()) -> list[ast.expr]:
+    """What containers take of the nodes that no other stored one rests on; none if one has no expression.
+
+    It is not written as one of the `others`, which stand for what keeps its graph.
+    """
     made = set(nodes)
     events = [event for event in run.machine.stored if event.node in made]
     stored = {event.node for event in events}
@@ -90,6 +93,7 @@ def stored_last(run: Run, nodes: Iterable[Node]) -> list[ast.expr]:
             element = event.element
             elements = leaves_of_display(element, event.value) if element is not None else []
             given = [*(e for e, value in elements if value is event.tensor), *handed(event.chain, event.tensor)]
+            given = [e for e in given if e not in others]
             if not given:
                 return []
             places.append(given[-1])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from autodetach.candidates.acted import acted_without_graph
@@ -17,10 +18,18 @@ from autodetach.view.program import Program
 
 
 def taken_as_constant(
-    program: Program, run: Run, entries: list[Entry], outer: list[Node], doubt: str
+    program: Program,
+    run: Run,
+    entries: list[Entry],
+    outer: list[Node],
+    doubt: str,
+    others: Collection[ast.expr] = (),
 ) -> Iterator[Candidate]:
-    """Detach the values that enter a loop where they are stored, built or read. `outer`: all that they are made of."""
-    places = (*stored_last(run, outer), *copied_in(program, outer))
+    """Detach the values that enter a loop where they are stored, built or read. `outer`: all that they are made of.
+
+    `others` are expressions that stand for what the loop makes, too.
+    """
+    places = (*stored_last(run, outer, others), *copied_in(program, outer))
     stored = (Candidate(*repair, doubt) for repair in at_store(places))
     detached = detached_where_built(program, entries, doubt, because="")
     acted = acted_without_graph(program, run, [maker for _, _, maker in entries])

@@ -33,8 +33,9 @@ So is giving the result of a second forward, which nobody reads, the name from w
 a loss is computed from what `torch.autograd.grad` gave, or with weights that were moved by it (the inner step of
 meta-learning), it may be meant to be differentiated through that (`create_graph=True`) or not (`retain_graph=True`):
 both are unsafe. A layer that trains itself in its `forward` is given detached values for that: unsafe. What is
-computed before a loop, and anew by the same modules in each of its passes, may be meant as a constant: it is detached
-where names (`old_log_probs`) or a ratio tell so, and retained otherwise; both are unsafe. What passes save up for a
+computed before a loop, or before the first loss, and anew by the same modules in each pass, or for the second loss,
+may be meant as a constant: it is detached where names (`old_log_probs`, `teacher`) or a ratio tell so, and retained
+otherwise; both are unsafe. What passes save up for a
 function that trains with it every few of them, while they train with a loss of their own, joins that loss: unsafe.
 A sum that `forward` adds up in an attribute, and nothing ever sets back, begins anew in each call: unsafe.
 
@@ -148,6 +149,10 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
             yield from old.repairs
         yield from joined_shares(program, event.second)
         return
+    old = old_values(program, run, event)
+    if old is not None and old.are_told:
+        yield from old.repairs
+        doubt = doubt or MEANT
     for message, codemods in begun_behind(program, event.first, event.second):
         yield Candidate(message, codemods, SUM_GOES_ON, cuts=True)
     if repeated_behind_step(run, calls):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from autodetach.machine.graph import Activation, Differentiation, Node, Storage, ancestors, pass_of
 from autodetach.machine.run import Run
@@ -21,21 +21,32 @@ def is_computed_again(
     run: Run, d: Differentiation, activation: Activation, outer: list[Node], trained: set[Node]
 ) -> bool:
     """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy."""
-    return bool(computed_again(run, d, activation, outer, trained))
+    return bool(computed_again(run, d, in_loop(activation), outer, trained))
+
+
+def in_loop(activation: Activation) -> Callable[[Node], bool]:
+    return lambda node: pass_of(node.loops, activation) is not None
 
 
 def computed_again(
-    run: Run, d: Differentiation, activation: Activation, outer: list[Node], trained: set[Node]
+    run: Run, d: Differentiation, is_inside: Callable[[Node], bool], outer: list[Node], trained: set[Node]
 ) -> list[Node]:
     """What a differentiation walks of the modules that have made a value before a loop, and that the loop runs anew.
 
     Two classes may each have a `self.head`, and one may call it `self.model.head`: where they are known, the weights
     tell, and the name only where they are not.
     Of two encoders that share an embedding, the other one is not the same: no trained weight may be left out.
+    Where no module makes the value, the places count that compute with weights, as `F.linear(x, self.weight[:n])`.
     """
     before = [n for n in outer if _is_of_module(n)]
-    names, weights = {_callee(n) for n in before}, _weights(before)
-    within = {n for n in run.machine.nodes if _is_of_module(n) and pass_of(n.loops, activation) is not None}
+    if before:
+        within = {n for n in run.machine.nodes if _is_of_module(n) and is_inside(n)}
+    else:
+        before = [n for n in outer if not trained.isdisjoint(n.parents)]
+        places = {n.site.node for n in before}
+        within = {n for n in run.machine.nodes if n.site.node in places and is_inside(n)}
+    weights = _weights(before)
+    names = {_callee(n) for n in before} if not weights else set()
     again = [n for n in d.walked if n in within and (weights or _callee(n) in names)]
     if weights & trained - _weights(within):
         return []
@@ -50,7 +61,7 @@ def is_one_side_of_pairs(
     Both sides of a pair are meant to learn. What was made of the same data, or is picked by an index as that may be, is
     where the module was: it is not to go too far away.
     """
-    again = set(computed_again(run, d, activation, outer, trained))
+    again = set(computed_again(run, d, in_loop(activation), outer, trained))
     is_picked = any(isinstance(reader.site.node, ast.Subscript) for reader in readers)
     if not again or is_picked or _data_of(outer) & _data_of(ancestors(again)):
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from autodetach.machine.graph import Activation, Differentiation, Node, Pass, ancestors, diverge, pass_of
 from autodetach.machine.interpreter import Machine
@@ -91,15 +91,20 @@ def operands_from(node: Node, parent: Node) -> list[Value]:
 
 def entered(d: Differentiation, activation: Activation) -> Iterator[Entry]:
     """Where a differentiation leaves the graph of the loop's passes for what was made before the loop."""
+    return entered_from(d, lambda node: pass_of(node.loops, activation) is not None)
+
+
+def entered_from(d: Differentiation, is_inside: Callable[[Node], bool]) -> Iterator[Entry]:
+    """Where a differentiation leaves some part of the graph for what was made before that."""
     for root in d.roots:
-        if pass_of(root.loops, activation) is None and not root.leaf:
+        if not is_inside(root) and not root.leaf:
             operand = next((o for o in d.operands if getattr(o, "node", None) is root), None)
             yield None, operand, root
     for node in d.walked:
-        if pass_of(node.loops, activation) is None:
+        if not is_inside(node):
             continue
         for parent in node.parents:
-            if parent.leaf or parent.weak or pass_of(parent.loops, activation) is not None:
+            if parent.leaf or parent.weak or is_inside(parent):
                 continue
             operand = next((o for o in node.operands if getattr(o, "node", None) is parent), None)
             yield node, operand, parent
