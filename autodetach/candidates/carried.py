@@ -50,6 +50,7 @@ from autodetach.candidates.summed_in_call import summed_in_call
 from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated
 from autodetach.candidates.whole_tables import whole_tables
+from autodetach.candidates.without_cache import without_cache
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Run
@@ -172,6 +173,8 @@ def _without_retain(run: Run, d: Differentiation, now: Pass, *, takes_grad: bool
 
 def _begun_otherwise(c: Carried) -> Iterator[Candidate]:
     """What the state is made of is made without graph, or each pass begins with another one."""
+    for message, codemods in without_cache(c.program, c.makers):
+        yield from c.with_removals(message, codemods, c.doubt)
     for message, codemods in followed(c.program, c.run, c.d, c.now, c.crossed):
         for candidate in c.with_removals(message, codemods, c.doubt or FOLLOWED):
             yield replace(candidate, cuts=True)

@@ -1,4 +1,8 @@
-"""The objects of `torch.distributions`: the tensors that they were given, and what they make of those only once."""
+"""The objects of `torch.distributions`: the tensors that they were given, and what they make of those only once.
+
+A transform with a cache gives what it has made of a tensor, for as long as it is asked for that one:
+https://docs.pytorch.org/docs/stable/distributions.html#torch.distributions.transforms.Transform
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,8 @@ from autodetach.machine.values import External, Instance, Mapping, Native, Seque
 DRAWS = frozenset("sample sample_n".split())
 READ = frozenset("mean stddev variance logits probs loc scale".split())
 OPAQUE = Op(Saved.OPAQUE)
+CACHED = "#cached"
+"""Marks the last tensor that a transform was given, with what it has made of it; None where others may ask it, too."""
 
 
 class Kept(NamedTuple):
@@ -91,11 +97,33 @@ def distribution(m: Core, path: str, args: list[Value], kwargs: dict[str, Value]
     inputs = made.attrs["#inputs"] = Mapping(m.clock)
     for name, value in [*((names.get(at, at), value) for at, value in enumerate(args)), *kwargs.items()]:
         inputs.items[name] = (name, value)
+        _share(value)
     for one in kept:
         _, given = inputs.items.get(one.name, (None, None))
         if isinstance(given, Tensor) and (m.grad_enabled or not one.late):
             made.attrs[f"#{one.name}"] = m.derive(one.name, OPAQUE, [given], site, given.shape)
     return made
+
+
+def cached(m: Core, this: Instance, x: Tensor, site: Site) -> Value | None:
+    """What a transform with a cache gives for a tensor; None where it has none, or others ask it."""
+    inputs = this.attrs.get("#inputs")
+    size = inputs.items.get("cache_size") if isinstance(inputs, Mapping) else None
+    last = this.attrs.get(CACHED, ())
+    if size is None or size[1] != 1 or not this.cls.name.endswith("Transform") or last is None:
+        return None
+    if isinstance(last, Sequence) and last.items[0] is x:
+        return last.items[1]
+    made = m.derive(this.cls.name, OPAQUE, flatten([x, *_used(this, "__call__")]), site, x.shape)
+    this.attrs[CACHED] = Sequence("tuple", [x, made], m.clock)
+    return made
+
+
+def _share(value: Value) -> None:
+    """A transform that others are given is asked by them for other tensors."""
+    for one in value.items if isinstance(value, Sequence) else [value]:
+        if isinstance(one, Instance) and "#inputs" in one.attrs:
+            one.attrs[CACHED] = None
 
 
 def of_distributions(m: Core, name: str, args: list[Value], site: Site) -> Value:
@@ -119,6 +147,8 @@ def distribution_attribute(m: Core, this: Instance, name: str, site: Site) -> Va
     def compute(args: list[Value], kwargs: dict[str, Value], s: Site) -> Value:
         if name == "rsample":
             m.note_random(s)
+        if this.attrs.get(CACHED) is not None:  # `transform.inv(y)` keeps that pair instead
+            del this.attrs[CACHED]
         return m.derive(name, OPAQUE, flatten([*used, *args]), s)
 
     return Native(name, compute, this)

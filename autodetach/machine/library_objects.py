@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from autodetach.machine import containers, tensors
 from autodetach.machine.core import Core
-from autodetach.machine.distributions import distribution_attribute
+from autodetach.machine.distributions import cached, distribution_attribute
 from autodetach.machine.frameworks import toggle
 from autodetach.machine.graph import Site
 from autodetach.machine.marks import HOOKS, ITEMS, OPTIMIZER, PREHOOKS, TENSORS
@@ -167,6 +167,10 @@ def call_instance(m: Core, this: Instance, args: list[Value], kwargs: dict[str, 
             return call_builtin_module(m, this, args, kwargs, site)
         finally:
             m.in_forward -= 1
+    if isinstance(this.cls, External) and len(args) == 1 and isinstance(args[0], Tensor):
+        kept = cached(m, this, args[0], site)
+        if kept is not None:
+            return kept
     if is_module(this) or this.open:
         args = run_pre_hooks(m, this, args, site)
         forward = m.lookup(this, "forward", site)

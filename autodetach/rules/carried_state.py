@@ -44,7 +44,8 @@ measured without its graph. What enters a running average in a method like `upda
 far, is detached there, if each loss still trains something without it; what each pass adds to a memory that only
 later passes read, as it is added, if other losses train what makes it: unsafe. What is to be frozen by `requires_grad
 = False` where it is no leaf, which raises, is detached there. What a module that the pass steps has made of the next
-state, and `value = next_value` hands on, is computed again there: unsafe.
+state, and `value = next_value` hands on, is computed again there: unsafe. A transform that every pass
+asks for the same parameter is made without a cache, which would give what the first pass has made of it.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where

@@ -132,3 +132,16 @@ def has_graph_made_without_grad(name: str, kept: Kept) -> bool:
             if computed(one, method, seen, one).requires_grad:
                 return True
     return False
+
+
+def test_a_transform_with_a_cache_gives_what_it_made_of_the_same_tensor() -> None:
+    transform = distributions.ExpTransform(cache_size=1)
+    given = torch.zeros(3, requires_grad=True)
+    made = transform(given)
+    with torch.no_grad():
+        given += 1
+    assert transform(given) is made
+    assert transform(given.clone()) is not made
+    made = transform(given)
+    transform.inv(torch.ones(3))
+    assert transform(given) is not made
