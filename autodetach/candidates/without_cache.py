@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Node
 from autodetach.machine.spelling import last_word
-from autodetach.view.program import Program, text
+from autodetach.node_types import FUNCTIONS
+from autodetach.view.program import Program
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
 
 
 def without_cache(program: Program, makers: list[Node]) -> Iterator[Repair]:
     """`ExpTransform(cache_size=1)` becomes `ExpTransform()`, where that has made all that crosses into a pass.
 
+    So does the default of a parameter that says how large the cache is.
+
     What is handed to a distribution is asked for what that draws, and may keep its cache.
     """
+    from autodetach.codemods.replace_expression import ReplaceExpression
     from autodetach.codemods.set_keyword import SetKeyword
 
     kinds = {maker.op for maker in makers}
@@ -23,12 +31,31 @@ def without_cache(program: Program, makers: list[Node]) -> Iterator[Repair]:
         return
     files = {program.file_of(maker.site.node) for maker in makers}
     calls = [n for file in files for n in ast.walk(file) if isinstance(n, ast.Call) and last_word(n.func) in kinds]
-    caching = [c for c in calls if _has_cache(c) and not isinstance(program.parents.get(c), (ast.List, ast.Call))]
-    if caching:
-        codemods = tuple(SetKeyword(call, "cache_size", None) for call in caching)
-        yield f"make {', '.join(f'`{text(call)}`' for call in caching)} without a cache", codemods
+    codemods: dict[ast.AST, Codemod] = {}
+    for call in calls:
+        size = next((k.value for k in call.keywords if k.arg == "cache_size"), None)
+        if isinstance(program.parents.get(call), (ast.List, ast.Call)):
+            continue
+        if _is_one(size):
+            codemods[call] = SetKeyword(call, "cache_size", None)
+        elif (default := _default_of(program, size)) is not None and _is_one(default):
+            codemods[default] = ReplaceExpression(default, "0")
+    if codemods:
+        shown = ", ".join(f"`{kind}`" for kind in sorted(kinds))
+        yield f"make {shown} without a cache", tuple(codemods.values())
 
 
-def _has_cache(call: ast.Call) -> bool:
-    sizes = [k.value for k in call.keywords if k.arg == "cache_size"]
-    return any(isinstance(size, ast.Constant) and size.value == 1 for size in sizes)
+def _is_one(size: ast.expr | None) -> bool:
+    return isinstance(size, ast.Constant) and size.value == 1
+
+
+def _default_of(program: Program, size: ast.expr | None) -> ast.expr | None:
+    """What the function around gives a parameter if its caller does not."""
+    function = program.scope(size) if isinstance(size, ast.Name) else None
+    if not isinstance(size, ast.Name) or not isinstance(function, FUNCTIONS):
+        return None
+    spec = function.args
+    by_position = [*spec.posonlyargs, *spec.args]
+    last = by_position[len(by_position) - len(spec.defaults) :]
+    pairs = (*zip(last, spec.defaults, strict=True), *zip(spec.kwonlyargs, spec.kw_defaults, strict=True))
+    return next((default for parameter, default in pairs if parameter.arg == size.id), None)
