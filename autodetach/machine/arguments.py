@@ -85,6 +85,14 @@ def are_all_known(args: list[Value], site: Site) -> bool:
     return all(_is_within(value, len(args)) for e, value in site.operands if any(e is s for s in spread))
 
 
+def spreads_unknown(site: Site) -> bool:
+    """Whether nobody knows how many arguments a call is given: `torch.zeros(*sizes)`."""
+    node = site.node
+    spread = [a.value for a in node.args if isinstance(a, ast.Starred)] if isinstance(node, ast.Call) else []
+    given = [value for e, value in site.operands if any(e is s for s in spread)] if spread else []
+    return not all(isinstance(value, Sequence) and value.exact for value in given)
+
+
 def _is_within(value: object, most: int) -> bool:
     if isinstance(value, (Sequence, Mapping)):
         return value.exact and len(value.items) <= most

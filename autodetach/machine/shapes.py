@@ -9,28 +9,54 @@ from autodetach.machine.values import Opaque, Sequence, Shape, Slice, Sym, Tenso
 
 
 def shape_of_arguments(args: list[Value]) -> Shape:
-    """`zeros(2, 3)`, `zeros((2, 3))`, `zeros(size)`; not known where the size is given by a name."""
+    """`zeros(2, 3)`, `zeros((2, 3))`, `zeros(size)`; not known where the size is given by a name.
+
+    A list with nothing in it may have been filled on a way that nobody knows.
+    """
     if not args:
         return None
     if len(args) == 1 and isinstance(args[0], Sequence):
-        args = args[0].items if args[0].exact else [None]
-        if args == [None]:
+        size = args[0]
+        if not size.exact or (size.kind == "list" and not size.items):
             return None
+        args = size.items
     elif len(args) == 1 and not is_number(args[0]):
         return None
     return tuple(a if isinstance(a, int) else None for a in args)
 
 
 def shape_of_data(value: Value) -> Shape:
-    """`tensor(data)`."""
+    """`tensor(data)`: of a list, not known where one of its elements may have other dimensions than the others."""
     if is_number(value):
         return ()
     if isinstance(value, Sequence) and value.items:
-        inner = shape_of_data(value.items[0])
+        inner = _shape_of_all([shape_of_data(item) for item in value.items])
         return None if inner is None else (len(value.items) if value.exact else None, *inner)
     if isinstance(value, Sequence) and value.exact:
         return (0,)
     return value.shape if isinstance(value, Tensor) else None
+
+
+def shape_of_old_type(args: list[Value]) -> Shape:
+    """`FloatTensor([1.0, 2.0])` is given data, `FloatTensor(2, 3)` sizes; a tuple may be either."""
+    if len(args) == 1 and isinstance(args[0], Sequence):
+        return shape_of_data(args[0]) if args[0].kind == "list" else None
+    return shape_of_arguments(args)
+
+
+def shape_of_row(shape: Shape) -> Shape:
+    """`t[i]`, `for row in t`; a tensor of which nothing is known to be in it has none for certain."""
+    return shape[1:] if shape and shape[0] != 0 else None
+
+
+def _shape_of_all(shapes: list[Shape]) -> Shape:
+    """The shape that all have; not known where they differ in their dimensions, or one of them is not known."""
+    first = shapes[0]
+    if first is None or all(shape == first for shape in shapes):
+        return first
+    if any(shape is None or len(shape) != len(first) for shape in shapes):
+        return None
+    return tuple(sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*(s or () for s in shapes), strict=True))
 
 
 def broadcast(values: list[Value]) -> Shape:
@@ -54,7 +80,7 @@ def shape_of_product(values: list[Value]) -> Shape:
     """`a @ b`, for the first two of the values."""
     shapes = [v.shape if isinstance(v, Tensor) else None for v in values]
     a, b = (*shapes, None)[:2]
-    if a is None or b is None or not a or not b:
+    if not a or not b or 0 in a or 0 in b:
         return None
     if len(b) == 1:
         return a[:-1]
@@ -89,8 +115,8 @@ def shape_of_part(shape: Shape, parts: list[Value]) -> Shape:
                 result.append(len(range(size)[slice(*bounds)]))
             else:
                 result.append(None)
-        elif not (is_number(p) or isinstance(p, Sym)):
-            return None
+        elif size == 0 or isinstance(p, bool) or not (is_number(p) or isinstance(p, Sym)):
+            return None  # from nothing nothing is taken; True and False add a dimension
     return (*result, *left)
 
 
@@ -125,11 +151,12 @@ def shape_after(op: Op, name: str, args: list[Value], kwargs: dict[str, Value]) 
         return ()
     if name == "squeeze" and shape is not None and len(args) > 1 and isinstance(args[1], int):
         at = args[1] % len(shape)
-        return (*shape[:at], *shape[at + 1 :]) if shape[at] == 1 else shape
+        return None if shape[at] is None else (*shape[:at], *shape[at + 1 :]) if shape[at] == 1 else shape
     if name == "stack":
-        parts = flatten([first])
-        inner = parts[0].shape if parts and isinstance(parts[0], Tensor) else None
-        return None if inner is None else (None, *inner)
+        parts = flatten([first]) if isinstance(first, Sequence) else []
+        inner = _shape_of_all([p.shape if isinstance(p, Tensor) else None for p in parts]) if parts else None
+        is_first = kwargs.get("dim", args[1] if len(args) > 1 else 0) == 0
+        return None if inner is None else (None, *inner) if is_first else (None,) * (len(inner) + 1)
     if name == "dot":
         return ()
     return None
@@ -142,6 +169,8 @@ def _reduced(op: Op, shape: Shape, args: list[Value], kwargs: dict[str, Value]) 
     if not isinstance(dim, int) or shape is None or not -len(shape) <= dim < len(shape):
         return None
     at = dim % len(shape)
+    if shape[at] == 0:
+        return None
     keep = kwargs.get("keepdim", kwargs.get("keepdims", args[op.dim_at + 1] if len(args) > op.dim_at + 1 else False))
     if keep is True:
         return (*shape[:at], 1, *shape[at + 1 :])

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.machine import dtypes
-from autodetach.machine.arguments import constant, flatten, is_certain_number
+from autodetach.machine.arguments import constant, flatten, is_certain_number, spreads_unknown
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
@@ -21,8 +21,10 @@ from autodetach.machine.shapes import (
     shape_after,
     shape_of_arguments,
     shape_of_data,
+    shape_of_old_type,
     shape_of_part,
     shape_of_product,
+    shape_of_row,
 )
 from autodetach.machine.state import MISSING
 from autodetach.machine.sure_views import is_view
@@ -55,6 +57,8 @@ from autodetach.machine.values import (
 
 LIKE_ANOTHER = frozenset("view_as expand_as reshape_as resize_as type_as to".split())
 """What takes a shape, or a type, of another tensor, and not its history."""
+TAKE_SIZES = frozenset({"view", "reshape"})
+"""What is told how many dimensions to give by how many arguments there are."""
 WITHOUT_DIMENSION = "#without dimension"
 """What an array has as an attribute that was made of a tensor without dimensions."""
 MOVES = frozenset("to cuda cpu float double half bfloat16 type type_as contiguous pin_memory requires_grad_".split())
@@ -238,7 +242,8 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         made.lost = lost_by_copy(args[0], site) if args and name == "new_tensor" else ()
         return made
     if name in ("new_zeros", "new_ones", "new_empty", "new"):
-        return plain(shape_of_arguments(args))
+        of_args = shape_of_old_type if name == "new" else shape_of_arguments
+        return plain(None if spreads_unknown(site) else of_args(args))
     return operation(m, name, [t, *args], kwargs, site)
 
 
@@ -341,7 +346,7 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
         op = replace(op, saved=Saved.NOTHING)  # sums, diagonals and transpositions of one tensor
     if name in RANDOM:
         m.note_random(site)
-    shape = shape_after(op, name, args, kwargs)
+    shape = None if name in TAKE_SIZES and spreads_unknown(site) else shape_after(op, name, args, kwargs)
     out = kwargs.get("out")
     if isinstance(out, Tensor) and not op.view:
         m.change_in_place(out, site)  # where an operand requires grad, most refuse
@@ -502,6 +507,6 @@ def items(m: Core, t: Tensor, site: Site) -> Iterable:
 
     def rows(exact: bool) -> Iterator[Value]:
         for _ in range(size if exact and size is not None else 3):
-            yield m.derive("select", lookup("select"), [t], site, t.shape[1:] if t.shape else None, is_float=t.is_float)
+            yield m.derive("select", lookup("select"), [t], site, shape_of_row(t.shape), is_float=t.is_float)
 
     return Iterable(rows, size if size is not None and size <= 16 else None, short=True)

@@ -14,7 +14,7 @@ from autodetach.machine import (
     transforms,
     weight_norms,
 )
-from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_number
+from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_number, spreads_unknown, written_at
 from autodetach.machine.classes import decorate
 from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler
@@ -33,7 +33,7 @@ from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.parameter_groups import leaves_of
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
-from autodetach.machine.shapes import shape_of_arguments, shape_of_data
+from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
     FACTORIES,
@@ -277,7 +277,15 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
     else:
         size = kwargs.get("size")
         sizes = [size] if size is not None else args
-        shape = shape_of_arguments(sizes) if sizes and not name.endswith("_indices") else None
+        if name in TENSOR_CLASSES and size is None:
+            shape = shape_of_old_type(args)
+        else:
+            shape = shape_of_arguments(sizes) if sizes and not name.endswith("_indices") else None
+        written = written_at(site, 0)
+        if isinstance(written, ast.List) and not written.elts:
+            shape = (0,) if name in TENSOR_CLASSES else ()
+        if spreads_unknown(site):
+            shape = None
         is_float = name in ("rand", "randn", "zeros", "ones", "empty") or None
     if kwargs.get("dtype") is not None:
         is_float = dtypes.is_floating(kwargs["dtype"])

@@ -9,6 +9,7 @@ from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import named_tensors
 from autodetach.machine.modules import packed_sequence
+from autodetach.machine.shapes import shape_of_row
 from autodetach.machine.torch_semantics import Op, Saved, lookup
 from autodetach.machine.values import (
     External,
@@ -70,7 +71,7 @@ def _vmap(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
 def _row(m: Core, value: Value, site: Site) -> Value:
     if isinstance(value, Tensor):
-        return m.derive("select", lookup("select"), [value], site, value.shape[1:] if value.shape else None)
+        return m.derive("select", lookup("select"), [value], site, shape_of_row(value.shape))
     return value
 
 
