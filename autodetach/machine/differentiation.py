@@ -88,7 +88,8 @@ def differentiate(
     learned: list[Node] = []
     for root in roots:
         if isinstance(root, Opaque):
-            root.scalar = root.scalar or not takes_gradient(call, kind)
+            if not takes_gradient(call, kind):
+                _know_as_scalar(m, root)
             root.attrs.pop(GIVEN, None)
             if root.node is None and m.grad_enabled:
                 root.node = m.new_node(root.name or "value", site, saves=True, assumed=True)
@@ -124,6 +125,15 @@ def differentiate(
     if m.hooks:
         m.run_hooks(d, site)
     return d
+
+
+def _know_as_scalar(m: Core, root: Opaque) -> None:
+    """What is differentiated without a gradient is a scalar, and was one where its value was read before."""
+    data = root.attrs.get("data")
+    if not root.scalar and isinstance(data, Opaque) and data.owner is root:
+        data.scalar = True
+        m.facts += (read for read in m.unproven if read.tensor is data)
+    root.scalar = True
 
 
 def _leads_to(root: Node, inputs: list[Value] | None, kind: str) -> bool:

@@ -297,13 +297,18 @@ class Expressions(Decisions):
         index = self.eval(node.slice, frame)
         site = Site(node, frame.qualname, ((node.value, this), (node.slice, index)))
         if is_scalar(this) and isinstance(index, int) and not isinstance(index, bool):
-            is_data = isinstance(node.value, ast.Attribute) and node.value.attr == "data"
-            if is_data or (isinstance(this, Tensor) and _is_made_so(this) and _is_first(node)):
+            if _is_data(node.value) or (isinstance(this, Tensor) and tensors.is_made_so(this) and _is_first(node)):
                 self.facts.append(DataRead(site, this, raises=True))
             return self.fresh("number", tags=frozenset({node}))
         if isinstance(this, Opaque) and tensors.WITHOUT_DIMENSION in this.attrs and index == 0 and _is_first(node):
             self.facts.append(DataRead(site, this.attrs[tensors.WITHOUT_DIMENSION], raises=True))
             return self.fresh("number", tags=frozenset({node}))
+        if type(index) is int and index == 0:
+            if type(this) is Opaque:
+                if this.owner is not None and _is_data(node.value) and _is_first(node):
+                    self.unproven.append(DataRead(site, this, raises=True))
+            elif not (this is None or is_number(this)):
+                self.having_elements.add(node)
         return self.subscript(this, index, site)
 
     def subscript(self, this: Value, index: Value, site: Site) -> Value:
@@ -465,12 +470,8 @@ class Expressions(Decisions):
         return None
 
 
-def _is_made_so(scalar: Tensor) -> bool:
-    """Whether a 0-dim tensor is no part of one that has dimensions, as far as is known: `loss.squeeze()` is none."""
-    base = scalar.view_of
-    while base is not None and base.shape == ():
-        base = base.view_of
-    return base is None
+def _is_data(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "data"
 
 
 def _is_first(node: ast.Subscript) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from autodetach.machine.events import (
     AttributeSet,
     Crossing,
+    DataRead,
     Drawn,
     Escape,
     SecondWalk,
@@ -147,6 +148,8 @@ class State:
         self.broken_off: list[TypeFault] = []  # by what the program, or an entry point, ended
         self.type_faults: list[TypeFault] = []
         self.facts: list[object] = []
+        self.unproven: list[DataRead] = []  # of what no one knows yet whether it has dimensions
+        self.having_elements: set[ast.AST] = set()  # where element 0 is taken of what is no tensor without dimensions
         self.filled_place: ast.AST | None = None  # of what is added to, as `kept[name]` in `kept[name].append(x)`
         self.project: Project | None = None
         self.namespaces: dict[str, Namespace] = {}

@@ -247,6 +247,14 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     return operation(m, name, [t, *args], kwargs, site)
 
 
+def is_made_so(scalar: Tensor) -> bool:
+    """Whether a 0-dim tensor is no part of one that has dimensions, as far as is known: `loss.squeeze()` is none."""
+    base = scalar.view_of
+    while base is not None and base.shape == ():
+        base = base.view_of
+    return base is None
+
+
 def is_floating(m: Core, t: Tensor) -> Value:
     """Whether a tensor has a floating point dtype: only such a one can have history."""
     known = True if t.node is not None else t.is_float

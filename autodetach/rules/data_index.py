@@ -23,7 +23,8 @@ Safe: the value is the same.
 
 ## When it stays silent
 When the tensor is not proven to be 0-dim: rows of a matrix, elements of a vector, attributes called `data` of other
-classes; and where the program asks which version of PyTorch there is, or tries `item()` instead.
+classes; where the same place reads something else on another path; and where the program asks which version of PyTorch
+there is, or tries `item()` instead.
 
 ## References
 - https://github.com/pytorch/pytorch/releases/tag/v0.4.0
@@ -47,7 +48,8 @@ BEFORE_ARRAY = frozenset({"numpy", "squeeze", "cpu", "detach"})
 
 
 def find(program: Program) -> Iterator[Suspect]:
-    seen: set[ast.AST] = set()
+    # What has elements on one way, the machine may have taken for a scalar on another.
+    seen = {node for run in program.runs for node in run.machine.having_elements}
     for run in program.runs:
         for fact in run.machine.facts:
             if isinstance(fact, DataRead) and fact.site.node not in seen:
