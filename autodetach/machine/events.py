@@ -247,7 +247,7 @@ class Escape:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DataRead:
-    """`.data.item()`, `.data[0]`, `.data.numpy()[0]` or `[0]` on a tensor that is proven to be 0-dim."""
+    """`.data.item()`, `.data[0]`, `.data.numpy()[0]`, `.tolist()[0]` or `[0]` on a tensor proven to be 0-dim."""
 
     site: Site
     tensor: object

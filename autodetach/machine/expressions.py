@@ -304,6 +304,9 @@ class Expressions(Decisions):
             self.facts.append(DataRead(site, this.attrs[tensors.WITHOUT_DIMENSION], raises=True))
             return self.fresh("number", tags=frozenset({node}))
         if type(index) is int and index == 0:
+            if type(this) is Sym and is_number(this) and node.value in this.tags and _is_list(node.value):
+                self.facts.append(DataRead(site, this, raises=True))
+                return self.fresh("number", tags=frozenset({node}))
             if type(this) is Opaque:
                 if this.owner is not None and _is_data(node.value) and _is_first(node):
                     self.unproven.append(DataRead(site, this, raises=True))
@@ -472,6 +475,11 @@ class Expressions(Decisions):
 
 def _is_data(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "data"
+
+
+def _is_list(node: ast.expr) -> bool:
+    """`x.tolist()`, of which it is known that it gives a number."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "tolist"
 
 
 def _is_first(node: ast.Subscript) -> bool:

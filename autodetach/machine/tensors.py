@@ -296,12 +296,14 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
             return count
         return _count(m, t, "numel", 1)
     if name == "tolist":
-        return _numbers(m, t)
+        return _numbers(m, t, site)
     return m.fresh("number" if name in ("element_size", "data_ptr", "storage_offset") else "")
 
 
-def _numbers(m: Core, t: Tensor) -> Value:
-    """What `tolist()` gives: numbers in a list, if there is one dimension."""
+def _numbers(m: Core, t: Tensor, site: Site) -> Value:
+    """What `tolist()` gives: numbers in a list, if there is one dimension; a number if there is none."""
+    if t.shape == () and is_made_so(t):
+        return m.fresh("number", tags=frozenset({site.node}))
     if t.shape is None or len(t.shape) != 1:
         return m.opaque("list")
     size = t.shape[0]

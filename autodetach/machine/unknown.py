@@ -88,7 +88,8 @@ def _of_tensor(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict
     if is_cast_to_integers(name, args, kwargs):
         return tensors.plain(None, False)
     if name in ("item", "tolist") and not stored_in(this):
-        return m.fresh("number" if name == "item" else "", tags=frozenset({site.node}))
+        is_number = name == "item" or tensors.WITHOUT_DIMENSION in this.attrs
+        return m.fresh("number" if is_number else "", tags=frozenset({site.node}))
     if DETACHED in this.attrs and this.node is None and name in TENSOR_ATTRIBUTES and name != "detach":
         return tensors.method(m, tensors.plain(() if this.scalar else None), name, args, kwargs, site)
     if name == "requires_grad_":

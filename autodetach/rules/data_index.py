@@ -1,12 +1,13 @@
 """`loss.data[0]`, `loss[0]` and `loss.data.item()` for the value of a scalar.
 
 ## What it does
-Reports `x.data[0]`, `x[0]`, `x.squeeze()[0]`, `x.data.numpy()[0]` and `x.data.item()` where `x` is proven to be a 0-dim
-tensor.
+Reports `x.data[0]`, `x[0]`, `x.squeeze()[0]`, `x.data.numpy()[0]`, `x.data.tolist()[0]` and `x.data.item()` where `x`
+is proven to be a 0-dim tensor.
 
 ## Why is this bad
-`x.data[0]` and `x[0]` raise `IndexError: invalid index of a 0-dim tensor` in every PyTorch since 0.5; before, what
-`loss` and `sum` gave had one element. `.data` goes behind autograd's back; for reading a value there is `item()`.
+`x.data[0]` and `x[0]` raise `IndexError: invalid index of a 0-dim tensor` in every PyTorch since 0.5, and `x.tolist()`
+gives a number; before, what `loss` and `sum` gave had one element. `.data` goes behind autograd's back; for reading a
+value there is `item()`.
 
 ## Example
 ```python
@@ -43,8 +44,10 @@ from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.old_versions import is_chosen_by_version
 from autodetach.view.program import Program, line, text
 
-BEFORE_ARRAY = frozenset({"numpy", "squeeze", "cpu", "detach"})
-"""What makes an array of one value, and is not needed where the value is read."""
+COPIERS = frozenset({"numpy", "tolist"})
+"""What makes an array, or a number, of one value."""
+BEFORE_COPY = COPIERS | {"squeeze", "cpu", "detach"}
+"""What is not needed where the value is read."""
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -60,11 +63,14 @@ def find(program: Program) -> Iterator[Suspect]:
 def _suspects(program: Program, fact: DataRead) -> Iterator[Suspect]:
     node = fact.site.node
     assert isinstance(node, (ast.Subscript, ast.Call))
-    if fact.raises and is_chosen_by_version(program, node, "IndexError"):
+    is_number = isinstance(node, ast.Subscript) and _called(node.value) == "tolist"
+    if fact.raises and is_chosen_by_version(program, node, "TypeError" if is_number else "IndexError"):
         return
     owner = _owner(node)
     story = (StoryStep(line(node), f"`{text(owner)}` is a 0-dim tensor"),)
-    if fact.raises:
+    if is_number:
+        message = f"`{text(node)}` raises: `tolist()` of a 0-dim tensor gives a number"
+    elif fact.raises:
         message = f"`{text(node)}` raises: a 0-dim tensor has no element 0"
     else:
         message = f"`{text(node)}` reads a value behind autograd's back"
@@ -90,12 +96,13 @@ def _reader(program: Program, node: ast.expr, fact: DataRead) -> str:
 
 
 def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
-    """`loss` of `loss.data[0]`, `loss[0]`, `loss.data.item()`, `loss.data.cpu().numpy()[0]`, `loss.squeeze()[0]`."""
+    """`loss` of `loss.data[0]`, `loss[0]`, `loss.data.item()`, `loss.data.cpu().numpy()[0]`, `loss.squeeze()[0]`,
+    `loss.data.tolist()[0]`."""
     data = node.value if isinstance(node, ast.Subscript) else node.func
     if isinstance(data, ast.Attribute) and data.attr == "item":
         data = data.value
-    is_array = _called(data) == "numpy"
-    while _called(data) in (BEFORE_ARRAY if is_array else ("squeeze",)):
+    is_copied = _called(data) in COPIERS
+    while _called(data) in (BEFORE_COPY if is_copied else ("squeeze",)):
         assert isinstance(data, ast.Call) and isinstance(data.func, ast.Attribute)
         data = data.func.value
     return data.value if isinstance(data, ast.Attribute) and data.attr == "data" else data

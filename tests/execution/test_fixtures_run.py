@@ -49,7 +49,11 @@ def retains_in_vain(seen: Observation) -> bool:
 
 def raises_index_error_if_at_all(seen: Observation) -> bool:
     """`.data[0]` and `.data.numpy()[0]` raise, `.data.item()` is merely dated."""
-    told = ("IndexError: invalid index of a 0-dim tensor", "IndexError: too many indices for array: array is 0-dim")
+    told = (
+        "IndexError: invalid index of a 0-dim tensor",
+        "IndexError: too many indices for array: array is 0-dim",
+        "TypeError: 'float' object is not subscriptable",
+    )
     return seen.error is None or seen.error.startswith(told)
 
 
