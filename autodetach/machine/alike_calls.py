@@ -1,6 +1,7 @@
 """Calls of one callable that nobody knows: what one of them gave, the others give, if they are written alike.
 
-Who trains with `criterion(output, target)` evaluates with it, too: it gives a tensor with history there as well.
+Who trains with `criterion(output, target)` evaluates with it, too: it gives a tensor with history there as well, and a
+scalar if it did.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import ast
 
 from autodetach.kept import kept
 from autodetach.machine.graph import Node
-from autodetach.machine.marks import DIFFERENTIATED
+from autodetach.machine.marks import DIFFERENTIATED, SCALAR, WEIGHTS
 from autodetach.machine.values import Opaque
 
 
@@ -24,6 +25,36 @@ def is_given_alike(node: Node) -> bool:
     """Whether a callable has given back something that has history if its arguments have, as another call shows."""
     callee = node.callee
     return isinstance(callee, Opaque) and not node.weak and _mark(node.site.node) in callee.attrs
+
+
+def note_scalar(node: Node) -> bool:
+    """What a callable has given back is a scalar; whether that tells of its other calls."""
+    mark = _mark_of_scalar(node)
+    if mark:
+        assert isinstance(node.callee, Opaque)
+        node.callee.attrs[mark] = True
+    return bool(mark)
+
+
+def is_scalar_alike(node: Node | None) -> bool:
+    """Whether a callable has given back a scalar in another call, of the same attributes."""
+    mark = "" if node is None else _mark_of_scalar(node)
+    return bool(mark) and isinstance(node, Node) and isinstance(node.callee, Opaque) and mark in node.callee.attrs
+
+
+def _mark_of_scalar(node: Node) -> str:
+    """No mark for a network, which may give something else where it is not trained."""
+    call, callee = node.site.node, node.callee
+    if not isinstance(callee, Opaque) or WEIGHTS in callee.attrs or not isinstance(call, ast.Call):
+        return ""
+    return SCALAR + given if (given := _attributes_in(call)) else ""
+
+
+@kept
+def _attributes_in(call: ast.Call) -> str:
+    """The arguments of `self.criterion(self.output, self.target)`; local names stand for anything in each function."""
+    is_alike = len(call.args) > 1 and all(isinstance(a, ast.Attribute) for a in call.args) and not call.keywords
+    return ", ".join(map(ast.unparse, call.args)) if is_alike else ""
 
 
 def _mark(call: ast.AST) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from itertools import takewhile
 
-from autodetach.machine.alike_calls import note_differentiated
+from autodetach.machine.alike_calls import is_scalar_alike, note_differentiated, note_scalar
 from autodetach.machine.core import Core
-from autodetach.machine.events import HistoryLost, RenamedKeyword, SecondWalk, StaleSaved
+from autodetach.machine.events import DataRead, HistoryLost, RenamedKeyword, SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, Storage, ancestors, take_turns
 from autodetach.machine.held import graph_in
 from autodetach.machine.picks import perhaps_others
@@ -134,6 +135,13 @@ def _know_as_scalar(m: Core, root: Opaque) -> None:
         data.scalar = True
         m.facts += (read for read in m.unproven if read.tensor is data)
     root.scalar = True
+    if root.node is not None and note_scalar(root.node):
+        m.facts += (replace(read, alike=True) for read in m.unproven if is_scalar_alike(_source(read)))
+
+
+def _source(read: DataRead) -> Node | None:
+    owner = read.tensor.owner if isinstance(read.tensor, Opaque) else None
+    return None if owner is None or owner.scalar else owner.node
 
 
 def _leads_to(root: Node, inputs: list[Value] | None, kind: str) -> bool:

@@ -247,11 +247,15 @@ class Escape:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DataRead:
-    """`.data.item()`, `.data[0]`, `.data.numpy()[0]`, `.tolist()[0]` or `[0]` on a tensor proven to be 0-dim."""
+    """`.data.item()`, `.data[0]`, `.data.numpy()[0]`, `.tolist()[0]` or `[0]` on a tensor proven to be 0-dim.
+
+    `alike`: only another call of the callable that gave it shows that.
+    """
 
     site: Site
     tensor: object
     raises: bool
+    alike: bool = False
 
 
 @dataclass(frozen=True, eq=False, slots=True)

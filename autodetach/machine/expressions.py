@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from autodetach.machine import elements, joining, object_arrays, operators, python_builtins, tensors
+from autodetach.machine.alike_calls import is_scalar_alike
 from autodetach.machine.attributes import has_names
 from autodetach.machine.decisions import Decisions
 from autodetach.machine.enumerations import by_name
@@ -310,6 +311,8 @@ class Expressions(Decisions):
             if type(this) is Opaque:
                 if this.owner is not None and _is_data(node.value) and _is_first(node):
                     self.unproven.append(DataRead(site, this, raises=True))
+                    if is_scalar_alike(this.owner.node):
+                        self.facts.append(DataRead(site, this, raises=True, alike=True))
             elif not (this is None or is_number(this)):
                 self.having_elements.add(node)
         return self.subscript(this, index, site)

@@ -53,11 +53,11 @@ BEFORE_COPY = COPIERS | {"squeeze", "cpu", "detach"}
 def find(program: Program) -> Iterator[Suspect]:
     # What has elements on one way, the machine may have taken for a scalar on another.
     seen = {node for run in program.runs for node in run.machine.having_elements}
-    for run in program.runs:
-        for fact in run.machine.facts:
-            if isinstance(fact, DataRead) and fact.site.node not in seen:
-                seen.add(fact.site.node)
-                yield from _suspects(program, fact)
+    facts = [fact for run in program.runs for fact in run.machine.facts if isinstance(fact, DataRead)]
+    for fact in sorted(facts, key=lambda fact: fact.alike):
+        if fact.site.node not in seen:
+            seen.add(fact.site.node)
+            yield from _suspects(program, fact)
 
 
 def _suspects(program: Program, fact: DataRead) -> Iterator[Suspect]:
@@ -79,7 +79,8 @@ def _suspects(program: Program, fact: DataRead) -> Iterator[Suspect]:
     key = ("AD401", spelled(node), *program.spot(_root(owner)))
     whole = _asked_for_item(program, node)
     candidates = partial(_candidates, whole or node, owner, _reader(program, whole or node, fact))
-    yield Suspect(key, node, message, severity, story, True, (), candidates, is_spelling=True)
+    assumed = (f"`{text(owner)}` is a scalar, as it is where it is differentiated",) if fact.alike else ()
+    yield Suspect(key, node, message, severity, story, not fact.alike, assumed, candidates, is_spelling=True)
 
 
 def _asked_for_item(program: Program, node: ast.expr) -> ast.Call | None:
