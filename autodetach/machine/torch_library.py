@@ -250,7 +250,8 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
     first = args[0] if args else None
     is_float: bool | None = None
     if name in OF_VALUES:
-        shape = shape_of_data(first)
+        # What stands in a container may have been replaced under a key that nobody knows.
+        shape = None if isinstance(written_at(site, 0), ast.Subscript) and is_number(first) else shape_of_data(first)
         number = first
         while isinstance(number, Sequence) and number.items:
             number = number.items[0]
