@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.held import contents, graph_in, tensors_in
+from autodetach.machine.implicit_calls import own_method
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value, key_of
 
 HOLDERS = (Tensor, Sequence, Mapping, Instance)
+DEEP = 4
+"""Levels of a key that are compared."""
 
 
 def unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
     """A look-up by a key that is not there for certain: the only value of an equal unknown key, else MISSING."""
+    possible = [value for other, value in this.items.values() if may_be(key, other)] if this.exact else []
     if this.exact and is_known(key):
-        possible = [value for other, value in this.items.values() if not is_known(other)]
         if len(possible) < 2:
             return possible[0] if possible else MISSING
         # One of several whose keys are not known; the next look-up by this key gives the same one.
         found = m.unknown_result("item", possible, site)
         this.items[m.key(key)] = (key, found)
         return found
-    if isinstance(key, (Sym, Opaque)) and this.items and this.exact:
+    if possible:
         if len(this.items) > 1 and all(isinstance(value, str) for _, value in this.items.values()):
             return m.sym(("[]", m.key(this), m.key(key)), "str")  # one of several names
-        youngest = _youngest([value for _, value in this.items.values()])
+        youngest = _youngest(possible)
         return m.opaque("item") if _is_cut(m, this, youngest) else youngest
     if not this.exact:
         possible = [k for k, (other, value) in this.items.items() if not is_known(other) and any(graph_in(value))]
@@ -130,5 +134,36 @@ def _is_cut(m: Core, this: Mapping, value: Value) -> bool:
 
 def is_known(key: Value) -> bool:
     if isinstance(key, Sequence):
-        return all(is_known(k) for k in key.items)
+        return key.exact and all(is_known(k) for k in key.items)
     return not isinstance(key, (Sym, Opaque))
+
+
+def may_be(key: Value, other: Value, depth: int = DEEP) -> bool:
+    """Whether two keys may be equal: unknown ones, tuples with such parts, and what compares by what it holds."""
+    if isinstance(key, (Sym, Opaque)) or isinstance(other, (Sym, Opaque)):
+        return True
+    if isinstance(key, Sequence) and isinstance(other, Sequence):
+        return key.kind == other.kind and _may_hold_the_same(key, other, depth)
+    if isinstance(key, Instance) and isinstance(other, Instance) and key is not other and depth:
+        is_compared = key.cls is other.cls and (_is_record(key) or own_method(key, "__eq__") is not None)
+        return is_compared and _may_all_be(list(key.attrs.values()), list(other.attrs.values()), depth)
+    return key_of(key) == key_of(other)
+
+
+def _may_hold_the_same(some: Sequence, others: Sequence, depth: int) -> bool:
+    if not (some.exact and others.exact):
+        return True
+    if some.kind == "tuple":
+        return _may_all_be(some.items, others.items, depth)
+    return not (is_known(some) and is_known(others)) or set(map(key_of, some.items)) == set(map(key_of, others.items))
+
+
+def _may_all_be(some: list[Value], others: list[Value], depth: int) -> bool:
+    pairs = zip(some, others, strict=False)
+    return len(some) == len(others) and all(may_be(one, other, depth - 1) for one, other in pairs)
+
+
+def _is_record(this: Instance) -> bool:
+    """Whether its class has fields, by which Python compares it."""
+    order = linear_order(this.cls) if isinstance(this.cls, Class) else []
+    return any(isinstance(cls, Class) and cls.fields is not None for cls in order)
