@@ -12,16 +12,17 @@ from autodetach.machine.classes import linear_order
 from autodetach.machine.counters import Restore, widen
 from autodetach.machine.differentiation import differentiate
 from autodetach.machine.filled_later import fill
+from autodetach.machine.given_by_callers import defaults_of, given_by_name, not_none
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.inherited import inherited_runners
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
+from autodetach.machine.made_by_callers import Others, constructed
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.reach import Reach
 from autodetach.machine.set_up import set_up
 from autodetach.machine.spelling import last_word
-from autodetach.machine.state import Given, Raised
+from autodetach.machine.state import Raised
 from autodetach.machine.trainers import is_for_trainers
 from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Opaque, Tensor, Value
 
@@ -170,16 +171,18 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, calls: Calls) -> lis
     entered: list[str] = []
     open_ = methods_in_order(cls, reach)
     overriding = {name for name, value in open_ if value.qualname not in calls.in_view}
-    this = find_instance(machine, cls)
+    this, others = find_instance(machine, cls), None
     if this is None:
-        this = constructed(machine, cls)
+        makers = constructed(machine, cls)
+        this = next(makers, None)
         if this is None:
             return entered
-        entered += set_up(machine, this, [name for name, _ in open_], reach)
+        others = Others(machine, makers, [name for name, _ in open_], reach)
+        entered += others.set_up(this)
     for name, value in open_:
         if not value.called and value.qualname not in calls.in_view:
             entered.append(f"{cls.name}.{name}")
-            enter(machine, value, [this], repeated=value.qualname not in calls.once, reach=reach)
+            enter(machine, value, [this], repeated=value.qualname not in calls.once, reach=reach, others=others)
     return entered + enter_inherited(machine, this, inherited_runners(cls, overriding, reach), reach, calls)
 
 
@@ -198,34 +201,14 @@ def enter_inherited(machine: Machine, this: Instance, methods: list[Called], rea
     return entered
 
 
-def constructed(machine: Machine, cls: Class) -> Instance | None:
-    """An object as the program has made one, or as a caller in view of nobody would; None where that is an error."""
-    site, init = Site(cls.node, cls.qualname), machine.class_attribute(cls, "__init__")
-    faults = len(machine.type_faults)
-    made: Value = None
-    for given in arguments_for(machine, cls, init):
-        del machine.type_faults[faults:]
-        try:
-            made = machine.instantiate(cls, given.args, given.kwargs, site)
-        except Raised:
-            continue
-        break
-    return made if isinstance(made, Instance) else None
-
-
-def arguments_for(machine: Machine, cls: Class, init: Value) -> Iterator[Given]:
-    """What a constructor is given: the likeliest first, the others where that ends in an error."""
-    if cls in machine.given_to:
-        yield machine.given_to[cls]
-    named = given_by_name(machine, init)
-    yield Given([], named)
-    more = not_none(machine, init) if isinstance(init, Function) else {}
-    if more:
-        yield Given([], named | more)
-
-
 def enter(
-    machine: Machine, function: Function, args: list[Value], *, repeated: bool, reach: Reach | None = None
+    machine: Machine,
+    function: Function,
+    args: list[Value],
+    *,
+    repeated: bool,
+    reach: Reach | None = None,
+    others: Others | None = None,
 ) -> None:
     """Call a function that nobody in view calls, with arguments of which nothing is known but what their names tell."""
     site = Site(function.node, function.qualname)
@@ -237,8 +220,8 @@ def enter(
     machine.in_forward += forward
     machine.in_module = is_module(machine.entered)
     given = given_by_name(machine, function) | flags_of(machine, function)
-    asked = False
     filled: list[Restore] = []
+    more = given_more(machine, function, args, given, filled, reach, others)
     try:
         for _ in range(3 if repeated else 1):
             machine.grad_enabled = not turns_gradients_on(function)
@@ -247,22 +230,17 @@ def enter(
             known, refused = len(machine.differentiations), len(machine.type_faults)
             undo = [] if reach is None else widen(machine, machine.entered, function.name, reach)
             try:
-                try:
-                    result = machine.call_function(function, list(args), given, site)
-                except Raised:
-                    if asked or len(machine.differentiations) > known:
-                        raise
-                    more = not_none(machine, function)
-                    made: list[str] = []
-                    if reach is not None:
-                        made = set_up(machine, machine.entered, [function.name], reach, empty=True)
-                        filled = fill(machine, machine.entered, function.name, reach)
-                    if not (more or filled or made):
-                        raise
-                    asked = True
-                    given |= more
-                    del machine.type_faults[refused:]
-                    result = machine.call_function(function, list(args), given, site)
+                is_asked = False
+                while True:
+                    try:
+                        result = machine.call_function(function, list(args), given, site)
+                        break
+                    except Raised:
+                        if len(machine.differentiations) > known or next(more, None) is None:
+                            raise
+                        is_asked = True
+                        del machine.type_faults[refused:]
+                more = iter(()) if is_asked else more
                 if function.is_generator:
                     machine.collect(result, site)
             except Raised:
@@ -287,6 +265,31 @@ def enter(
         machine.finish(activation)
 
 
+def given_more(
+    machine: Machine,
+    function: Function,
+    args: list[Value],
+    given: dict[str, Value],
+    filled: list[Restore],
+    reach: Reach | None,
+    others: Others | None,
+) -> Iterator[bool]:
+    """What callers give, and have done before, where the least is not enough: `args` and `given` hold it each time."""
+    more = not_none(machine, function)
+    made: list[str] = []
+    if reach is not None:
+        made = set_up(machine, machine.entered, [function.name], reach, empty=True)
+        filled += fill(machine, machine.entered, function.name, reach)
+    given |= more
+    if more or filled or made:
+        yield True
+    other = None if others is None else others.instead_of(args[0], function)
+    if other is not None and reach is not None:
+        args[0] = machine.entered = other
+        filled += widen(machine, other, function.name, reach)
+        yield True
+
+
 def trees_of(machine: Machine) -> list[ast.Module]:
     """Of the files in view."""
     return [] if machine.project is None else [module.tree for module in machine.project.modules]
@@ -309,14 +312,6 @@ def grad_mode_set_by(statement: ast.stmt) -> bool | None:
     return mode if last_word(call.func) == "set_grad_enabled" and isinstance(mode, bool) else None
 
 
-def given_by_name(machine: Machine, function: Value) -> dict[str, Value]:
-    """What a caller gives besides the parameters that have names, where a function takes it: nobody knows what."""
-    if not isinstance(function, Function):
-        return {}
-    spec = function.node.args
-    return {} if spec.kwarg is None else {OUT_OF_VIEW: of_a_caller(machine, spec.kwarg.arg)}
-
-
 def flags_of(machine: Machine, function: Function) -> dict[str, Value]:
     """The parameters that are True or False by default, which the default path takes them for: callers may differ."""
     given: dict[str, Value] = {}
@@ -325,19 +320,6 @@ def flags_of(machine: Machine, function: Function) -> dict[str, Value]:
             given[name] = flag = machine.opaque(name)
             machine.oracle.presumed[machine.key(flag)] = machine.key(default)
     return given
-
-
-def defaults_of(function: Function) -> Iterator[tuple[str, Value]]:
-    """The parameters that have a default, and what it is."""
-    spec = function.node.args
-    by_position = zip([*spec.posonlyargs, *spec.args][::-1], function.defaults[::-1], strict=False)
-    by_name = zip(spec.kwonlyargs, function.kwdefaults, strict=False)
-    return ((a.arg, value) for a, value in (*by_position, *by_name))
-
-
-def not_none(machine: Machine, function: Function) -> dict[str, Value]:
-    """Something for each parameter that is None by default: `if epochs is None: raise` asks the caller to give it."""
-    return {name: machine.opaque(name) for name, value in defaults_of(function) if value is None}
 
 
 def differentiate_returned(machine: Machine, function: Function, result: Value) -> None:

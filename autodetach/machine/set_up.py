@@ -13,27 +13,44 @@ from autodetach.machine.graph import Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.reach import Reach
 from autodetach.machine.state import MISSING, Raised
-from autodetach.machine.values import Class, Function, Instance, Value
+from autodetach.machine.values import Class, External, Function, Instance, Value
 
 
-def set_up(machine: Machine, this: Value, entered: Iterable[str], reach: Reach, *, empty: bool = False) -> list[str]:
+def set_up(
+    machine: Machine, this: Value, entered: Iterable[str], reach: Reach, *, empty: bool = False, again: bool = False
+) -> list[str]:
     """Call the methods that make what the entered ones read, and what the constructor has not made.
 
     `entered` are the names of the methods that are called after that. With `empty`, what is None has not been made; it
-    may be meant to be, as a state before the first pass. Returns the qualified names of those called here.
+    may be meant to be, as a state before the first pass; `again`, they may have been called for another object. Returns
+    the qualified names of those called here.
     """
     if not isinstance(this, Instance):
         return []
-    asked = frozenset[str]().union(*(asked_for(name, reach) for name in entered))
-    methods = list(_methods(this.cls)) if isinstance(this.cls, Class) else []
-    read = frozenset[str]().union(*(_read_in(method.node) for method in methods if method.name in asked))
+    asked, read = _asked_and_read(this, entered, reach)
     called: list[str] = []
-    for method in methods:
-        made = read.intersection(set_in(method.node)) if not (method.called or method.name in asked) else ()
+    for method in _methods(this.cls):
+        is_open = (again or not method.called) and method.name not in asked
+        made = read.intersection(set_in(method.node)) if is_open else ()
         if any(_is_left(machine, this, name, empty) for name in made):
             called.append(method.qualname)
             _call(machine, method, this)
     return called
+
+
+def is_left(machine: Machine, this: Value, entered: Iterable[str], reach: Reach) -> bool:
+    """Whether the entered methods read something that has not been made, or is None."""
+    if not isinstance(this, Instance):
+        return False
+    _, read = _asked_and_read(this, entered, reach)
+    return any(_is_left(machine, this, name, True) for name in read)
+
+
+def _asked_and_read(this: Instance, entered: Iterable[str], reach: Reach) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of the methods that are called, and of the attributes that they read."""
+    asked = frozenset[str]().union(*(asked_for(name, reach) for name in entered))
+    read = (_read_in(method.node) for method in _methods(this.cls) if method.name in asked)
+    return asked, frozenset[str]().union(*read)
 
 
 def _is_left(machine: Machine, this: Instance, name: str, empty: bool) -> bool:
@@ -52,10 +69,10 @@ def _call(machine: Machine, method: Function, this: Instance) -> None:
         del machine.type_faults[faults:]
 
 
-def _methods(cls: Class) -> Iterator[Function]:
+def _methods(cls: Class | External) -> Iterator[Function]:
     """Of a class and its bases in view, in the order in which they stand, without those of Python."""
     names: set[str] = set()
-    for base in linear_order(cls):
+    for base in linear_order(cls) if isinstance(cls, Class) else ():
         for name, value in base.names.items() if isinstance(base, Class) else ():
             if isinstance(value, Function) and not name.startswith("__") and name not in names:
                 names.add(name)
