@@ -70,6 +70,7 @@ ORDER = (
     "machine.forward_hooks machine.step_hooks",
     "machine.modules",
     "machine.container_builtins machine.object_builtins",
+    "machine.ranges",
     "machine.python_builtins",
     "machine.copies machine.weak_references",
     "machine.record_tools",

@@ -27,6 +27,7 @@ from autodetach.machine.object_builtins import (
 )
 from autodetach.machine.ordering import in_order
 from autodetach.machine.passes import MOST_PASSES
+from autodetach.machine.ranges import is_empty
 from autodetach.machine.state import MISSING
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
@@ -91,6 +92,8 @@ def as_range(m: Core, *args: Value) -> Iterable:
 
 
 def _range(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if len(args) in (1, 2) and is_empty(m, *(args if len(args) == 2 else (0, args[0]))):
+        return as_range(m, 0)
     return as_range(m, *args) if args else m.opaque("range")
 
 
