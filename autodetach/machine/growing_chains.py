@@ -138,11 +138,11 @@ def _links(run: Run) -> Iterator[tuple[Crossing, Pass, list[Node]]]:
         if key in done or before is None:
             continue
         cycle = cycle_of(parent, before, child.site.node)
-        if cycle:
+        if not cycle:
+            left.append(crossing)
+        elif _goes_on(cycle, crossing, before):
             done.add(key)
             yield crossing, before, cycle
-        else:
-            left.append(crossing)
     places = _by_place(run) if left else {}
     for crossing in left:
         key = (crossing.activation, crossing.child.site.node)
@@ -150,6 +150,29 @@ def _links(run: Run) -> Iterator[tuple[Crossing, Pass, list[Node]]]:
         if remade is not None:
             done.add(key)
             yield crossing, *remade
+
+
+def _goes_on(cycle: list[Node], crossing: Crossing, made: Pass) -> bool:
+    """Whether what an earlier pass has computed in the same place leads to the pass before that, or will do so.
+
+    A network that is called twice in a pass, once with the weights that the pass before has left, computes in one place
+    both what reads these and what begins anew. By the same calls, it is the same in every pass.
+    """
+    child, activation = crossing.child, crossing.activation
+    ends = [n for n in cycle if n.site.node is child.site.node]
+    if any(_calls(n) == _calls(child) for n in ends):
+        return True
+    return any((before := pass_of(n.loops, activation)) and before.index < made.index for n in ancestors(ends))
+
+
+def _calls(node: Node) -> list[ast.AST]:
+    """The calls in which a node was made."""
+    found: list[ast.AST] = []
+    chain = node.chain
+    while chain is not None:
+        site, _, chain = chain
+        found.append(site.node)
+    return found
 
 
 def _outermost(child: Node, activation: Activation) -> bool:
