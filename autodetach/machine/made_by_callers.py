@@ -65,5 +65,5 @@ class Others:
         if self._made is None:
             self._made = next(self._makers, None)
             if self._made is not None:
-                set_up(self._machine, self._made, self._names, self._reach, again=True)
+                set_up(self._machine, self._made, self._names, self._reach)
         return self._made

@@ -16,21 +16,19 @@ from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.values import Class, External, Function, Instance, Value
 
 
-def set_up(
-    machine: Machine, this: Value, entered: Iterable[str], reach: Reach, *, empty: bool = False, again: bool = False
-) -> list[str]:
+def set_up(machine: Machine, this: Value, entered: Iterable[str], reach: Reach, *, empty: bool = False) -> list[str]:
     """Call the methods that make what the entered ones read, and what the constructor has not made.
 
     `entered` are the names of the methods that are called after that. With `empty`, what is None has not been made; it
-    may be meant to be, as a state before the first pass; `again`, they may have been called for another object. Returns
-    the qualified names of those called here.
+    may be meant to be, as a state before the first pass. Returns the qualified names of those called here: others may
+    call them as well, and give more.
     """
     if not isinstance(this, Instance):
         return []
     asked, read = _asked_and_read(this, entered, reach)
     called: list[str] = []
     for method in _methods(this.cls):
-        is_open = (again or not method.called) and method.name not in asked
+        is_open = not method.called and method.name not in asked
         made = read.intersection(set_in(method.node)) if is_open else ()
         if any(_is_left(machine, this, name, empty) for name in made):
             called.append(method.qualname)
@@ -67,6 +65,7 @@ def _call(machine: Machine, method: Function, this: Instance) -> None:
         machine.call_function(method, [this], {}, Site(method.node, method.qualname))
     except Raised:
         del machine.type_faults[faults:]
+    method.called = False
 
 
 def _methods(cls: Class | External) -> Iterator[Function]:
