@@ -102,6 +102,7 @@ ORDER = (
     "machine.made_by_callers",
     "machine.entries machine.apart",
     "machine.surroundings",
+    "machine.mixing machine.waiting",
     "machine.run",
     "machine.unseen machine.tails machine.scans machine.evaluations",
     "machine.growth",

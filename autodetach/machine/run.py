@@ -29,6 +29,7 @@ from autodetach.machine.reach import Reach
 from autodetach.machine.state import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.surroundings import around
 from autodetach.machine.values import Class, Frame, Namespace
+from autodetach.machine.waiting import Kept, Waiting
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence
@@ -225,22 +226,24 @@ def _analyse(
 ) -> Analysis:
     analysis = Analysis(tree, [], project=project, evidence=evidence)
     fuel, for_imports = FUEL_PER_FILE, FUEL_FOR_IMPORTS_PER_FILE
-    queue = [Policy()]
-    seen: set[Policy] = set(queue)
+    left = fuel
+    waiting, kept = Waiting(MAX_PATHS), Kept()
     paths = Paths(tree, project, evidence, apart=apart)
     leads: Leads | None = None
     put_off: list[Policy] = []
     on_others = 0
-    while queue:
+    while waiting:
         if between is not None and analysis.runs:
             between(analysis)
         try:
-            run = paths.run(queue.pop(0), min(FUEL_PER_RUN, fuel))
+            run = paths.run(waiting.next(), min(FUEL_PER_RUN, fuel or left))
         except Spoilt:
             dissolve(analysis)
             return _analyse(tree, project, evidence, whole, between, suspected, apart=False)
         fuel -= FUEL_PER_RUN - max(run.machine.fuel, 0) if fuel >= FUEL_PER_RUN else fuel
+        left -= run.fuel - max(run.machine.fuel, 0)
         on_others += run.cost if analysis.runs else 0
+        kept.note(run.machine.differentiations, run.machine.oracle)
         analysis.runs.append(run)
         if not run.finished and len(analysis.runs) == 1:
             analysis.complete = False  # the program itself was cut short, not only a variation of it
@@ -248,7 +251,7 @@ def _analyse(
                 break
         found = variants(run)
         is_quiet = len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history
-        if suspected is not None and (queue or found) and _is_enough(analysis, on_others):
+        if suspected is not None and (waiting or found) and _is_enough(analysis, on_others):
             if not suspected(analysis):
                 analysis.narrowed, analysis.ended = leads is not None or is_quiet, True
                 return analysis
@@ -257,15 +260,17 @@ def _analyse(
             leads = Leads(tree, project, run.machine.executed)
         elif leads is not None and run.shows_history:
             leads = None
-            queue += _new(put_off, seen)
+            waiting.add(put_off)
         if leads is not None:
             put_off += (policy for policy in found if not leads.further(policy.flips[-1][0]))
             found = [policy for policy in found if leads.further(policy.flips[-1][0])]
         for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
         if len(analysis.runs) == 1:
             found = _nearest_first(found, run, fuel, for_imports)
-        queue += _new(found, seen)
-        if fuel <= 0 or for_imports <= 0:
+        waiting.add(found)
+        # What is open about a graph that is kept is worth all of the budget.
+        is_open = waiting.prefer(kept.open()) and left >= analysis.runs[0].cost
+        if for_imports <= 0 or (fuel <= 0 and not is_open):
             break
     analysis.narrowed, analysis.ended = leads is not None, True
     return analysis
@@ -286,16 +291,6 @@ def _is_enough(analysis: Analysis, on_others: int) -> bool:
         return on_others > FUEL_WHERE_TRAINING
     # Another path costs about what the first one did.
     return on_others + analysis.runs[0].cost > FUEL_WHERE_QUIET
-
-
-def _new(policies: list[Policy], seen: set[Policy]) -> list[Policy]:
-    """Those that are not yet among the seen ones, as many as may be, which become so."""
-    found = []
-    for policy in policies:
-        if policy not in seen and len(seen) < MAX_PATHS:
-            seen.add(policy)
-            found.append(policy)
-    return found
 
 
 def variants(run: Run) -> list[Policy]:

@@ -30,11 +30,11 @@ not lead.
 
 ## When it stays silent
 When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves
-out paths of the function, which may do so, when `create_graph` is set, when the flag is not the literal `True`, when
-a part of the graph is handed to code that is not in view afterwards, when all of the graph was made out of view, as
-that of a parameter `loss`, when it begins with a gradient from out of view or of another backward, when another loss
-of the same pass comes from where nobody knows, as this one does, when a call in view may give the function, as an
-argument, what a module has made, and in `torch.autograd.grad`.
+out paths of the function, which may do so, or those that go another way in the next pass, when `create_graph` is set,
+when the flag is not the literal `True`, when a part of the graph is handed to code that is not in view afterwards,
+when all of the graph was made out of view, as that of a parameter `loss`, when it begins with a gradient from out of
+view or of another backward, when another loss of the same pass comes from where nobody knows, as this one does, when a
+call in view may give the function, as an argument, what a module has made, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -50,6 +50,7 @@ from autodetach.candidates.detaching import is_handed_over
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, is_walked_again, within
+from autodetach.machine.mixing import may_be_mixed
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.machine.surroundings import around, go_one_way
@@ -86,7 +87,12 @@ def find(program: Program) -> Iterator[Suspect]:
 
 def _is_left_out(program: Program, d: Differentiation) -> bool:
     """Whether the budget has left out paths of the function that differentiates, which may walk the graph again."""
-    return program.analysis.ended and go_one_way((run.machine.oracle for run in program.runs), around([d]))
+    if not program.analysis.ended:
+        return False
+    oracles = [run.machine.oracle for run in program.runs if run.finished]
+    near = around([d])
+    same = [other for run in program.runs for other in run.machine.differentiations if other.call is d.call]
+    return go_one_way(oracles, near) or may_be_mixed(oracles, near, same)
 
 
 def _is_literal(d: Differentiation) -> bool:
