@@ -1,4 +1,4 @@
-"""Attributes that a method sets which nobody in view calls: `self.criterion = None`, until somebody calls `build()`."""
+"""Attributes that other methods set, and are None so far: `self.criterion = None`, until somebody calls `build()`."""
 
 from __future__ import annotations
 
@@ -43,11 +43,14 @@ def _put(m: Core, holder: Instance, name: str) -> Restore:
 
 
 def _set_by_others(holder: Instance, asked: frozenset[str]) -> Iterator[str]:
-    """The attributes that are None or not there, and that a method sets which was not called, nor is to be."""
+    """The attributes that are None or not there, and that another method sets than those that are to be called.
+
+    It may have been called without what somebody else would have given.
+    """
     found: dict[str, None] = {}
     for cls in linear_order(holder.cls) if isinstance(holder.cls, Class) else ():
         for method in cls.names.values() if isinstance(cls, Class) else ():
-            if isinstance(method, Function) and not method.called and method.name not in asked:
+            if isinstance(method, Function) and method.name not in asked:
                 found |= dict.fromkeys(set_in(method.node))
     yield from (name for name in found if holder.attrs.get(name) is None)
 

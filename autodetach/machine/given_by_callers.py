@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.keywords import OUT_OF_VIEW, of_a_caller
+from autodetach.machine.keywords import FURTHER, OUT_OF_VIEW, of_a_caller
 from autodetach.machine.values import Function, Value
 
 
@@ -14,7 +14,8 @@ def given_by_name(machine: Machine, function: Value) -> dict[str, Value]:
     if not isinstance(function, Function):
         return {}
     spec = function.node.args
-    return {} if spec.kwarg is None else {OUT_OF_VIEW: of_a_caller(machine, spec.kwarg.arg)}
+    named: dict[str, Value] = {} if spec.kwarg is None else {OUT_OF_VIEW: of_a_caller(machine, spec.kwarg.arg)}
+    return named if spec.vararg is None else {FURTHER: machine.opaque(spec.vararg.arg), **named}
 
 
 def defaults_of(function: Function) -> Iterator[tuple[str, Value]]:

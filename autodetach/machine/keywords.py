@@ -14,6 +14,8 @@ KEYWORDS = "#keywords"
 """Marks what holds the keyword arguments."""
 OUT_OF_VIEW = "**"
 """The name under which a call passes keyword arguments that are not known one by one."""
+FURTHER = "*"
+"""The name under which a call passes the arguments behind those that have names, if nobody knows how many they are."""
 
 
 def of_a_caller(m: Core, name: str) -> Opaque:

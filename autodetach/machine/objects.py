@@ -27,7 +27,7 @@ from autodetach.machine.classes import cannot_be_called, decorate
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.held import contents
-from autodetach.machine.keywords import OUT_OF_VIEW, left_to_default
+from autodetach.machine.keywords import FURTHER, OUT_OF_VIEW, left_to_default
 from autodetach.machine.marks import ITEMS, WEIGHTS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import SCRIPTED, wanted
@@ -248,7 +248,9 @@ class Objects(Attributes):
         for a, default in zip(spec.kwonlyargs, function.kwdefaults, strict=False):
             bound[a.arg] = rest.pop(a.arg) if a.arg in rest else left_to_default(self, a.arg, default, rest)
         if spec.vararg is not None:
-            bound[spec.vararg.arg] = Sequence("tuple", list(extra), self.clock)
+            further = rest.pop(FURTHER, None)
+            is_open = further is not None and not extra
+            bound[spec.vararg.arg] = further if is_open else Sequence("tuple", list(extra), self.clock)
         if spec.kwarg is not None:
             others = rest.pop(OUT_OF_VIEW, None)
             mapping = Mapping(self.clock, exact=others is None)
