@@ -50,7 +50,7 @@ def _set_by_others(holder: Instance, asked: frozenset[str]) -> Iterator[str]:
     found: dict[str, None] = {}
     for cls in linear_order(holder.cls) if isinstance(holder.cls, Class) else ():
         for method in cls.names.values() if isinstance(cls, Class) else ():
-            if isinstance(method, Function) and method.name not in asked:
+            if isinstance(method, Function) and method.name not in asked and method.name != "__init__":
                 found |= dict.fromkeys(set_in(method.node))
     yield from (name for name in found if holder.attrs.get(name) is None)
 

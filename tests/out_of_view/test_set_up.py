@@ -81,3 +81,29 @@ class Runner:
 
 def test_a_state_that_may_be_none_is_left_so() -> None:
     assert not check(Source.from_text(STATEFUL, "program.py"), CheckOptions()).findings
+
+
+BY_CLASS = """\
+from torch import nn, optim
+
+
+class Trainer:
+    def __init__(self):
+        self.total = 0
+
+    def build(self):
+        Trainer.network = nn.Linear(2, 2)
+        self.optimizer = optim.SGD(self.network.parameters(), 0.1)
+
+    def step(self, x):
+        loss = self.network(x).mean()
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        self.total += loss
+"""
+
+
+def test_a_builder_may_give_the_class_what_it_makes() -> None:
+    (finding,) = check(Source.from_text(BY_CLASS, "program.py"), CheckOptions()).findings
+    assert finding.code == "AD101"
