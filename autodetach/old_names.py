@@ -27,8 +27,10 @@ def parsed(text: str, path: str = "<unknown>") -> ast.Module:
             raise
     for node in ast.walk(tree):
         for field, value in ast.iter_fields(node):
-            if isinstance(value, str) and _STAND_IN in value:
+            if isinstance(value, str):
                 setattr(node, field, value.replace(_STAND_IN, NAME))
+            elif isinstance(value, list) and value and isinstance(value[0], str):  # `global async`
+                value[:] = [name.replace(_STAND_IN, NAME) for name in value]
     return tree
 
 
@@ -60,5 +62,5 @@ def first_line(text: str, tree: ast.Module) -> int | None:
     if NAME not in text:
         return None
     nodes = (node for node in ast.walk(tree) if not isinstance(node, ast.Constant))
-    named = (node for node in nodes if any(value == NAME for _, value in ast.iter_fields(node)))
+    named = (n for n in nodes if any(value == NAME or value == [NAME] for _, value in ast.iter_fields(n)))
     return min((getattr(node, "lineno", 1) for node in named), default=None)

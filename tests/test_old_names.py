@@ -44,6 +44,7 @@ def test_a_keyword_argument_is_read_and_said_to_be_old() -> None:
         ("x = [async.get() for async in given]\n", "x = [other.get() for other in given]\n"),
         ("def f(async):\n    return async\n", "def f(other):\n    return other\n"),
         ("m.async = 'async'\r\nm . async\r\n", "m.other = 'async'\r\nm . other\r\n"),
+        ("def f():\n    global async\n    async = 1\n", "def f():\n    global other\n    other = 1\n"),
         ('f(\n    """\x0c\n""", async=1)\n', 'f(\n    """\x0c\n""", other=1)\n'),
     ],
 )

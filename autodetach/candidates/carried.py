@@ -173,8 +173,8 @@ def _without_retain(run: Run, d: Differentiation, now: Pass, *, takes_grad: bool
 
 def _begun_otherwise(c: Carried) -> Iterator[Candidate]:
     """What the state is made of is made without graph, or each pass begins with another one."""
-    for message, codemods in without_cache(c.program, c.makers):
-        yield from c.with_removals(message, codemods, c.doubt)
+    for message, codemods, doubt in without_cache(c.program, c.makers):
+        yield from c.with_removals(message, codemods, c.doubt or doubt)
     for message, codemods in followed(c.program, c.run, c.d, c.now, c.crossed):
         for candidate in c.with_removals(message, codemods, c.doubt or FOLLOWED):
             yield replace(candidate, cuts=True)

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Node
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import FUNCTIONS
@@ -15,13 +14,14 @@ from autodetach.view.program import Program
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
+EXACT = "who inverts what a transform has given may need its cache, which gives back what it was given"
 
-def without_cache(program: Program, makers: list[Node]) -> Iterator[Repair]:
+
+def without_cache(program: Program, makers: list[Node]) -> Iterator[tuple[str, tuple[Codemod, ...], str | None]]:
     """`ExpTransform(cache_size=1)` becomes `ExpTransform()`, where that has made all that crosses into a pass.
 
-    So does the default of a parameter that says how large the cache is.
-
-    What is handed to a distribution is asked for what that draws, and may keep its cache.
+    So does the default of a parameter that says how large the cache is. What is handed to a distribution is asked for
+    what that draws, and may keep its cache. Each repair comes with what speaks against it, or None.
     """
     from autodetach.codemods.replace_expression import ReplaceExpression
     from autodetach.codemods.set_keyword import SetKeyword
@@ -31,6 +31,8 @@ def without_cache(program: Program, makers: list[Node]) -> Iterator[Repair]:
         return
     files = {program.file_of(maker.site.node) for maker in makers}
     calls = [n for file in files for n in ast.walk(file) if isinstance(n, ast.Call) and last_word(n.func) in kinds]
+    is_inverted = any(isinstance(n, ast.Attribute) and n.attr == "inv" for file in files for n in ast.walk(file))
+    are_several = len({last_word(call.func) for call in calls}) < len(calls)
     codemods: dict[ast.AST, Codemod] = {}
     for call in calls:
         size = next((k.value for k in call.keywords if k.arg == "cache_size"), None)
@@ -42,7 +44,7 @@ def without_cache(program: Program, makers: list[Node]) -> Iterator[Repair]:
             codemods[default] = ReplaceExpression(default, "0")
     if codemods:
         shown = ", ".join(f"`{kind}`" for kind in sorted(kinds))
-        yield f"make {shown} without a cache", tuple(codemods.values())
+        yield f"make {shown} without a cache", tuple(codemods.values()), EXACT if is_inverted or are_several else None
 
 
 def _is_one(size: ast.expr | None) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from autodetach.comments.suppress import Directive, directives, sift, statement_end
 from autodetach.decoding import SourceError
 from autodetach.finding import Finding
+from autodetach.old_names import parsed
 from autodetach.source import Edit, Source, Span
 
 
@@ -57,7 +58,7 @@ def _verify(source: Source, findings: Iterable[Finding], edits: tuple[Edit, ...]
     """Hold the edited source to what was promised: the same program, and none of the findings visible."""
     try:
         edited = source.with_edits(edits)
-        same = ast.dump(ast.parse(edited.raw)) == ast.dump(ast.parse(source.raw))
+        same = ast.dump(parsed(edited.text)) == ast.dump(parsed(source.text))
     except (SourceError, SyntaxError, ValueError) as error:
         raise NotSilenced(str(error)) from None
     moved = [

@@ -27,14 +27,22 @@ def shape_of_arguments(args: list[Value]) -> Shape:
 
 def shape_of_data(value: Value) -> Shape:
     """`tensor(data)`: of a list, not known where one of its elements may have other dimensions than the others."""
+    return _shape_within(value, {})
+
+
+def _shape_within(value: Value, known: dict[int, Shape]) -> Shape:
+    """The same for a part of data: each list is looked at once, by its `id`, also one that holds itself."""
     if is_number(value):
         return ()
-    if isinstance(value, Sequence) and value.items:
-        inner = _shape_of_all([shape_of_data(item) for item in value.items])
-        return None if inner is None else (len(value.items) if value.exact else None, *inner)
-    if isinstance(value, Sequence) and value.exact:
-        return (0,)
-    return value.shape if isinstance(value, Tensor) else None
+    if not isinstance(value, Sequence):
+        return value.shape if isinstance(value, Tensor) else None
+    if not value.items:
+        return (0,) if value.exact else None
+    if id(value) not in known:
+        known[id(value)] = None
+        inner = _shape_of_all([_shape_within(item, known) for item in value.items])
+        known[id(value)] = None if inner is None else (len(value.items) if value.exact else None, *inner)
+    return known[id(value)]
 
 
 def shape_of_old_type(args: list[Value]) -> Shape:

@@ -6,11 +6,12 @@ of a cell becomes a line of Python: itself, the statement behind `%time`, or `pa
 
 from __future__ import annotations
 
-import ast
 import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+
+from autodetach.old_names import parsed
 
 RUN_AS_THEY_ARE = frozenset("capture debug ipytest notify prun scalene snakeviz time wandb".split())
 """Magics that run the Python behind them, or the rest of their cell, as if they were not there."""
@@ -221,7 +222,7 @@ def parses(text: str) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text)
+            parsed(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return True

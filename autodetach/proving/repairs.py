@@ -33,8 +33,7 @@ BROKEN_OFF = "what was run of the program ends early, by an error: what is read 
 LEFT_OUT = "the function may differentiate it on paths that were left out, since all are more than the budget allows"
 NO_TENSOR = "it asks what is not in view for a method of tensors"
 KEPT = "AD1"
-STRICTNESS = ("", "retain", "sum", "detach", "item")
-"""What a candidate may prefer: the more there is to be looked at in its proof, the later."""
+"""How the codes begin of what is kept too long."""
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
 """What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
@@ -100,22 +99,20 @@ class Repairs:
         """
         alike: dict[str, dict[Suspect, Candidate]] = {}
         for suspect in suspects:
-            first = next(suspect.candidates(), None) if suspect.is_spelling or suspect.certain else None
-            if first is not None and (suspect.is_spelling or self._may_be_safe(suspect, first)):
+            may_be_safe = suspect.certain and suspect.code.startswith(KEPT) and not self._is_left_out(suspect)
+            first = next(suspect.candidates(), None) if suspect.is_spelling or may_be_safe else None
+            if first is not None and (suspect.is_spelling or first.changes_nothing):
                 alike.setdefault(suspect.code if suspect.is_spelling else KEPT, {})[suspect] = first
         for chosen in alike.values():
             if len(chosen) > 1 and self._fuel > 0:
                 self._pause()
                 self._prove_all(chosen)
 
-    def _may_be_safe(self, suspect: Suspect, candidate: Candidate) -> bool:
-        """Whether a repair may only free what is kept too long."""
-        return suspect.code.startswith(KEPT) and candidate.changes_nothing and not self._is_left_out(suspect)
-
     def _prove_all(self, chosen: dict[Suspect, Candidate]) -> None:
         ones = chosen.values()
         codemods = tuple(codemod for one in ones for codemod in one.codemods)
-        every = Candidate("", codemods, prefers=max((one.prefers for one in ones), key=STRICTNESS.index))
+        preferred = {one.prefers for one in ones}  # of a number, more is asked
+        every = Candidate("", codemods, prefers="item" if "item" in preferred else max(preferred))
         home = self._home(next(iter(chosen)))
         with self._edited(every) as edited:
             if isinstance(edited, str):

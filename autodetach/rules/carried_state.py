@@ -45,7 +45,8 @@ far, is detached there, if each loss still trains something without it; what eac
 later passes read, as it is added, if other losses train what makes it: unsafe. What is to be frozen by `requires_grad
 = False` where it is no leaf, which raises, is detached there. What a module that the pass steps has made of the next
 state, and `value = next_value` hands on, is computed again there: unsafe. A transform that every pass
-asks for the same parameter is made without a cache, which would give what the first pass has made of it.
+asks for the same parameter is made without a cache, which would give what the first pass has made of it: unsafe where
+the file makes several of its kind, or asks for an inverse.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
