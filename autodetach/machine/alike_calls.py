@@ -42,6 +42,12 @@ def is_scalar_alike(node: Node | None) -> bool:
     return bool(mark) and isinstance(node, Node) and isinstance(node.callee, Opaque) and mark in node.callee.attrs
 
 
+def set_otherwise(callee: Opaque) -> None:
+    """A callable is told to go another way, as by `criterion.reduction = "none"`: it may give no scalars any more."""
+    for mark in [name for name in callee.attrs if isinstance(name, str) and name.startswith(SCALAR)]:
+        del callee.attrs[mark]
+
+
 def _mark_of_scalar(node: Node) -> str:
     """No mark for a network, which may give something else where it is not trained."""
     call, callee = node.site.node, node.callee

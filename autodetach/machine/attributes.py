@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autodetach.machine import (
+    alike_calls,
     containers,
     cut_parts,
     enumerations,
@@ -329,6 +330,7 @@ class Attributes(Core):
         elif isinstance(value, (Opaque, Function, Native)):
             if isinstance(value, Opaque):
                 cut_parts.cut_by_store(value, name, new, named=True)
+                alike_calls.set_otherwise(value)
             value.attrs[name] = new
             if isinstance(value, Opaque) and HELD not in value.attrs:
                 self.escape([new], site, name)

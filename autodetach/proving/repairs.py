@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +35,7 @@ LEFT_OUT = "the function may differentiate it on paths that were left out, since
 NO_TENSOR = "it asks what is not in view for a method of tensors"
 KEPT = "AD1"
 """How the codes begin of what is kept too long."""
+NAMING = (ast.Name, ast.Attribute, ast.Subscript)
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
 """What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
@@ -103,7 +105,9 @@ class Repairs:
             first = next(suspect.candidates(), None) if suspect.is_spelling or may_be_safe else None
             if first is not None and (suspect.is_spelling or first.changes_nothing):
                 alike.setdefault(suspect.code if suspect.is_spelling else KEPT, {})[suspect] = first
-        for chosen in alike.values():
+        for every in alike.values():
+            resting = _resting_on_others([suspect.node for suspect in every])
+            chosen = {suspect: first for suspect, first in every.items() if suspect.node not in resting}
             if len(chosen) > 1 and self._fuel > 0:
                 self._pause()
                 self._prove_all(chosen)
@@ -299,6 +303,18 @@ class Repairs:
         if module.path not in self._trees:
             self._trees[module.path] = Tree(self._files.sources[module.path], module.tree, module.first)
         return self._trees[module.path]
+
+
+def _resting_on_others(nodes: Iterable[ast.AST]) -> set[ast.AST]:
+    """The assignments that read what others of them bind: once those are repaired, they may need no repair."""
+    found = [node for node in nodes if isinstance(node, (ast.Assign, ast.AugAssign))]
+    bound = [(node, ast.unparse(target)) for node in found for target in _targets(node)]
+    read = {node: {ast.unparse(n) for n in ast.walk(node.value) if isinstance(n, NAMING)} for node in found}
+    return {node for node in found if any(name in read[node] and other is not node for other, name in bound)}
+
+
+def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def _in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:

@@ -169,7 +169,7 @@ DEAR: dict[str, tuple[Callable[[], str], bool]] = {
     "huge literals": (huge_literals, False),
     "mutual calls": (mutual_calls, True),
     "many faults": (many_faults, True),
-    "many stores": (many_stores, True),
+    "many stores": (many_stores, False),
 }
 
 
