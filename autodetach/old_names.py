@@ -15,16 +15,11 @@ def parsed(text: str, path: str = "<unknown>") -> ast.Module:
     """The tree of a program, whatever Python 3 it is for. Raises what `ast.parse` raises of it as it stands."""
     try:
         return ast.parse(text, path)
-    except SyntaxError:
-        other = readable(text)
-        if other is text:
-            raise
+    except SyntaxError as error:
         try:
-            tree = ast.parse(other, path)
+            tree = ast.parse(readable(text), path)
         except SyntaxError:
-            other = ""
-        if not other:
-            raise
+            raise error from None
     for node in ast.walk(tree):
         for field, value in ast.iter_fields(node):
             if isinstance(value, str):

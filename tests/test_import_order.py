@@ -121,7 +121,7 @@ ORDER = (
     # What the machine's events mean.
     "suspect",
     "view",
-    "view.program",
+    "view.program view.crossings",
     "view.*",
     # What may repair them.
     "candidates",

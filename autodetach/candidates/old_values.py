@@ -20,14 +20,14 @@ from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.words import names_old, words_in
 from autodetach.suspect import Candidate
-from autodetach.view.computed_again import computed_again, in_loop
-from autodetach.view.crossings import Entry, entered_from
+from autodetach.view.computed_again import computed_again
+from autodetach.view.crossings import Entry, entered_from, in_loop
 from autodetach.view.program import Program, calls_of, handed
-
-MEANT = "the value may be meant as a constant, since what made it is run anew: only its author knows"
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
+
+MEANT = "the value may be meant as a constant, since what made it is run anew: only its author knows"
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,16 +30,15 @@ def is_given_alike(node: Node) -> bool:
 def note_scalar(node: Node) -> bool:
     """What a callable has given back is a scalar; whether that tells of its other calls."""
     mark = _mark_of_scalar(node)
-    if mark:
-        assert isinstance(node.callee, Opaque)
+    if mark and isinstance(node.callee, Opaque):
         node.callee.attrs[mark] = True
     return bool(mark)
 
 
 def is_scalar_alike(node: Node | None) -> bool:
     """Whether a callable has given back a scalar in another call, of the same attributes."""
-    mark = "" if node is None else _mark_of_scalar(node)
-    return bool(mark) and isinstance(node, Node) and isinstance(node.callee, Opaque) and mark in node.callee.attrs
+    callee = None if node is None else node.callee
+    return node is not None and isinstance(callee, Opaque) and _mark_of_scalar(node) in callee.attrs
 
 
 def set_otherwise(callee: Opaque) -> None:

@@ -8,7 +8,7 @@ from autodetach.machine.given_by_callers import given_by_name, not_none
 from autodetach.machine.graph import Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.reach import Reach
-from autodetach.machine.set_up import is_left, set_up
+from autodetach.machine.set_up import lacks, set_up
 from autodetach.machine.state import Given, Raised
 from autodetach.machine.values import Class, Function, Instance, Value
 
@@ -60,7 +60,7 @@ class Others:
 
     def instead_of(self, this: Value, method: Function) -> Instance | None:
         """An object in the place of one of which the method reads what is not there; None if there is none."""
-        if not is_left(self._machine, this, [method.name], self._reach):
+        if not lacks(self._machine, this, [method.name], self._reach):
             return None
         if self._made is None:
             self._made = next(self._makers, None)

@@ -34,17 +34,17 @@ def set_up(machine: Machine, this: Value, entered: Iterable[str], reach: Reach, 
     for method in _methods(this.cls):
         is_open = not (method.called or method.name in asked or _asks(method.node.args))
         made = read.intersection(set_in(method.node)) if is_open else ()
-        if any(_is_left(machine, this, name, empty) for name in made):
+        if any(_is_missing(machine, this, name, empty) for name in made):
             called += [method.qualname] if _call(machine, method, this) else []
     return called
 
 
-def is_left(machine: Machine, this: Value, entered: Iterable[str], reach: Reach) -> bool:
+def lacks(machine: Machine, this: Value, entered: Iterable[str], reach: Reach) -> bool:
     """Whether the entered methods read something that has not been made, or is None."""
     if not isinstance(this, Instance):
         return False
     _, read = _asked_and_read(this, entered, reach)
-    return any(_is_left(machine, this, name, True) for name in read)
+    return any(_is_missing(machine, this, name, True) for name in read)
 
 
 def _asked_and_read(this: Instance, entered: Iterable[str], reach: Reach) -> tuple[frozenset[str], frozenset[str]]:
@@ -54,7 +54,7 @@ def _asked_and_read(this: Instance, entered: Iterable[str], reach: Reach) -> tup
     return asked, frozenset[str]().union(*read)
 
 
-def _is_left(machine: Machine, this: Instance, name: str, empty: bool) -> bool:
+def _is_missing(machine: Machine, this: Instance, name: str, empty: bool) -> bool:
     """Whether an attribute has not been made, by the class neither."""
     value = this.attrs.get(name, MISSING)
     if value is MISSING and isinstance(this.cls, Class):

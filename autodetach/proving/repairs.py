@@ -99,18 +99,27 @@ class Repairs:
 
         Where all of them together are not safe, each is tried by itself when it is asked for.
         """
-        alike: dict[str, dict[Suspect, Candidate]] = {}
+        alike: dict[str, list[Suspect]] = {}
         for suspect in suspects:
-            may_be_safe = suspect.certain and suspect.code.startswith(KEPT) and not self._is_left_out(suspect)
-            first = next(suspect.candidates(), None) if suspect.is_spelling or may_be_safe else None
-            if first is not None and (suspect.is_spelling or first.changes_nothing):
-                alike.setdefault(suspect.code if suspect.is_spelling else KEPT, {})[suspect] = first
+            if suspect.is_spelling or (suspect.certain and suspect.code.startswith(KEPT)):
+                alike.setdefault(suspect.code if suspect.is_spelling else KEPT, []).append(suspect)
         for every in alike.values():
-            resting = _resting_on_others([suspect.node for suspect in every])
-            chosen = {suspect: first for suspect, first in every.items() if suspect.node not in resting}
-            if len(chosen) > 1 and self._fuel > 0:
+            chosen = self._first_of_all(every) if len(every) > 1 and self._fuel > 0 else {}
+            if len(chosen) > 1:
                 self._pause()
                 self._prove_all(chosen)
+
+    def _first_of_all(self, suspects: list[Suspect]) -> dict[Suspect, Candidate]:
+        """The first repairs of those that may be proven at once."""
+        resting = _resting_on_others([suspect.node for suspect in suspects])
+        found: dict[Suspect, Candidate] = {}
+        for suspect in suspects:
+            first = next(suspect.candidates(), None) if suspect.node not in resting else None
+            if first is None:
+                continue
+            if suspect.is_spelling or (first.changes_nothing and not self._is_left_out(suspect)):
+                found[suspect] = first
+        return found
 
     def _prove_all(self, chosen: dict[Suspect, Candidate]) -> None:
         ones = chosen.values()

@@ -97,8 +97,10 @@ def _reader(program: Program, node: ast.expr, fact: DataRead) -> str:
 
 
 def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
-    """`loss` of `loss.data[0]`, `loss[0]`, `loss.data.item()`, `loss.data.cpu().numpy()[0]`, `loss.squeeze()[0]`,
-    `loss.data.tolist()[0]`."""
+    """`loss` of `loss.data[0]`, `loss[0]`, `loss.data.item()`, `loss.squeeze()[0]`, `loss.data.cpu().numpy()[0]`.
+
+    Of `loss.data.tolist()[0]` it is that, too.
+    """
     data = node.value if isinstance(node, ast.Subscript) else node.func
     if isinstance(data, ast.Attribute) and data.attr == "item":
         data = data.value

@@ -9,6 +9,7 @@ from autodetach.machine.graph import Activation, Differentiation, Node, Storage,
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Tensor
+from autodetach.view.crossings import in_loop
 
 DISTANCES = frozenset(
     """cdist cosine_embedding_loss cosine_similarity pairwise_distance triplet_margin_loss
@@ -22,10 +23,6 @@ def is_computed_again(
 ) -> bool:
     """Whether the loop runs the same module anew, as for the old and the new log-probabilities of a policy."""
     return bool(computed_again(run, d, in_loop(activation), outer, trained))
-
-
-def in_loop(activation: Activation) -> Callable[[Node], bool]:
-    return lambda node: pass_of(node.loops, activation) is not None
 
 
 def computed_again(

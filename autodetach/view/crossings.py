@@ -91,7 +91,12 @@ def operands_from(node: Node, parent: Node) -> list[Value]:
 
 def entered(d: Differentiation, activation: Activation) -> Iterator[Entry]:
     """Where a differentiation leaves the graph of the loop's passes for what was made before the loop."""
-    return entered_from(d, lambda node: pass_of(node.loops, activation) is not None)
+    return entered_from(d, in_loop(activation))
+
+
+def in_loop(activation: Activation) -> Callable[[Node], bool]:
+    """Tells of a node whether a loop has made it."""
+    return lambda node: pass_of(node.loops, activation) is not None
 
 
 def entered_from(d: Differentiation, is_inside: Callable[[Node], bool]) -> Iterator[Entry]:
