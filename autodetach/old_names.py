@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from itertools import pairwise
 
 NAME = "async"
 MESSAGE = f"`{NAME}` is a keyword since Python 3.7, and is read as a name here: nothing newer runs this file"
 _STAND_IN = "asynC"  # as long, so that all columns are what they were
 _KEYWORD_OF = frozenset({"def", "for", "with"})
+_MAYBE_NAME = re.compile(rf"\b{NAME}\b(?!\s+(?:{'|'.join(sorted(_KEYWORD_OF))})\b)")
 
 
 def parsed(text: str, path: str = "<unknown>") -> ast.Module:
@@ -54,7 +56,7 @@ def readable(text: str) -> str:
 
 def first_line(text: str, tree: ast.Module) -> int | None:
     """The line, from 1, in which `async` first is a name, as no Python from 3.7 on reads it; None if it nowhere is."""
-    if NAME not in text:
+    if NAME not in text or _MAYBE_NAME.search(text) is None:
         return None
     nodes = (node for node in ast.walk(tree) if not isinstance(node, ast.Constant))
     named = (n for n in nodes if any(value == NAME or value == [NAME] for _, value in ast.iter_fields(n)))

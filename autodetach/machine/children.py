@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 _NO_NODES = frozenset(
     """
@@ -29,6 +30,17 @@ def children_of(node: ast.AST) -> list[ast.AST]:
         elif value is not None:
             found.append(value)
     return found
+
+
+def nodes_in(tree: ast.AST) -> Iterator[ast.AST]:
+    """A node and all in it, in no order that is told."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        yield node
+        kind = type(node)
+        if kind is not ast.Name and kind is not ast.Constant:
+            pending += children_of(node)
 
 
 def statements_in(node: ast.AST) -> list[ast.stmt]:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from autodetach.kept import kept
+from autodetach.machine.children import nodes_in
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.reach import Reach
@@ -29,16 +30,20 @@ def widen(m: Core, this: Value, entered: str, reach: Reach) -> list[Restore]:
     called: frozenset[str] | None = None
     undo: list[Restore] = []
     for holder in instances_in(this) if isinstance(this, Instance) else ():
-        for name, methods in _counters(holder):
-            value = holder.attrs.get(name)
-            is_empty = isinstance(value, Sequence) and value.exact and not value.items
-            if not (type(value) is int or is_empty) or any(method.called for method in methods):
+        counting = {name for name, value in holder.attrs.items() if type(value) is int or _is_empty(value)}
+        for name, methods in _counters(holder) if counting else ():
+            if name not in counting or any(method.called for method in methods):
                 continue
             if called is None:
                 called = asked_for(entered, reach)
             if called.isdisjoint(method.name for method in methods):
+                value = holder.attrs[name]
                 undo.append(_fill(m, name, value) if isinstance(value, Sequence) else _count(m, holder, name, value))
     return undo
+
+
+def _is_empty(value: Value) -> bool:
+    return isinstance(value, Sequence) and value.exact and not value.items
 
 
 def _count(m: Core, holder: Instance, name: str, value: Value) -> Restore:
@@ -93,11 +98,11 @@ def _counted_in(node: ast.AST) -> frozenset[str]:
     `self.n += 1`, `self.n = (self.n + 1) % size`, `self.kept.append(x)`
     """
     names: set[str] = set()
-    for inner in ast.walk(node):
+    for inner in nodes_in(node):
         if isinstance(inner, ast.AugAssign):
             names.update(own_attributes([inner.target]))
         elif isinstance(inner, ast.Assign):
-            names.update(own_attributes(inner.targets) & own_attributes(ast.walk(inner.value)))
+            names.update(own_attributes(inner.targets) & own_attributes(nodes_in(inner.value)))
         elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and inner.func.attr in ADDS:
             names.update(own_attributes([inner.func.value]))
     return frozenset(names)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.kept import kept
+from autodetach.machine.children import nodes_in
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.counters import Restore, asked_for, instances_in, own_attributes
@@ -59,7 +60,7 @@ def _set_by_others(holder: Instance, asked: frozenset[str]) -> Iterator[str]:
 def set_in(node: ast.AST) -> tuple[str, ...]:
     """The attributes of `self` to which a method assigns something, in the order of their names."""
     names: set[str] = set()
-    for inner in ast.walk(node):
+    for inner in nodes_in(node):
         if isinstance(inner, ast.Assign) and not is_none(inner.value):
-            names |= own_attributes(part for target in inner.targets for part in ast.walk(target))
+            names |= own_attributes(part for target in inner.targets for part in nodes_in(target))
     return tuple(sorted(names))

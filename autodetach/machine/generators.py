@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from autodetach.kept import kept
-from autodetach.machine.children import children_of
+from autodetach.machine.children import children_of, nodes_in
 from autodetach.node_types import FUNCTIONS, SCOPES
 
 
+@kept
 def has_yield(node: ast.AST) -> bool:
     """Whether a function is a generator: a `yield` of its own, not one of a nested function."""
     if isinstance(node, ast.Lambda):
@@ -21,7 +22,7 @@ def has_yield(node: ast.AST) -> bool:
 def ends(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> bool:
     """Whether no loop of a generator goes on for ever, as `while True` does."""
     return not any(
-        isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and yields(loop) for loop in ast.walk(node)
+        isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and yields(loop) for loop in nodes_in(node)
     )
 
 

@@ -48,6 +48,13 @@ class Part:
     loops: bool = False
     is_class: bool = False
 
+    def add(self, other: Part) -> None:
+        """Mention what another one mentions, too."""
+        self.names |= other.names
+        self.plain |= other.plain
+        self.begins |= other.begins
+        self.loops |= other.loops
+
     def and_of(self, other: Part) -> Part:
         """This one and another one of the same name."""
         return Part(
@@ -147,34 +154,50 @@ class _Walk:
 
     def __init__(self) -> None:
         self._found = Mentions()
-        self._pending: list[tuple[ast.AST, tuple[Part, ...], bool]] = []
+        self._pending: list[tuple[ast.AST, Part | None, bool]] = []
+        self._begun: list[tuple[dict[str, Part], str, Part, Part | None]] = []
 
     def of(self, statement: ast.stmt) -> Mentions:
         pending = self._pending
-        pending.append((statement, (), True))
+        pending.append((statement, None, True))
         while pending:
-            at, around, evaluated = pending.pop()
+            at, part, evaluated = pending.pop()
             kind = type(at)
             if kind is ast.Name:
-                word = at.id  # type: ignore[attr-defined]
-                for part in around:
+                if part is not None:
+                    word = at.id  # type: ignore[attr-defined]
                     part.names.add(word)
                     if evaluated:
                         part.plain.add(word)
                 continue
             special = _SPECIAL.get(kind)
             if special is not None:
-                around = special(self, at, around, evaluated)
-                if around is _DONE:
+                part = special(self, at, part, evaluated)
+                if part is _DONE:
                     continue
             between: list[str] = []
-            pending += [(child, around, evaluated) for child in reached(at, between)]
-            if between:
-                for part in around:
-                    part.names.update(between)
+            pending += [(child, part, evaluated) for child in reached(at, between)]
+            if between and part is not None:
+                part.names.update(between)
+        self._end()
         return self._found
 
-    def _attribute(self, node: ast.Attribute, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+    def _begin(self, parts: dict[str, Part], name: str, outer: Part | None, *, is_class: bool = False) -> Part:
+        part = Part(is_class=is_class)
+        self._begun.append((parts, name, part, outer))
+        return part
+
+    def _end(self) -> None:
+        """Have what is around others mention what these mention, and put together what has the same name."""
+        for _, _, part, outer in reversed(self._begun):
+            if outer is not None:
+                outer.add(part)
+        for parts, name, part, _ in self._begun:
+            known = parts.setdefault(name, part)
+            if known is not part:
+                known.add(part)
+
+    def _attribute(self, node: ast.Attribute, part: Part | None, evaluated: bool) -> Part | None:
         word, between = node.attr, list[str]()
         owner = owner_of(node, between)
         is_read = isinstance(node.ctx, ast.Load)
@@ -183,7 +206,7 @@ class _Walk:
         )
         if says and (is_of_python(node) or (word in EVIDENCE and _is_super(owner))):
             says = False
-        for part in around:
+        if part is not None:
             part.names.add(word)
             part.names.update(between)
             part.begins = part.begins or says
@@ -191,86 +214,83 @@ class _Walk:
                 part.plain.add(word)
             elif evaluated and word == "grad":
                 part.plain.add(grad_of(node))
-        if isinstance(owner, ast.Name):
-            for part in around:
+            if isinstance(owner, ast.Name):
                 part.names.add(owner.id)
-        else:
-            self._pending.append((owner, around, evaluated))
+        if not isinstance(owner, ast.Name):
+            self._pending.append((owner, part, evaluated))
         return _DONE
 
-    def _constant(self, node: ast.Constant, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+    def _constant(self, node: ast.Constant, part: Part | None, evaluated: bool) -> Part | None:
         value = node.value
         if isinstance(value, str) and len(value) < 40:
             if value == "requires_grad":
-                for part in around:
+                if part is not None:
                     part.begins = True
             elif value in SAYING or value in CLASSES:
                 self._found.strings = True
         return _DONE
 
-    def _keyword(self, node: ast.keyword, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+    def _keyword(self, node: ast.keyword, part: Part | None, evaluated: bool) -> Part | None:
         is_off = isinstance(node.value, ast.Constant) and node.value.value is False
-        if node.arg == "requires_grad" and not (is_off or is_copied(node.value)):
-            for part in around:
-                part.begins = True
-        return around
+        if part is not None and node.arg == "requires_grad" and not (is_off or is_copied(node.value)):
+            part.begins = True
+        return part
 
-    def _loop(self, node: ast.AST, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
-        for part in around:
+    def _loop(self, node: ast.AST, part: Part | None, evaluated: bool) -> Part | None:
+        if part is not None:
             part.loops = True
-        return around
+        return part
 
-    def _call(self, node: ast.Call, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+    def _call(self, node: ast.Call, part: Part | None, evaluated: bool) -> Part | None:
         word = "" if _is_own_look_up(node) else looked_up(node)
         if word is not None and word not in TELLING:
-            for part in around:
+            if part is not None:
                 part.names.add(word)
-            self._pending += ((argument, around, evaluated) for argument in node.args)
+            self._pending += ((argument, part, evaluated) for argument in node.args)
             return _DONE
         if not isinstance(node.func, ast.Name) or node.func.id not in TESTS:
-            return around
-        self._pending += ((argument, around, evaluated and n == 0) for n, argument in enumerate(node.args))
+            return part
+        self._pending += ((argument, part, evaluated and n == 0) for n, argument in enumerate(node.args))
         return _DONE
 
-    def _annotated(self, node: ast.AnnAssign, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
-        self._pending.append((node.annotation, around, False))
-        self._pending.append((node.target, around, evaluated))
+    def _annotated(self, node: ast.AnnAssign, part: Part | None, evaluated: bool) -> Part | None:
+        self._pending.append((node.annotation, part, False))
+        self._pending.append((node.target, part, evaluated))
         if node.value is not None:
-            self._pending.append((node.value, around, evaluated))
+            self._pending.append((node.value, part, evaluated))
         return _DONE
 
-    def _argument(self, node: ast.arg, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+    def _argument(self, node: ast.arg, part: Part | None, evaluated: bool) -> Part | None:
         if node.annotation is not None:
-            self._pending.append((node.annotation, around, False))
+            self._pending.append((node.annotation, part, False))
         return _DONE
 
     def _function(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef, around: tuple[Part, ...], evaluated: bool
-    ) -> tuple[Part, ...]:
-        self._note_top(node, around)
-        is_method = bool(around) and around[-1].is_class
-        parts = self._found.methods if is_method else self._found.functions
-        around = (*around, parts.setdefault(node.name, Part()))
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, part: Part | None, evaluated: bool
+    ) -> Part | None:
+        self._note_top(node, part)
+        is_method = part is not None and part.is_class
+        inner = self._begin(self._found.methods if is_method else self._found.functions, node.name, part)
         if node.returns is not None:
-            self._pending.append((node.returns, around, False))
-        self._pending.append((node.args, around, True))
-        self._pending += ((one, around, True) for one in (*node.decorator_list, *node.body))
+            self._pending.append((node.returns, inner, False))
+        self._pending.append((node.args, inner, True))
+        self._pending += ((one, inner, True) for one in (*node.decorator_list, *node.body))
         return _DONE
 
-    def _note_top(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, around: tuple[Part, ...]) -> None:
-        if not around:
+    def _note_top(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, part: Part | None) -> None:
+        if part is None:
             self._found.tops.add(node.name)
 
-    def _class(self, node: ast.ClassDef, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
-        self._note_top(node, around)
+    def _class(self, node: ast.ClassDef, part: Part | None, evaluated: bool) -> Part | None:
+        self._note_top(node, part)
         base = {word for one in (*node.bases, *node.keywords) for word in words_in(one)}
         # A `torch.autograd.Function` begins no history.
         self._found.bases.append((node.name, frozenset(base - {"autograd"})))
-        return (*around, self._found.classes.setdefault(node.name, Part(is_class=True)))
+        return self._begin(self._found.classes, node.name, part, is_class=True)
 
-    def _import_from(self, node: ast.ImportFrom, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
+    def _import_from(self, node: ast.ImportFrom, part: Part | None, evaluated: bool) -> Part | None:
         origin = (node.module or "").split(".")
-        self._note_import(node, around)
+        self._note_import(node, part)
         for alias in node.names:
             if alias.name == "*":
                 self._found.is_clear = self._found.is_clear and "torch" not in origin
@@ -280,26 +300,26 @@ class _Walk:
                 or "Module" in alias.name
             ):
                 self._found.aliases.add(alias.asname or alias.name)
-            for part in around:
+            if part is not None:
                 part.names.add(alias.name)
         return _DONE
 
-    def _note_import(self, node: Import, around: tuple[Part, ...]) -> None:
+    def _note_import(self, node: Import, part: Part | None) -> None:
         self._found.imports.append(node)
-        if around:
+        if part is not None:
             self._found.imports_inside.append(node)
 
-    def _import(self, node: ast.Import, around: tuple[Part, ...], evaluated: bool) -> tuple[Part, ...]:
-        self._note_import(node, around)
+    def _import(self, node: ast.Import, part: Part | None, evaluated: bool) -> Part | None:
+        self._note_import(node, part)
         self._found.aliases.update(
             a.asname for a in node.names if a.asname is not None and not IN_FRONT.isdisjoint(a.name.split("."))
         )
         return _DONE
 
 
-_DONE: tuple[Part, ...] = (Part(),)
+_DONE = Part()
 """Says that all of a node has been looked at."""
-_SPECIAL: dict[type[ast.AST], Callable[..., tuple[Part, ...]]] = {
+_SPECIAL: dict[type[ast.AST], Callable[..., Part | None]] = {
     ast.Attribute: _Walk._attribute,
     ast.Constant: _Walk._constant,
     ast.keyword: _Walk._keyword,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.kept import kept
+from autodetach.machine.children import nodes_in
 from autodetach.machine.values import Frame
 
 BETWEEN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
@@ -20,7 +21,7 @@ def must_find(loop: ast.AST | None, frame: Frame) -> bool:
 @kept
 def _searches(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> frozenset[ast.AST]:
     found: set[ast.AST] = set()
-    for node in ast.walk(function):
+    for node in nodes_in(function):
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
             if isinstance(block, list):
                 found.update(loop for at, loop in enumerate(block) if _fails_behind(loop, block[at + 1 :]))

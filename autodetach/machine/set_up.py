@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable
 
 from autodetach.kept import kept
+from autodetach.machine.children import nodes_in
 from autodetach.machine.classes import linear_order
 from autodetach.machine.counters import asked_for, own_attributes
 from autodetach.machine.filled_later import set_in
@@ -103,4 +104,4 @@ def _methods(cls: Class | External) -> list[Function]:
 @kept
 def _read_in(node: ast.AST) -> frozenset[str]:
     """The attributes of `self` that a method reads."""
-    return frozenset(own_attributes(n for n in ast.walk(node) if isinstance(getattr(n, "ctx", None), ast.Load)))
+    return frozenset(own_attributes(n for n in nodes_in(node) if isinstance(getattr(n, "ctx", None), ast.Load)))

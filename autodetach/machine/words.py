@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-from autodetach.machine.children import children_of
+from autodetach.machine.children import children_of, nodes_in
 from autodetach.machine.spelling import last_word
 
 EVIDENCE = frozenset(
@@ -63,7 +63,7 @@ def is_class_of_nn(origin: Sequence[str], name: str) -> bool:
 
 def words_in(node: ast.AST) -> Iterator[str]:
     """The names, attributes and strings of an expression."""
-    for inner in ast.walk(node):
+    for inner in nodes_in(node):
         if isinstance(inner, ast.Name):
             yield inner.id
         elif isinstance(inner, ast.Attribute):
