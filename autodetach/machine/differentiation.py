@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from itertools import takewhile
 
 from autodetach.machine.alike_calls import is_scalar_alike, note_differentiated, note_scalar
@@ -136,7 +135,7 @@ def _know_as_scalar(m: Core, root: Opaque) -> None:
         m.facts += (read for read in m.unproven if read.tensor is data)
     root.scalar = True
     if root.node is not None and note_scalar(root.node):
-        m.facts += (replace(read, alike=True) for read in m.unproven if is_scalar_alike(_source(read)))
+        m.facts += (read._replace(alike=True) for read in m.unproven if is_scalar_alike(_source(read)))
 
 
 def _source(read: DataRead) -> Node | None:

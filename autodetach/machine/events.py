@@ -27,8 +27,7 @@ MAX_LOOKED_AT = 2000
 """So many nodes are looked at behind what was handed on."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class SecondWalk:
+class SecondWalk(NamedTuple):
     """A differentiation reaches a node that unpacks a freed tensor: PyTorch raises."""
 
     node: Node
@@ -42,8 +41,7 @@ class SecondWalk:
         return (*self.path, *assumed_way(self.first.roots, self.node))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class StaleSaved:
+class StaleSaved(NamedTuple):
     """A differentiation needs a saved tensor that was changed in place since: PyTorch raises."""
 
     node: Node
@@ -58,8 +56,7 @@ class StaleSaved:
         return self.path
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class TypeFault:
+class TypeFault(NamedTuple):
     """An operation that Python or PyTorch refuses: an attribute that a number has not, a tensor without history.
 
     `lost` is the history of what a tensor without any was made of.
@@ -71,8 +68,7 @@ class TypeFault:
     lost: tuple[Lost, ...] = ()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class LeafChanged:
+class LeafChanged(NamedTuple):
     """A leaf that requires grad, or a view of it, is changed in place where autograd records: PyTorch raises.
 
     `written`: the nodes of what was written, the leaf's own not among them. `by_gradient`: it is an update by a
@@ -96,8 +92,7 @@ class AttributeSet(NamedTuple):
     site: Site
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class HistoryCopied:
+class HistoryCopied(NamedTuple):
     """`copy.deepcopy` comes to a tensor that has history and is no leaf: PyTorch raises.
 
     `whole` is what it was asked to copy. `owner` is the innermost object that has the tensor, under `name`, and
@@ -142,8 +137,7 @@ class Stored:
     gradient_of: Tensor | None = None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Drawn:
+class Drawn(NamedTuple):
     """Elements of a container were read whose places are not known: `taken` stand for them, `others` may be meant.
 
     `in_order`: all of them are read, one after the other, and these stand for those of which nothing is known.
@@ -182,8 +176,7 @@ class Crossing:
     index: int
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Step:
+class Step(NamedTuple):
     """Which leaf consumes gradient of which differentiations.
 
     `what` is "step" (of an optimizer), "update" (the program changes a leaf itself) or "grad" (it reads `.grad`). For
@@ -202,8 +195,7 @@ class Step:
     by_hand: bool = False
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class DroppedDetach:
+class DroppedDetach(NamedTuple):
     """`h.detach()` as a statement: its result is dropped."""
 
     site: Site
@@ -230,8 +222,7 @@ class ViewDetached(NamedTuple):
     node: Node | None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Escape:
+class Escape(NamedTuple):
     """A value with history was handed to code that is not in view."""
 
     nodes: tuple[Node, ...]
@@ -245,8 +236,7 @@ class Escape:
         return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class DataRead:
+class DataRead(NamedTuple):
     """`.data.item()`, `.data[0]`, `.data.numpy()[0]`, `.tolist()[0]` or `[0]` on a tensor proven to be 0-dim.
 
     `alike`: only another call of the callable that gave it shows that.
@@ -258,8 +248,7 @@ class DataRead:
     alike: bool = False
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class RenamedKeyword:
+class RenamedKeyword(NamedTuple):
     """A differentiation is told `retain_variables`, which PyTorch has called `retain_graph` since 0.2."""
 
     site: Site
@@ -268,8 +257,7 @@ class RenamedKeyword:
     on_tensor: bool
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class NonLeafGrad:
+class NonLeafGrad(NamedTuple):
     """`.grad` of a tensor that is no leaf, or does not require grad: it is None."""
 
     site: Site

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from autodetach.machine.alike_calls import is_given_alike
 from autodetach.machine.events import Stored
@@ -27,8 +27,7 @@ MOVED = frozenset("to cpu cuda float double half bfloat16 type type_as contiguou
 OF_NETWORKS = frozenset("parameters named_parameters modules named_modules children named_children".split())
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Element:
+class Element(NamedTuple):
     """What is put into a growing binding in one pass: its expression (None where there is none in view) and value.
 
     `chain` are the calls that were open when it was put there.
@@ -40,8 +39,7 @@ class Element:
     chain: Chain = None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Growth:
+class Growth(NamedTuple):
     """A binding whose reachable nodes grow with every pass of `activation`.
 
     `dead`: the graph of the elements was walked in the same pass, so that nodes are kept but few saved tensors.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from autodetach.machine.arguments import flatten, is_certain_number
 from autodetach.machine.core import Core
 from autodetach.machine.events import LeafChanged
@@ -47,7 +45,7 @@ def _record(m: Core, t: Tensor, name: str, base: str, others: list[Value], site:
     # Even what replaces every value is linked to the graph of the old ones, to which it sends zeros.
     replaces = base in ("copy", "zero", "fill", "normal", "uniform", "__setitem__")
     version = t.storage.version
-    row = replace(lookup("add" if replaces else name), view=False)
+    row = lookup("add" if replaces else name)._replace(view=False)
     made = m.derive(base, row, [t, *others], site, t.shape)
     node = made.node
     m.change_in_place(t, site)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from autodetach.machine import tensors
 from autodetach.machine.arguments import are_all_known, constant, flatten, is_certain_number
@@ -211,7 +210,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         m.refuse(site, f"`{name}` of a number", "TypeError")
     if name.startswith("AdaptiveAvgPool"):
         size = {"output_size": constant(this.attrs.get("output_size"))}
-        spec = replace(spec, saved=of_arguments(f"adaptive_avg_pool{name[-2]}d", (), size).saved)
+        spec = spec._replace(saved=of_arguments(f"adaptive_avg_pool{name[-2]}d", (), size).saved)
     if spec.random and this.attrs.get("training", True) is not False:
         m.note_random(site)
     if name.startswith("Dropout") and (this.attrs.get("p") == 0 or this.attrs.get("training", True) is False):

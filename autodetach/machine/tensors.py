@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable as Values
 from collections.abc import Iterator
-from dataclasses import replace
 
 from autodetach.machine import dtypes
 from autodetach.machine.arguments import constant, flatten, is_certain_number, spreads_unknown
@@ -353,7 +352,7 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
         scale_rows(m, args[1], kwargs.get("max_norm", args[3] if len(args) > 3 else None), site)
     inputs = flatten(args[:1] if name in LIKE_ANOTHER else [*args, *kwargs.values()])
     if name == "einsum" and sum(isinstance(v, (Tensor, Opaque)) for v in inputs) == 1:
-        op = replace(op, saved=Saved.NOTHING)  # sums, diagonals and transpositions of one tensor
+        op = op._replace(saved=Saved.NOTHING)  # sums, diagonals and transpositions of one tensor
     if name in RANDOM:
         m.note_random(site)
     shape = None if name in TAKE_SIZES and spreads_unknown(site) else shape_after(op, name, args, kwargs)

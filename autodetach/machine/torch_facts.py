@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 
 class Saved(enum.Enum):
@@ -43,8 +43,7 @@ class Shape(enum.Enum):
     __hash__ = object.__hash__
 
 
-@dataclass(frozen=True, slots=True)
-class Op:
+class Op(NamedTuple):
     """One operation.
 
     `outputs`: 1; another number, for a tuple of that length; "pair", a (values, indices) tuple of which only the values
@@ -71,8 +70,7 @@ class Op:
     inplace: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unpacked:
+class Unpacked(NamedTuple):
     """What backward through one executed operation unpacks.
 
     `raises`: whether a second walk raises. In-place changes of `operands` (by position) and, if `result`, of the result
@@ -140,8 +138,7 @@ DEFAULT = Op(Saved.INPUT)
 """For names that are not in `OPS`: most differentiable functions save their input."""
 
 
-@dataclass(frozen=True, slots=True)
-class Module:
+class Module(NamedTuple):
     """One class of `torch.nn`, built with its defaults and in training mode.
 
     `params`: it has trainable parameters. `result`: "tensor"; "loss", a tensor too; "rnn", (output, h); "lstm",

@@ -6,7 +6,6 @@ Every row was measured on PyTorch 2.13 (CPU); the tests repeat the measurement r
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 
 from autodetach.machine.torch_facts import DEFAULT, Module, Op, Saved, Shape, Unpacked, unpacked
@@ -71,7 +70,7 @@ def lookup(name: str) -> Op:
         return Op(Saved.NOTHING, view=True)
     if name.endswith("_") and not name.endswith("__"):
         base = lookup(name.rstrip("_"))
-        return replace(base, shape=Shape.SAME, outputs=1, view=True, differentiable=True, inplace=True)
+        return base._replace(shape=Shape.SAME, outputs=1, view=True, differentiable=True, inplace=True)
     return DEFAULT
 
 
@@ -81,7 +80,7 @@ def of_arguments(name: str, positional: tuple[object, ...], named: Mapping[str, 
     for variant in VARIANTS.get(name, ()):
         value = named.get(variant.keyword, positional[variant.at] if len(positional) > variant.at else None)
         if isinstance(value, variant.types) and value in variant.values:
-            return replace(op, saved=variant.saved)
+            return op._replace(saved=variant.saved)
     return op
 
 
