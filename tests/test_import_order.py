@@ -100,6 +100,7 @@ ORDER = (
     "machine.bystanders",
     "machine.set_up machine.given_by_callers",
     "machine.made_by_callers",
+    "machine.entering",
     "machine.entries machine.apart",
     "machine.surroundings",
     "machine.mixing machine.waiting",

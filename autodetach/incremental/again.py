@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from autodetach.incremental.follow import Patch, followed
 from autodetach.kept import forget
-from autodetach.machine.entries import CALLED_FROM
+from autodetach.machine.entering import CALLED_FROM
 from autodetach.machine.generators import has_yield
 from autodetach.machine.mentions import mentioned
 from autodetach.machine.project import Module

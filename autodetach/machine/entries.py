@@ -1,38 +1,25 @@
-"""Entry points: functions and methods that nobody in view calls, and how somebody else calls them."""
+"""Entry points: which functions and methods nobody in view calls, and in which order somebody else does."""
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from autodetach.machine.bystanders import is_bystander
 from autodetach.machine.classes import linear_order
-from autodetach.machine.counters import Restore, widen
-from autodetach.machine.differentiation import differentiate
-from autodetach.machine.filled_later import fill
-from autodetach.machine.given_by_callers import defaults_of, given_by_name, not_none
-from autodetach.machine.graph import Site
-from autodetach.machine.held import graph_in
+from autodetach.machine.entering import enter
 from autodetach.machine.inherited import inherited_runners
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.made_by_callers import Others, constructed
-from autodetach.machine.module_tree import is_module
 from autodetach.machine.reach import Reach
-from autodetach.machine.set_up import set_up
-from autodetach.machine.spelling import last_word
-from autodetach.machine.state import Raised
-from autodetach.machine.trainers import is_for_trainers
-from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Opaque, Tensor, Value
+from autodetach.machine.values import Class, Function, Instance, Value
 
 Entry: TypeAlias = Callable[[], list[str]]
 """Runs a function, or the methods of a class, and tells the qualified names of what it entered."""
 Called: TypeAlias = tuple[str, Function]
 """The name by which others call a function or method, and itself."""
 T = TypeVar("T")
-CALLED_FROM = "_called_from"
-"""The field of a call that stands in no file with the function whose place it has."""
 
 
 class Calls(NamedTuple):
@@ -199,139 +186,3 @@ def enter_inherited(machine: Machine, this: Instance, methods: list[Called], rea
     for method in called:
         method.called = True
     return entered
-
-
-def enter(
-    machine: Machine,
-    function: Function,
-    args: list[Value],
-    *,
-    repeated: bool,
-    reach: Reach | None = None,
-    others: Others | None = None,
-) -> None:
-    """Call a function that nobody in view calls, with arguments of which nothing is known but what their names tell."""
-    site = Site(function.node, function.qualname)
-    outer = machine.loops
-    machine.entered = args[0] if args else None
-    activation = machine.activate(None, Frame(None, function.qualname), exact=not repeated)
-    activation.frame = function
-    forward = function.name == "forward" and function.owner is not None
-    machine.in_forward += forward
-    machine.in_module = is_module(machine.entered)
-    given = given_by_name(machine, function) | flags_of(machine, function)
-    filled: list[Restore] = []
-    more = given_more(machine, function, args, given, filled, reach, others)
-    try:
-        for _ in range(3 if repeated else 1):
-            machine.grad_enabled = not turns_gradients_on(function)
-            if repeated:
-                machine.enter_pass(activation, outer)
-            known, refused = len(machine.differentiations), len(machine.type_faults)
-            undo = [] if reach is None else widen(machine, machine.entered, function.name, reach)
-            try:
-                is_asked = False
-                while True:
-                    try:
-                        result = machine.call_function(function, list(args), given, site)
-                        break
-                    except Raised:
-                        if len(machine.differentiations) > known or next(more, None) is None:
-                            raise
-                        is_asked = True
-                        del machine.type_faults[refused:]
-                more = iter(()) if is_asked else more
-                if function.is_generator:
-                    machine.collect(result, site)
-            except Raised:
-                machine.break_off(refused)
-                return
-            finally:
-                for restore in undo:
-                    restore()
-            is_bare = repeated and len(machine.differentiations) == known
-            if is_bare and is_for_trainers(function, machine.entered, trees_of(machine)):
-                differentiate_returned(machine, function, result)
-            if result is None or result is not machine.entered:  # whoever calls a method has its object
-                machine.escape([result], site, "return")
-            if not any(True for _ in graph_in(result)) and not machine.nodes:
-                return
-    finally:
-        for restore in filled:
-            restore()
-        machine.in_forward -= forward
-        machine.in_module = False
-        machine.loops = outer
-        machine.finish(activation)
-
-
-def given_more(
-    machine: Machine,
-    function: Function,
-    args: list[Value],
-    given: dict[str, Value],
-    filled: list[Restore],
-    reach: Reach | None,
-    others: Others | None,
-) -> Iterator[bool]:
-    """What callers give, and have done before, where the least is not enough: `args` and `given` hold it each time."""
-    more = not_none(machine, function)
-    made: list[str] = []
-    if reach is not None:
-        made = set_up(machine, machine.entered, [function.name], reach, empty=True)
-        filled += fill(machine, machine.entered, function.name, reach)
-    given |= more
-    if more or filled or made:
-        yield True
-    other = None if others is None else others.instead_of(args[0], function)
-    if other is not None and reach is not None:
-        args[0] = machine.entered = other
-        filled += widen(machine, other, function.name, reach)
-        yield True
-
-
-def trees_of(machine: Machine) -> list[ast.Module]:
-    """Of the files in view."""
-    return [] if machine.project is None else [module.tree for module in machine.project.modules]
-
-
-def turns_gradients_on(function: Function) -> bool:
-    """Whether a function turns gradients on behind its first statements: so its caller has turned them off."""
-    node = function.node
-    modes = [] if isinstance(node, ast.Lambda) else [grad_mode_set_by(statement) for statement in node.body]
-    first = next((n for n, mode in enumerate(modes) if mode is not None), 0)
-    return first > 0 and modes[first] is True
-
-
-def grad_mode_set_by(statement: ast.stmt) -> bool | None:
-    """`torch.set_grad_enabled(True)` as a statement: the mode, None for any other statement."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    if not (isinstance(call, ast.Call) and call.args and isinstance(call.args[0], ast.Constant)):
-        return None
-    mode = call.args[0].value
-    return mode if last_word(call.func) == "set_grad_enabled" and isinstance(mode, bool) else None
-
-
-def flags_of(machine: Machine, function: Function) -> dict[str, Value]:
-    """The parameters that are True or False by default, which the default path takes them for: callers may differ."""
-    given: dict[str, Value] = {}
-    for name, default in defaults_of(function):
-        if isinstance(default, bool):
-            given[name] = flag = machine.opaque(name)
-            machine.oracle.presumed[machine.key(flag)] = machine.key(default)
-    return given
-
-
-def differentiate_returned(machine: Machine, function: Function, result: Value) -> None:
-    """What a `training_step` returns is differentiated by the trainer that calls it (Lightning's automatic way).
-
-    One that differentiates by itself (the manual way) is left alone.
-    """
-    loss = result
-    if isinstance(result, Mapping):
-        loss = next((v for k, v in result.items.values() if k == "loss"), None)
-    if isinstance(loss, (Tensor, Opaque)) and loss.node is not None:
-        call = ast.Call(ast.Attribute(ast.Name("trainer", ast.Load()), "backward", ast.Load()), [], [])
-        ast.copy_location(call, function.node)
-        setattr(call, CALLED_FROM, function.node)
-        differentiate(machine, [loss], call, Site(call, function.qualname), kind="wrapper")
