@@ -16,6 +16,7 @@ from autodetach.kept import forget
 from autodetach.projects.project import Files, Finder, parse
 from autodetach.relevance import is_idle, may_matter
 from autodetach.source import Edit, Source, Span
+from autodetach.uses import Uses, uses
 
 if TYPE_CHECKING:
     from autodetach.incremental.again import Again
@@ -54,9 +55,8 @@ class CheckResult:
     `sources` are all files that were taken into account, by absolute path, the analysed one first. `used` says where
     the comments stand that silence something, see `suppress.sift`, and `known` what a record knows, see `Wanted`: each
     by file, the analysed one being the empty path. `evidence` is what was given, as it is to be asked about
-    programs that repairs make of this one. `cost` is what it took, in the units of `machine.run`. `walked` tells of all
-    files, by absolute path, the analysed one being the empty path, on which lines something is made that this program
-    differentiates, or a graph is retained that it walks again: bit n is set for line n.
+    programs that repairs make of this one. `cost` is what it took, in the units of `machine.run`. `uses` tells what
+    this program does with what all files make, by absolute path, the analysed one being the empty path.
     """
 
     findings: tuple[Finding, ...]
@@ -66,7 +66,7 @@ class CheckResult:
     known: frozenset[tuple[str, int, str]] = frozenset()
     evidence: Evidence | None = None
     cost: int = field(default=0, compare=False)
-    walked: Mapping[str, int] = field(default_factory=dict, compare=False)
+    uses: Mapping[str, Uses] = field(default_factory=dict, compare=False)
 
 
 class Wanted(Protocol):
@@ -320,8 +320,8 @@ class _Session:
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
         cost = sum(run.cost for run in self.analysis.runs) + (search.cost if search is not None else 0)
         is_asked = bool(findings) or len(self.files.modules) > 1
-        walked = self._walked() if _again is None and is_asked else {}
-        return CheckResult(findings, problems, evidence=self.analysis.evidence, cost=cost, walked=walked)
+        used = uses(self.analysis, self.files) if _again is None and is_asked else {}
+        return CheckResult(findings, problems, evidence=self.analysis.evidence, cost=cost, uses=used)
 
     def dissolve(self) -> None:
         """Clear away the analysis: nothing may be asked any more."""
@@ -331,21 +331,6 @@ class _Session:
         for statement in (statement for tree in self.analysis.trees for statement in tree.body):
             forget(statement, parents_in)
         dissolve(self.analysis)
-
-    def _walked(self) -> dict[str, int]:
-        """The lines of all files on which something is made that is differentiated, or kept for another time."""
-        from autodetach.machine.graph import is_walked_again
-
-        places: set[ast.AST] = set()
-        for run in self.analysis.distinct:
-            places.update(node.site.node for node in run.machine.nodes if node.walked_by)
-            places.update(d.call for d in run.machine.differentiations if d.retain and is_walked_again(d))
-        found: dict[str, int] = {}
-        for number in {getattr(place, "lineno", 0) for place in places}:
-            module = self.files.module_at(number)
-            path = "" if module.path == self.root else module.path
-            found[path] = found.get(path, 0) | 1 << number - module.first
-        return found
 
     def _contradictions(self) -> tuple[Problem, ...]:
         """Where a run of the program has shown another thing than its text says: the text is believed."""

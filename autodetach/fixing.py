@@ -10,6 +10,7 @@ from autodetach.checker import Change, CheckOptions, CheckResult, Wanted, check
 from autodetach.finding import Applicability, Finding, Problem, Severity
 from autodetach.projects.project import Finder
 from autodetach.source import Edit, Source, Span, compose, offset_before
+from autodetach.uses import Uses
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence
@@ -25,7 +26,7 @@ class FixResult:
     """`applied` refers to the first sources, `remaining` to the fixed ones.
 
     `changes` are the files that were edited; `source` and `edits` are those of the analysed one. `sources`
-    are all files that were taken into account, by absolute path. `walked` is that of the first check.
+    are all files that were taken into account, by absolute path. `uses` is that of the first check.
     """
 
     source: Source
@@ -36,7 +37,7 @@ class FixResult:
     changes: tuple[Change, ...] = ()
     sources: Mapping[str, Source] = field(default_factory=dict)
     used: frozenset[tuple[str, int]] = frozenset()
-    walked: Mapping[str, int] = field(default_factory=dict)
+    uses: Mapping[str, Uses] = field(default_factory=dict)
 
 
 def fix(
@@ -78,7 +79,7 @@ def fix(
         return replace(result, findings=tuple(result.findings[n] for n in places))
 
     result = look()
-    walked = result.walked
+    uses = result.uses
     cost = result.cost
     problems: tuple[Problem, ...] = ()
     max_rounds = MAX_MORE_ROUNDS + len(result.findings)
@@ -106,7 +107,7 @@ def fix(
         changes,
         current,
         result.used,
-        walked,
+        uses,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from autodetach.finding import Applicability, Finding, Fix, Problem, Severity, StoryStep
 from autodetach.source import Edit, Span
+from autodetach.uses import Uses
 
 
 class Record(NamedTuple):
@@ -21,7 +22,7 @@ class Record(NamedTuple):
     imported: tuple[str, ...] = ()
     used: frozenset[tuple[str, int]] = frozenset()
     has_comments: bool = False
-    walked: Mapping[str, int] = MappingProxyType({})
+    uses: Mapping[str, Uses] = MappingProxyType({})
 
 
 def packed(record: Record) -> list[Any]:
@@ -32,20 +33,20 @@ def packed(record: Record) -> list[Any]:
         list(record.imported),
         sorted(record.used),
         record.has_comments,
-        [[path, f"{lines:x}"] for path, lines in sorted(record.walked.items())],
+        [[path, *(f"{lines:x}" for lines in uses)] for path, uses in sorted(record.uses.items())],
     ]
 
 
 def unpacked(data: Any, shown: str) -> Record:
     """The record behind these lists, the file being called `shown`. Raises ValueError or TypeError if it is none."""
-    findings, problems, imported, used, has_comments, walked = data
+    findings, problems, imported, used, has_comments, uses = data
     return Record(
         tuple(_to_finding(item) for item in findings),
         tuple(Problem(shown, message, line, partial, cell) for message, line, partial, cell in problems),
         tuple(imported),
         frozenset((path, mark) for path, mark in used),
         has_comments,
-        {path: int(lines, 16) for path, lines in walked},
+        {path: Uses(*(int(lines, 16) for lines in rest)) for path, *rest in uses},
     )
 
 

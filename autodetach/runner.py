@@ -19,6 +19,7 @@ from autodetach.projects import imports, twins
 from autodetach.projects.imports import Imports
 from autodetach.relevance import is_idle
 from autodetach.source import Edit, Source
+from autodetach.uses import Uses
 
 if TYPE_CHECKING:
     from autodetach.cache import Cache
@@ -93,7 +94,7 @@ class Outcome:
     used: frozenset[tuple[str, int]] = frozenset()
     known: frozenset[tuple[str, int, str]] = frozenset()
     ground: Ground | None = None
-    walked: Mapping[str, int] = field(default_factory=dict)
+    uses: Mapping[str, Uses] = field(default_factory=dict)
 
     def source_of(self, path: str) -> Source | None:
         """The source in which what a finding says of `path` counts; of the analysed file where it is empty."""
@@ -242,7 +243,7 @@ def _checked(task: Task, source: Source, mark: Mark) -> Outcome:
         used=result.used,
         known=result.known,
         ground=None if ground is None else ground(),
-        walked=result.walked,
+        uses=result.uses,
     )
     if key is not None and not outcome.imported:
         twins.keep(key, _record_of(outcome))
@@ -257,7 +258,7 @@ def _as_twin(task: Task, source: Source, twin: Record, ground: Callable[[], Grou
         source if twin.findings or twin.has_comments else None,
         used=twin.used,
         ground=None if ground is None else ground(),
-        walked=twin.walked,
+        uses=twin.uses,
     )
 
 
@@ -278,7 +279,7 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
     )
     imported = tuple(at for at in result.sources if at != path)
     if not (result.remaining or result.changes or result.edits or may_name_rules(source.raw)):
-        return Outcome(task.file, problems=result.problems, imported=imported, used=result.used, walked=result.walked)
+        return Outcome(task.file, problems=result.problems, imported=imported, used=result.used, uses=result.uses)
     return Outcome(
         task.file,
         result.remaining,
@@ -291,7 +292,7 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
         _spoken_of((*result.remaining, *result.applied), result.sources),
         imported,
         result.used,
-        walked=result.walked,
+        uses=result.uses,
     )
 
 
@@ -324,7 +325,7 @@ def _record_of(outcome: Outcome) -> Record:
 
     has_comments = outcome.source is not None and may_name_rules(outcome.source.raw)
     return Record(
-        outcome.findings, outcome.problems, outcome.imported, outcome.used, has_comments, dict(outcome.walked)
+        outcome.findings, outcome.problems, outcome.imported, outcome.used, has_comments, dict(outcome.uses)
     )
 
 
@@ -354,7 +355,7 @@ def _cached(task: Task, cache: Cache) -> Outcome | None:
         sources=sources,
         imported=record.imported,
         used=record.used,
-        walked=record.walked,
+        uses=record.uses,
     )
     return _chosen(task, outcome)
 

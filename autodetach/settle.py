@@ -10,6 +10,7 @@ from autodetach.checker import Change
 from autodetach.finding import NEVER_DIFFERENTIATED, Finding
 from autodetach.runner import Outcome, Task, run_one
 from autodetach.source import compose
+from autodetach.uses import Uses
 
 MAX_ROUNDS = 4
 OF_WHAT_IS_NOT_DONE = frozenset({"AD101", "AD102", "AD103"})
@@ -30,7 +31,7 @@ def settle(tasks: Sequence[Task], outcomes: Iterable[Outcome]) -> Settled:
     for anew. Files that no other one imports come first: they show how the others are used.
     """
     settled = list(outcomes)
-    state = _State({task.file.path for task in tasks}, Trained(settled))
+    state = _State({task.file.path for task in tasks}, Shared(settled))
     order = _programs_first(settled)
     for number in range(MAX_ROUNDS):
         again = False
@@ -47,8 +48,8 @@ def settle(tasks: Sequence[Task], outcomes: Iterable[Outcome]) -> Settled:
 
 
 class _State:
-    def __init__(self, asked: set[str], trained: Trained) -> None:
-        self._trained = trained
+    def __init__(self, asked: set[str], shared: Shared) -> None:
+        self._shared = shared
         self.changes: dict[str, Change] = {}
         self._asked = asked
         self._versions: dict[str, int] = {}
@@ -73,7 +74,7 @@ class _State:
     def _forbidden(self, outcome: Outcome) -> frozenset[str]:
         """Files that this outcome changes, and may not."""
         others = {change.path for change in outcome.elsewhere if change.path not in self._asked}
-        wrong = {f.path or outcome.file.path for f in outcome.applied if self._trained.elsewhere(f, outcome)}
+        wrong = {f.path or outcome.file.path for f in outcome.applied if self._shared.contradict(f, outcome)}
         return frozenset(others | wrong)
 
     def take(self, task: int, outcome: Outcome) -> bool:
@@ -92,25 +93,34 @@ class _State:
         return bool(changed)
 
 
-class Trained:
-    """What some of several programs differentiate, of what is made in files that they share."""
+class Shared:
+    """What some of several programs do with what is made in files that they share."""
 
     def __init__(self, outcomes: Iterable[Outcome]) -> None:
-        self._by_file: dict[str, dict[str, int]] = {}
+        self._by_file: dict[str, dict[str, Uses]] = {}
         for outcome in outcomes:
-            for path, lines in outcome.walked.items():
-                self._by_file.setdefault(path, {})[outcome.file.path] = lines
+            for path, uses in outcome.uses.items():
+                self._by_file.setdefault(path, {})[outcome.file.path] = uses
 
-    def elsewhere(self, finding: Finding, outcome: Outcome) -> bool:
-        """Whether a finding says that something is not done with a graph that another program does."""
+    def contradict(self, finding: Finding, outcome: Outcome) -> bool:
+        """Whether a finding says that something is not done with a graph that another program does, or never makes.
+
+        What nothing in its own program calls may be called by another one, with gradients off.
+        """
         never = any(step.text == NEVER_DIFFERENTIATED for step in finding.story)
         if finding.code not in OF_WHAT_IS_NOT_DONE and not never:
             return False
         path = finding.path or outcome.file.path
-        own = outcome.walked.get(finding.path, 0)
+        own = outcome.uses.get(finding.path, Uses())
         lines = sum({1 << step.line for step in finding.story if step.path == finding.path})
-        programs = self._by_file.get(path, {})
-        return any(walked & ~own & lines for path, walked in programs.items() if path != outcome.file.path)
+        others = [uses for program, uses in self._by_file.get(path, {}).items() if program != outcome.file.path]
+        if any(uses.walked & ~own.walked & lines for uses in others):
+            return True
+        source = outcome.source_of(finding.path)
+        if source is None:
+            return False
+        place = 1 << source.position(finding.span.start).line
+        return bool(own.entered & place) and any(uses.off & place for uses in others)
 
 
 def _programs_first(outcomes: Sequence[Outcome]) -> list[int]:
@@ -125,14 +135,14 @@ def _inputs(outcome: Outcome) -> tuple[str, ...]:
 def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
     """Every finding once, with its outcome, in the order of the files: of several views of a place, a program's own.
 
-    Where that has no repair, and another one has, as `fix` would apply it, it is that one. What one program only looks
-    at is not told where another one trains through it.
+    Where that has no repair, and another one has, as `fix` would apply it, it is that one. What others contradict
+    is not told: see `Shared`.
     """
     kept: dict[tuple[str, str, int, int], tuple[Finding, Outcome]] = {}
-    trained = Trained(outcomes)
+    shared = Shared(outcomes)
     for outcome in (outcomes[i] for i in _programs_first(outcomes)):
         for finding in outcome.findings:
-            if trained.elsewhere(finding, outcome):
+            if shared.contradict(finding, outcome):
                 continue
             key = (finding.path or outcome.file.path, finding.code, finding.span.start, finding.span.end)
             if key not in kept or (kept[key][0].fix is None and finding.fix is not None):

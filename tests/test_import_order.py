@@ -159,6 +159,7 @@ ORDER = (
     "proving.proof proving.faults projects.project",
     "proving.trial incremental.again projects.costly",
     "proving.repairs",
+    "uses",
     "checker",
     "fixing",
     # Files and settings.

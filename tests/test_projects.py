@@ -144,6 +144,82 @@ def test_two_programs_share_a_file(tmp_path: Path) -> None:
     assert "        total += loss.item()\n" in (tmp_path / "engine.py").read_text()
 
 
+SCORER = """\
+import torch
+
+
+class Scorer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.nn.Linear(3, 2)
+
+    def score(self, loader):
+        total = 0
+        for x, y in loader:
+            total += torch.nn.functional.cross_entropy(self.net(x), y)
+        return float(total) / len(loader)
+
+    def size(self, loader):
+        return len(loader)
+"""
+MODEL = """\
+from scorer import Scorer
+
+
+class Model:
+    def __init__(self):
+        self.scorer = Scorer()
+
+    def score(self, loader):
+        return self.scorer.score(loader)
+
+    def size(self, loader):
+        return self.scorer.size(loader)
+"""
+WITHOUT_GRADIENTS = """\
+import torch
+from data import loader
+from model import Model
+
+model = Model()
+with torch.no_grad():
+    for _ in range(9):
+        print(model.{method}(loader))
+"""
+WITH_GRADIENTS = """\
+import torch
+from data import loader
+from model import Model
+
+torch.manual_seed(0)
+model = Model()
+for _ in range(9):
+    print(model.score(loader))
+"""
+
+
+@pytest.mark.parametrize(
+    ("callers", "is_told"),
+    [
+        ({}, True),
+        ({"predict.py": WITHOUT_GRADIENTS.format(method="score")}, False),
+        ({"predict.py": WITHOUT_GRADIENTS.format(method="size")}, True),
+        ({"predict.py": WITHOUT_GRADIENTS.format(method="score"), "debug.py": WITH_GRADIENTS}, True),
+        ({"predict.py": WITH_GRADIENTS}, True),
+    ],
+    ids=["nobody", "without gradients", "only another method", "with and without", "with gradients"],
+)
+def test_what_others_call_without_gradients_keeps_no_graph(
+    callers: dict[str, str], is_told: bool, tmp_path: Path
+) -> None:
+    """Whoever calls it may be two files away; a program that calls it with gradients on tells of it itself."""
+    for name, text in {"scorer.py": SCORER, "model.py": MODEL, **callers}.items():
+        (tmp_path / name).write_text(text)
+    for caches in (("--no-cache",), (), ()):
+        checked = autodetach(tmp_path, "check", *caches, ".")
+        assert ("AD101" in checked.stdout) == is_told
+
+
 def test_a_repair_that_only_one_view_of_a_fault_has_is_told() -> None:
     """The budget of a program may end before the repair of what it imports: for that file by itself it does not."""
     text = (PROJECTS.parent / "accumulated-loss" / "attribute_total.before.py").read_bytes()

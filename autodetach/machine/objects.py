@@ -189,6 +189,7 @@ class Objects(Attributes):
     def call_function(self, function: Function, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         """Call a function of the program: its body, or what stands for it where calls nest too deep."""
         function.called = True
+        (self.called_on if self.grad_enabled else self.called_off).add(function.node)
         if SCRIPTED in function.attrs:
             wanted(self, [*args, *kwargs.values()], site, "script")
         active = self.active.get(function.node)

@@ -66,7 +66,8 @@ class Stop:
 class Run:
     """One path through the program, and what the machine saw on it; `fuel` is what it was given.
 
-    `called` are the functions that the program, or an entry point, has called by itself, by their qualified names.
+    `called` are the functions that the program, or an entry point, has called by itself, by their qualified names, and
+    `started` those that the program has.
     `stopped_by` is the name of the error that ended it, if there is a `stop`.
     """
 
@@ -74,6 +75,7 @@ class Run:
     machine: Machine
     fuel: int
     called: frozenset[str] = frozenset()
+    started: frozenset[str] = frozenset()
     finished: bool = True
     stopped_by: str = ""
     stop: Stop | None = None
@@ -355,7 +357,7 @@ def run_once(
             run.stopped_by = error.name
             machine.break_off(0)
             run.stop = Stop(tree, tuple(error.ended), frozenset(machine.executed))
-        run.called = frozenset(f.qualname for f in functions_of(machine) if f.called)
+        run.started = run.called = frozenset(f.qualname for f in functions_of(machine) if f.called)
         reach = reach_of(tree, project)
         elsewhere = called if policy.flips else frozenset()
         calls = Calls(once=elsewhere | not_reached(machine, reach)) if run.stopped_by else Calls(in_view=elsewhere)

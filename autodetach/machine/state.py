@@ -159,6 +159,8 @@ class State:
         self.importing = False
         self.import_fuel = FUEL_FOR_IMPORTS
         self.by_gradient: dict[Node, tuple[Differentiation, ...]] = {}  # what was computed with a gradient, and whose
+        self.called_on: set[ast.AST] = set()  # functions that were called while gradients were on
+        self.called_off: set[ast.AST] = set()
         self.random_nodes: list[tuple[Site, Chain]] = []
         self.leaf_tensors: list[Tensor] = []
         self.open_optimizers: set[object] = set()

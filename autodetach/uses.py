@@ -1,0 +1,69 @@
+"""What one program does with what the lines of its files make: what others say of these files may rest on that."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from autodetach.machine.run import Analysis
+    from autodetach.projects.project import Files
+
+
+class Uses(NamedTuple):
+    """Lines of one file, counted from 1: bit n is set for line n.
+
+    `walked`: something is made there that the program differentiates, or a graph is retained that it walks again.
+    `entered`: they stand in functions that the program does not call of its own accord. `off`: they stand in functions
+    that it calls, or that are entry points, and each time with gradients off.
+    """
+
+    walked: int = 0
+    entered: int = 0
+    off: int = 0
+
+
+def uses(analysis: Analysis, files: Files) -> dict[str, Uses]:
+    """The uses of all files, by absolute path, the analysed one being the empty path."""
+    from autodetach.machine.entries import functions_of
+    from autodetach.machine.graph import is_walked_again
+
+    walked: set[ast.AST] = set()
+    entered: set[ast.AST] = set()
+    off: set[ast.AST] = set()
+    on: set[ast.AST] = set()
+    for run in analysis.distinct:
+        machine = run.machine
+        walked.update(node.site.node for node in machine.nodes if node.walked_by)
+        walked.update(d.call for d in machine.differentiations if d.retain and is_walked_again(d))
+        entered.update(f.node for f in functions_of(machine) if f.qualname not in run.started)
+        off |= machine.called_off
+        on |= machine.called_on
+    return _by_file(
+        files,
+        walked={getattr(place, "lineno", 0) for place in walked},
+        entered=_lines_of(entered),
+        off=_lines_of(off) - _lines_of(on),
+    )
+
+
+def _lines_of(functions: Iterable[ast.AST]) -> set[int]:
+    return {
+        line
+        for node in functions
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
+def _by_file(files: Files, **found: set[int]) -> dict[str, Uses]:
+    """Lines as they are counted in the whole program, in the files in which they stand."""
+    known: dict[str, Uses] = {}
+    for field, numbers in found.items():
+        for number in numbers:
+            module = files.module_at(number)
+            path = "" if module.path == files.root.path else module.path
+            uses = known.get(path, Uses())
+            known[path] = uses._replace(**{field: getattr(uses, field) | 1 << number - module.first})
+    return known
