@@ -220,6 +220,22 @@ def test_what_others_call_without_gradients_keeps_no_graph(
         assert ("AD101" in checked.stdout) == is_told
 
 
+def test_what_others_contradict_is_left_as_it_is_and_the_rest_of_its_file_is_repaired(tmp_path: Path) -> None:
+    mean = (
+        "\n\ndef mean(loader, net):\n"
+        "    total = 0\n"
+        "    for x, y in loader:\n"
+        "        total += torch.nn.functional.mse_loss(net.train()(x), y)\n"
+        "    return float(total) / len(loader)\n"
+    )
+    files = {"scorer.py": SCORER + mean, "model.py": MODEL, "predict.py": WITHOUT_GRADIENTS.format(method="score")}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    fixed = autodetach(tmp_path, "fix", ".")
+    assert (fixed.returncode, fixed.stderr) == (0, "Found 1, fixed 1, 0 left.\n")
+    assert (tmp_path / "scorer.py").read_text() == SCORER + mean.replace("(x), y)", "(x), y).detach()")
+
+
 def test_a_repair_that_only_one_view_of_a_fault_has_is_told() -> None:
     """The budget of a program may end before the repair of what it imports: for that file by itself it does not."""
     text = (PROJECTS.parent / "accumulated-loss" / "attribute_total.before.py").read_bytes()
