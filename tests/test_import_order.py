@@ -60,6 +60,7 @@ ORDER = (
     "machine.filled_later machine.inherited",
     "machine.unknown_keys machine.number_readers machine.cut_parts machine.dtypes",
     "machine.opened machine.keywords machine.texts machine.module_tree machine.counted_keys",
+    "machine.added_attributes machine.open_listings",
     "machine.elements machine.iteration machine.module_dicts machine.part_names",
     "machine.joining machine.object_arrays",
     "machine.list_methods machine.dict_methods machine.ordering",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from autodetach.machine import (
+    added_attributes,
     alike_calls,
     containers,
     cut_parts,
     enumerations,
     library_constants,
     library_objects,
+    open_listings,
     options,
     own_functions,
     parameter_classes,
@@ -212,7 +214,7 @@ class Attributes(Core):
         getter = self.class_attribute(this.cls, "__getattr__")
         if getter is not MISSING and not name.startswith("__"):
             return self.call(getter, [this, name], {}, site)
-        return MISSING
+        return open_listings.listing(self, this, name) if this.open and name in open_listings.LISTINGS else MISSING
 
     def _super_attribute(self, value: Super, name: str, site: Site) -> Value:
         this = value.this
@@ -327,6 +329,8 @@ class Attributes(Core):
             value.frame.names[name] = new
         elif isinstance(value, Tensor):
             tensors.set_attribute(self, value, name, new, site)
+            if name not in TENSOR_ATTRIBUTES and name != "grad":
+                added_attributes.note(self, value, name, new, site)
         elif isinstance(value, (Opaque, Function, Native)):
             if isinstance(value, Opaque):
                 cut_parts.cut_by_store(value, name, new, named=True)

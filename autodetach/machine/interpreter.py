@@ -6,7 +6,7 @@ import ast
 import contextlib
 from collections.abc import Iterator
 
-from autodetach.machine import iteration, library_objects, object_arrays, tensors
+from autodetach.machine import iteration, library_objects, object_arrays, open_listings, tensors
 from autodetach.machine.enumerations import members_of
 from autodetach.machine.generators import yields
 from autodetach.machine.graph import Activation, Pass, Site
@@ -269,6 +269,10 @@ class Machine(Statements):
         return Iterable(lambda exact: iter([self.opaque("item") for _ in range(MOST_PASSES)]))
 
     def _opaque_items(self, value: Opaque, site: Site) -> Iterable:
+        listed = open_listings.items(self, value, site)
+        if listed is not None:
+            return listed
+
         def make(exact: bool) -> Iterator[Value]:
             yield from object_arrays.elements_of(value) or (self.part(value, "item", site) for _ in range(MOST_PASSES))
 

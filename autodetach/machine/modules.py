@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine import tensors
+from autodetach.machine.added_attributes import added_to
 from autodetach.machine.arguments import are_all_known, constant, flatten, is_certain_number
 from autodetach.machine.backward_hooks import removable
 from autodetach.machine.convolutions import convolve, is_convolution, set_sizes, signature
@@ -13,7 +14,7 @@ from autodetach.machine.folding import is_copied
 from autodetach.machine.graph import OFF, Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.in_place import in_place, scale_rows
-from autodetach.machine.marks import HOOKS, ITEMS, PREHOOKS, WEIGHTS
+from autodetach.machine.marks import HOOKS, ITEMS, OUT_OF_VIEW, PREHOOKS, WEIGHTS
 from autodetach.machine.module_tree import (
     BUFFERS,
     PARAMETERS,
@@ -343,7 +344,9 @@ def _unknown_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str
     values = [*args, *kwargs.values()]
     if WEIGHTS not in this.attrs:
         this.attrs[WEIGHTS] = _leaf(m, site)
+        this.attrs[WEIGHTS].extras = {OUT_OF_VIEW: True}
     weights = [*parameters_of(this), this.attrs[WEIGHTS]]
+    m.escape([this, *(added_to(weights) if m.adds_attributes else ())], site, "forward")
     result = m.opaque(this.cls.name)
     carriers = [*weights, *[t for v in values for t in graph_in(v)]]
     carriers = [c for c in carriers if c.node is not None and not c.node.weak]

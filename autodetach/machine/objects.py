@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine import (
+    added_attributes,
     backward_hooks,
     constructor_arguments,
     containers,
@@ -169,7 +170,8 @@ class Objects(Attributes):
     def call_unknown(self, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Opaque:
         """A callable that is not in view. Functions of the file that it is given may be called by it."""
         values = [*args, *kwargs.values()]
-        self.escape(values, site, name or "call")
+        added = added_attributes.added_to(values) if self.adds_attributes else ()
+        self.escape([*values, *added], site, name or "call")
         reset_by(self, name, values)
         result = self.unknown_result(name, unknown.handed_on(name, values), site)
         give_parameters(self, result, values, site)

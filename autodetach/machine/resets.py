@@ -26,6 +26,9 @@ def reset_by(m: Core, name: str, given: Iterable[Value]) -> None:
             for attribute, held in module.attrs.items():
                 if not is_mark(attribute) and _is_state(held):
                     module.attrs[attribute] = m.opaque(attribute)
+                elif isinstance(held, Tensor) and held.extras:
+                    states = (n for n, put in held.extras.items() if not is_mark(n) and _is_state(put))
+                    held.extras = held.extras | {n: m.opaque(n) for n in states}
 
 
 def _is_state(value: Value) -> bool:

@@ -117,6 +117,7 @@ class State:
         self.grad_enabled = True
         self.unclear = 0  # how many contexts are open of which nobody knows whether they turn gradients off
         self.names_parts = False  # whether an attribute was set under a name of which only a part is known
+        self.adds_attributes = False  # whether something with history was put on a tensor
         self.parametrizes = False
         self.parametrized: dict[tuple[Instance, str], Value] | None = None  # what `parametrize.cached()` keeps
         self.cached_since: Loops = ()

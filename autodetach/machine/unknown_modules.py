@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from autodetach.machine import tensors
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
-from autodetach.machine.marks import OPTIMIZER, QUIET, WEIGHTS
+from autodetach.machine.marks import OPTIMIZER, OUT_OF_VIEW, QUIET, WEIGHTS
 from autodetach.machine.values import Opaque, Tensor, Value
 
 FROZEN = "#frozen"
@@ -60,6 +60,7 @@ def _is_frozen(this: Opaque) -> bool:
 def _leaf(m: Core, frozen: bool, site: Site) -> Tensor:
     leaf = m.leaf(site)
     leaf.parameter = True
+    leaf.extras = {OUT_OF_VIEW: True}
     if leaf.node is not None:
         leaf.node.presumed = True
     if m.differentiations:
