@@ -15,6 +15,7 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, is_scalar
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
+from autodetach.view.none_by_default import may_be_none
 from autodetach.view.program import Program
 
 MAX_NAMED = 4
@@ -218,7 +219,8 @@ def element_candidates(
 
     shown = " and ".join(dict.fromkeys(f"`{spelled(e)}`" for e, _ in targets))
     doubt = SHARED if any(is_handed_over(program, e) for e, _ in targets) else None
-    for method in methods(program):
+    is_left_out = any(may_be_none(program, e) for e, _ in targets)
+    for method in methods(program) if not is_left_out else ():
         if method == "item" and not (number and all(is_scalar(v) for _, v in targets)):
             continue
         kind = "the number" if method == "item" else "the value without its graph"

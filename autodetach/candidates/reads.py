@@ -11,6 +11,7 @@ from autodetach.machine.graph import Node
 from autodetach.machine.spelling import called_name
 from autodetach.machine.values import Tensor, Value
 from autodetach.view.crossings import Crossed
+from autodetach.view.none_by_default import may_be_none
 from autodetach.view.program import Program, calls_of, listed
 
 if TYPE_CHECKING:
@@ -37,13 +38,15 @@ def at_read(program: Program, crossed: Iterable[Crossed]) -> Iterator[Repair]:
             new = "{}.detach_()" if is_changed else structural("{}", value)
             if new is None or not isinstance(expression, PLACES):
                 return
-            edits[expression] = ReplaceExpression(expression, new)
-            if _is_none_at_first(program, expression):
+            is_left_out = may_be_none(program, expression)
+            if not is_left_out:
+                edits[expression] = ReplaceExpression(expression, new)
+            if is_left_out or _is_none_at_first(program, expression):
                 guard = f"{new} if {{}} is not None else None"
                 is_argument = isinstance(program.parents.get(expression), (ast.Call, ast.keyword))
                 guarded[expression] = ReplaceExpression(expression, guard if is_argument else f"({guard})")
-    shown = listed(edits)
-    if edits:
+    shown = listed(edits | guarded)
+    if edits and guarded.keys() <= edits.keys():
         yield f"detach {shown} where it is read", tuple(edits.values())
     if guarded:
         yield f"detach {shown} where it is read, if there is one", tuple({**edits, **guarded}.values())
