@@ -8,9 +8,10 @@ from autodetach.machine import cut_parts, elements, joining, object_arrays, tens
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.sizes import SIZES, size_at
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Frame, Instance, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Frame, Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.words import twin_critics
 
 
@@ -137,6 +138,8 @@ class Assignments(Imports):
             return [self.subscript(value, i, site) for i in range(count)]
         if isinstance(value, Tensor):
             return [tensors.subscript(self, value, i, site) for i in range(count)]
+        if isinstance(value, Sym) and value.kind == SIZES:
+            return [size_at(self, value, i) for i in range(count)]
         if value is None:
             self.refuse(site, "unpacks None", "TypeError")
         parts, _ = self.collect(value, site)

@@ -29,6 +29,7 @@ from autodetach.machine.marks import HELD, ITEMS
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
 from autodetach.machine.module_tree import is_module, named_child, set_child
 from autodetach.machine.parametrizations import computed, is_parametrized
+from autodetach.machine.sizes import COUNTED, SIZES, counted_of_sizes
 from autodetach.machine.state import MISSING
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
@@ -178,6 +179,8 @@ class Attributes(Core):
         if isinstance(value, Sym):
             if (is_number(value) or is_truth(value)) and name in NOT_OF_NUMBERS:
                 return MISSING
+            if value.kind == SIZES and name in COUNTED:
+                return Native(name, lambda args, kwargs, site: counted_of_sizes(self, value, name, args), value)
             return self.sym((".", value.key, name))
         return Native(name, lambda args, kwargs, site: self.fresh("number" if is_number(value) else ""), value)
 
@@ -268,8 +271,10 @@ class Attributes(Core):
         self._want_of_number(value, name, site)
         if name in value.attrs:
             return value.attrs[name]
-        if name in ("shape", "device", "dtype", "ndim"):
-            child: Value = self.opaque(name)
+        if name == "shape" and options.OPTIONS not in value.attrs:
+            child: Value = self.fresh(SIZES)
+        elif name in ("shape", "device", "dtype", "ndim"):
+            child = self.opaque(name)
         elif name in ("data", "grad"):
             child = self.opaque(name)
             child.scalar = value.scalar and name == "data"

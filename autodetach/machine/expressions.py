@@ -20,6 +20,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
 from autodetach.machine.number_readers import all_names
 from autodetach.machine.operators import LONG, compare, key_in_test, negate
+from autodetach.machine.sizes import SIZES, part_of_sizes
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MISSING, OutOfFuel
 from autodetach.machine.values import (
@@ -349,6 +350,8 @@ class Expressions(Decisions):
             member = by_name(this, index)
             return this if member is MISSING else member  # `list[int]`, `Optional[Tensor]`: a type
         if isinstance(this, Sym):
+            if this.kind == SIZES:
+                return part_of_sizes(self, this, index)
             return self.sym(("[]", this.key, self.key(index)))
         if this is None or is_number(this):
             self.refuse(site, "indexes what cannot be indexed", "TypeError")

@@ -14,9 +14,10 @@ from autodetach.machine.loops import CONTINUE, MAX_EXACT_ITEMS, RETURN
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.opened import Leave
 from autodetach.machine.passes import MAX_PASSES, MAX_SKIPPED, MOST_PASSES
+from autodetach.machine.sizes import SIZES, items_of_sizes
 from autodetach.machine.state import MISSING, OutOfFuel, Raised
 from autodetach.machine.statements import Statements
-from autodetach.machine.values import Frame, Function, Instance, Iterable, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Frame, Function, Instance, Iterable, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 
 class Machine(Statements):
@@ -261,6 +262,8 @@ class Machine(Statements):
             return self._instance_items(value, site)
         if isinstance(value, Opaque):
             return self._opaque_items(value, site)
+        if isinstance(value, Sym) and value.kind == SIZES:
+            return items_of_sizes(self, value)
         members = members_of(self, value)
         if members is not None:
             return iteration.items(self, members)

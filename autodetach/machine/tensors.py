@@ -25,6 +25,7 @@ from autodetach.machine.shapes import (
     shape_of_product,
     shape_of_row,
 )
+from autodetach.machine.sizes import SIZES, size_at
 from autodetach.machine.state import MISSING
 from autodetach.machine.sure_views import is_view
 from autodetach.machine.torch_semantics import (
@@ -105,7 +106,7 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
 def _sizes(m: Core, t: Tensor) -> Value:
     """The shape: what is not known of it is the same each time that one asks."""
     if t.sizes is None and t.shape is None:
-        t.sizes = m.fresh()
+        t.sizes = m.fresh(SIZES, lo=1)
     elif t.sizes is None:
         t.sizes = Sequence("tuple", [m.fresh("number", lo=1) if d is None else d for d in t.shape or ()], m.clock)
     return t.sizes
@@ -284,7 +285,7 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
             return sizes
         if isinstance(args[0], int) and isinstance(sizes, Sequence) and -len(sizes.items) <= args[0] < len(sizes.items):
             return sizes.items[args[0]]
-        return m.sym(("size", m.key(sizes), m.key(args[0])), "number", lo=1)
+        return size_at(m, sizes, args[0])
     if name in ("dim", "ndimension"):
         return attribute(m, t, "ndim", site)
     if name in ("numel", "nelement"):

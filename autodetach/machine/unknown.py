@@ -17,6 +17,7 @@ from autodetach.machine.marks import HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, W
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
 from autodetach.machine.quiet import REPORTS
+from autodetach.machine.sizes import SIZES
 from autodetach.machine.state import MISSING
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Saved, lookup
 from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
@@ -35,7 +36,7 @@ from autodetach.machine.values import (
 )
 from autodetach.machine.words import EVIDENCE, names_penalty
 
-SIZES = frozenset("size dim numel nelement ndimension".split())
+COUNTS = frozenset("size dim numel nelement ndimension".split())
 PREPARES = frozenset(
     """
     prepare prepare_model prepare_optimizer prepare_data_loader setup setup_module setup_dataloaders setup_optimizers
@@ -184,8 +185,8 @@ def _of_anything(m: Core, this: Opaque, name: str, args: list[Value], kwargs: di
     if name in ("items", "keys", "values") and not args:
         return _opaque_view(m, this, name, site)
     with_history = any(True for v in values for _ in graph_in(v))
-    if name in SIZES and not with_history:
-        return m.fresh("number" if values or name != "size" else "")
+    if name in COUNTS and not with_history:
+        return m.fresh("number" if values or name != "size" else SIZES)
     _may_rebind(m, this, site)
     if name == "fill" and args:
         object_arrays.fill(this, args[0])
