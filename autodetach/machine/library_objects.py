@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from autodetach.machine import containers, tensors
+from autodetach.machine import containers, data_sets, tensors
 from autodetach.machine.core import Core
 from autodetach.machine.distributions import cached, distribution_attribute
 from autodetach.machine.frameworks import toggle
@@ -206,7 +207,8 @@ def _loader_items(m: Core, this: Instance, site: Site) -> Iterable:
         for i in range(3):
             index: Value = i if i == 0 else m.fresh("number", lo=i)
             if isinstance(dataset, Instance) and m.lookup(dataset, "__getitem__", site) is not MISSING:
-                yield batch_of(m.call(m.attribute(dataset, "__getitem__", site), [index], {}, site))
+                get = m.attribute(dataset, "__getitem__", site)
+                yield batch_of(data_sets.example(m, partial(m.call, get, [index], {}, site)))
             elif isinstance(dataset, Instance) and TENSORS in dataset.attrs:
                 held = dataset.attrs[TENSORS].items
                 rows = [tensors.subscript(m, t, index, site) if isinstance(t, Tensor) else m.opaque() for t in held]

@@ -9,6 +9,7 @@ from autodetach.machine import (
     backward_hooks,
     constructor_arguments,
     containers,
+    data_sets,
     enumerations,
     forward_hooks,
     functional,
@@ -273,7 +274,9 @@ class Objects(Attributes):
         constructor_arguments.note(self, cls, raw, args, kwargs)
         this = Instance(cls, self.serial(), self.clock)
         this.open = is_open(cls)
-        if raw is not MISSING:
+        if raw is not MISSING and data_sets.is_data_set(cls):
+            data_sets.made(self, this, lambda: self.call(self.bind(raw, this, site), args, kwargs, site))
+        elif raw is not MISSING:
             self.call(self.bind(raw, this, site), args, kwargs, site)
         elif records.is_record(cls):
             records.fill(self, this, cls, args, kwargs, site)
