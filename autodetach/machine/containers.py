@@ -23,6 +23,8 @@ SET_METHODS = frozenset(
 )
 FILLING = frozenset("add append appendleft clear extend extendleft insert update".split())
 """What gives nothing that is in a container."""
+PICKING = frozenset({"get", "setdefault"})
+"""What gives one element of a container."""
 DICT_METHODS = frozenset(
     "get setdefault update pop popitem clear items keys values copy move_to_end most_common fromkeys".split()
 )
@@ -64,7 +66,7 @@ def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str,
     if not has_method(this, name) and not name.startswith("__"):
         m.refuse(site, f"a {this.kind if isinstance(this, Sequence) else 'dict'} has no attribute `{name}`")
     if name not in FILLING:
-        m.note_read(this)
+        m.note_read(this, whole=name not in PICKING)
     if isinstance(this, Mapping):
         return dict_method(m, this, name, args, kwargs, site)
     if name == "sort":

@@ -49,6 +49,7 @@ class Core(Tape):
             nodes.extend(t.node for t in found if t.node is not None and not t.node.leaf)
             tags.update(tags_in(value))
             give_away(value)
+        self.untaken.given_away(self.clock)
         if nodes or tags:
             self.escapes.append(Escape(tuple(dict.fromkeys(nodes)), site, self.tick(), how, frozenset(tags)))
 
@@ -57,11 +58,12 @@ class Core(Tape):
         self.escape(inputs, site, name)
         return self.opaque(name)
 
-    def note_read(self, value: Value) -> None:
-        """Note that elements of a container may be taken from it: nothing says which."""
+    def note_read(self, value: Value, *, whole: bool = True) -> None:
+        """Note that elements of a container may be taken from it, or only one if not `whole`: nothing says which."""
         held = held_by(value)
         if isinstance(held, (Sequence, Mapping)):
             held.read = max(held.read, self.clock)
+            self.untaken.read(held, self.clock, whole=whole)
 
     def store(
         self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str
@@ -77,13 +79,16 @@ class Core(Tape):
                     chain=self.chain, version=version, gradient_of=of,
                 )  # fmt: skip
                 self.stored.append(event)
+                self.untaken.stored(event)
                 self._fill(event)
 
     def _fill(self, event: Stored) -> None:
         """What was stored is in other containers, too, that have held its own since that was made in an open pass."""
         if self.loops:
             for outer, value in holders_of(event.container, self.loops[0].started):
-                event = replace(event, container=outer, value=value, how="append", held=set(), inner=event)
+                event = replace(
+                    event, container=outer, value=value, how="append", held=set(), inner=event, taken=event.clock
+                )
                 self.filled.append(event)
 
     def draw(

@@ -35,7 +35,7 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
     """`this[index]`, of which the youngest element stands for all where the index is not known. Raises Raised."""
     if isinstance(this, (str, bytes)):
         return texts.subscript(m, this, index)
-    m.note_read(this)
+    m.note_read(this, whole=isinstance(index, Slice))
     if isinstance(this, Mapping):
         key = m.key(index)
         if key in this.items:

@@ -117,7 +117,8 @@ class Stored:
 
     `observed` says how a run has shown that it is kept, where the program does not. `chain` are the open calls. Where
     the container held `value` before that was filled, `inner` is what was put into that one. `gradient_of`: what came
-    with it into the container, if the program has set `tensor` as its gradient.
+    with it into the container, if the program has set `tensor` as its gradient. `taken`: when something may first have
+    taken it from there, if anything has.
     """
 
     container: Sequence | Mapping
@@ -135,6 +136,7 @@ class Stored:
     inner: Stored | None = None
     version: int = 0
     gradient_of: Tensor | None = None
+    taken: int | None = None
 
 
 class Drawn(NamedTuple):

@@ -78,18 +78,12 @@ def is_differentiated_later(run: Run, events: list[Stored], walks: Walks) -> boo
     Where each pass of a loop reads at the end what itself has put there, that is what its inner loops are for.
     """
     gathered = [e for e in events if e.how != "key" and e.node.walked_by]
-    if not any(map(_may_be_taken, gathered)):
+    if all(e.taken is None for e in gathered):
         return False
     at_end = _trained_at_end(run, gathered, walks)
     around = [e.loops if at_end is None else loops_around(e.loops, at_end.loop) for e in gathered]
     activations = {outer.activation for loops in around for outer in loops}
     return any(_used_later(gathered, activation, walks) for activation in activations)
-
-
-def _may_be_taken(event: Stored) -> bool:
-    """Whether anything has read the container, or one that holds it, since something was stored there."""
-    container = event.container
-    return event.inner is not None or container.holder is not None or container.read >= event.clock
 
 
 def _used_later(events: list[Stored], activation: Activation, walks: Walks) -> bool:
@@ -132,13 +126,15 @@ def _is_kept_around(event: Stored, own: Pass, d: Differentiation) -> bool:
 def _is_read_by(d: Differentiation, event: Stored, own: Pass, passes: int, walks: Walks) -> bool:
     """Whether a differentiation begins at what was stored, or comes to it by what was made of it so many passes later.
 
-    What is made of it sooner is made of a variable.
+    What is made of it sooner, or before anything has read its container, is made of a variable.
     """
+    if event.taken is None or d.number <= event.taken:
+        return False
     if event.node in d.roots:
         return True
     for node in walks.made_of(event.node, d):
         now = pass_of(node.loops, own.activation)
-        if node.number > event.clock and (now is None or now.index > own.index + passes):
+        if node.number > event.taken and (now is None or now.index > own.index + passes):
             return True
     return False
 

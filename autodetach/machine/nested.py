@@ -23,6 +23,8 @@ def note_holder(
         return
     if inner.holder is None:
         held.append(inner)
+    elif inner.holder[0] is not container:
+        inner.shared = True
     inner.holder = (container, value)
     for item in contents(inner)[:MAX_LOOKED_AT]:
         note_holder(inner, item, held, levels - 1)

@@ -24,6 +24,7 @@ from autodetach.machine.marks import QUIET
 from autodetach.machine.oracle import Oracle, Policy, TestIndex
 from autodetach.machine.passes import Ways
 from autodetach.machine.project import Project
+from autodetach.machine.untaken import Untaken
 from autodetach.machine.values import (
     Class,
     Frame,
@@ -132,6 +133,7 @@ class State:
         self.stored: list[Stored] = []
         self.watched: list[Kept] | None = None  # what is put into containers where gradients are off for a while
         self.filled: list[Stored] = []
+        self.untaken = Untaken()
         self.attributes_set: list[AttributeSet] = []
         self.held: list[Sequence | Mapping] = []  # containers in containers, each of which knows its holder
         self.drawn: list[Drawn] = []

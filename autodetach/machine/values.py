@@ -146,10 +146,11 @@ class Sequence:
     """A list, tuple, set or deque; `exact` is false once its length is no longer known.
 
     `dropped` is the time at which an item was last taken out. `filled`: whether there is anything in it, where a filter
-    decides that and it is not known which elements pass. `holder`: what it was last put into, and as which value.
-    `copied`: what it was made from as a copy, element by element. `room`: the places behind those that are known were
-    begun with a constant, as in `[None] * n`. `read` is when an element may last have been taken from it, `unwound`
-    when a hook, or the `backward` of a function, last took one from its end during a differentiation.
+    decides that and it is not known which elements pass. `holder`: what it was last put into, and as which value;
+    `shared`: into something else before. `copied`: what it was made from as a copy, element by element. `room`: the
+    places behind those that are known were begun with a constant, as in `[None] * n`. `read` is when an element may
+    last have been taken from it, `unwound` when a hook, or the `backward` of a function, last took one from its end
+    during a differentiation.
     """
 
     __slots__ = (
@@ -165,6 +166,7 @@ class Sequence:
         "maxlen",
         "read",
         "room",
+        "shared",
         "unwound",
     )
 
@@ -181,6 +183,7 @@ class Sequence:
         self.copied: Sequence | None = None
         self.room = False
         self.read = -1
+        self.shared = False
         self.attrs: dict[str, Value] = {}
 
     def __repr__(self) -> str:
@@ -190,11 +193,12 @@ class Sequence:
 class Mapping:
     """A dict: hashable form of the key -> (key, value); `exact` is false once it may hold other keys.
 
-    `holder`: what it was last put into, and as which value. `copied`: what it was made from as a copy. `cut` is when
-    what has no history last took another one's place, `read` when an element may last have been taken from it.
+    `holder`: what it was last put into, and as which value; `shared`: into something else before. `copied`: what it was
+    made from as a copy. `cut` is when what has no history last took another one's place, `read` when an element may
+    last have been taken from it.
     """
 
-    __slots__ = ("born", "copied", "cut", "default", "exact", "holder", "items", "read")
+    __slots__ = ("born", "copied", "cut", "default", "exact", "holder", "items", "read", "shared")
 
     def __init__(self, born: int = 0, exact: bool = True) -> None:
         self.items: dict[Hashable, tuple[Value, Value]] = {}
@@ -205,6 +209,7 @@ class Mapping:
         self.copied: Mapping | None = None
         self.cut = 0
         self.read = -1
+        self.shared = False
 
     def __repr__(self) -> str:
         return f"dict{[(k, v) for k, v in self.items.values()]!r}"
