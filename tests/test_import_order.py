@@ -55,7 +55,7 @@ ORDER = (
     "machine.constructor_arguments machine.tape",
     "machine.core",
     "machine.old_types machine.threads machine.enumerations",
-    "machine.picks machine.sizes machine.data_sets",
+    "machine.picks machine.sizes machine.data_sets machine.sampled",
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls machine.tallies",
     "machine.filled_later machine.inherited",
     "machine.unknown_keys machine.number_readers machine.cut_parts machine.dtypes",

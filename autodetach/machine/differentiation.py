@@ -11,6 +11,7 @@ from autodetach.machine.events import DataRead, HistoryLost, RenamedKeyword, Sec
 from autodetach.machine.graph import Differentiation, Node, Site, Storage, ancestors, take_turns
 from autodetach.machine.held import graph_in
 from autodetach.machine.picks import perhaps_others
+from autodetach.machine.sampled import meet_by_sample
 from autodetach.machine.spelling import is_none
 from autodetach.machine.state import STRIDE, Raised
 from autodetach.machine.values import GIVEN, Opaque, Tensor, Value
@@ -231,6 +232,8 @@ def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None
         above = came[above]
     path.reverse()
     if any(n.weak for n in path) or take_turns(node, d) or _is_presumed(node):
+        return
+    if node.walked_by and meet_by_sample(node, node.freed_by or node.walked_by[0], d):
         return
     d.raised = True
     if expected:

@@ -29,7 +29,8 @@ Where both losses are made of one `D(fake)`, it is computed once more, from the 
 That is unsafe: it costs another forward, and layers that draw or count notice it.
 
 ## When it stays silent
-When the fake is detached, made under `no_grad`, or judged anew for the generator; when the gradient is consumed.
+When the fake is detached, made under `no_grad`, or judged anew for the generator; when the gradient is consumed; where
+a callable out of view makes a reward of one part of what a network out of view gives, and another part trains that.
 
 ## References
 - https://docs.pytorch.org/tutorials/beginner/dcgan_faces_tutorial.html
