@@ -74,7 +74,7 @@ def fix(
         if wanted is None:
             return result
         # What is wanted is said of the files as they were.
-        first = [_in_terms_of(finding, root, originals, edits, current) for finding in result.findings]
+        first = [in_terms_of(finding, root, originals, edits, current) for finding in result.findings]
         places, _ = wanted.sift(first, originals, root)
         return replace(result, findings=tuple(result.findings[n] for n in places))
 
@@ -91,7 +91,7 @@ def fix(
             why = "that takes more than the budget allows" if cost > FUEL_FOR_FIXING else "new findings come and come"
             problems = (Problem(source.path, f"not all fixes were applied: {why}; fix again to go on", partial=True),)
             break
-        applied += (_in_terms_of(finding, root, originals, edits, current) for finding in chosen)
+        applied += (in_terms_of(finding, root, originals, edits, current) for finding in chosen)
         for at, new in _edits_of(chosen, root).items():
             edits[at] = compose(edits.get(at, ()), new, originals[at])
             current[at] = current[at].with_edits(new)
@@ -166,7 +166,7 @@ def _urgency(finding: Finding) -> tuple[bool, bool, bool, str, int]:
     return family != "AD4", finding.severity is not Severity.ERROR, family != "AD3", finding.path, finding.span.start
 
 
-def _in_terms_of(
+def in_terms_of(
     finding: Finding,
     root: str,
     originals: Mapping[str, Source],
@@ -180,8 +180,10 @@ def _in_terms_of(
         return offset_before(originals[at], edits[at], offset) if edits.get(at) else offset
 
     def line_back(path: str, line: int) -> int:
+        if not edits.get(path or root):
+            return line
         now, first = current[path or root], originals[path or root]
-        if not edits.get(path or root) or not 1 <= line <= now.line_count:
+        if not 1 <= line <= now.line_count:
             return line
         return first.position(back(path, now.line_span(line).start)).line
 

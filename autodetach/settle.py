@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from autodetach.checker import Change, Wanted
 from autodetach.finding import NEVER_DIFFERENTIATED, Finding
+from autodetach.fixing import in_terms_of
 from autodetach.runner import Outcome, Task, run_one
 from autodetach.source import Source, compose
 from autodetach.uses import Uses
@@ -47,20 +48,13 @@ def settle(tasks: Sequence[Task], outcomes: Iterable[Outcome]) -> Settled:
     return Settled(tuple(settled), tuple(state.changes.values()))
 
 
-_Name = tuple[str, str, str, str]
-"""What tells a finding apart while lines move: its file, rule and message, and the text of the line."""
-
-
-def _name(finding: Finding, source: Source | None) -> _Name:
-    text = "" if source is None else source.line_text(source.position(finding.span.start).line).strip()
-    return finding.path, finding.code, finding.message, text
-
-
-class _Without(NamedTuple):
-    """What is wanted but for some findings, see `checker.Wanted`."""
+class _Uncontradicted(NamedTuple):
+    """What is wanted of a program and contradicted by no other, see `checker.Wanted`; `changes` were made meanwhile."""
 
     wanted: Wanted | None
-    left_out: frozenset[_Name]
+    shared: Shared
+    program: str
+    changes: tuple[Change, ...]
 
     def sift(
         self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str
@@ -68,17 +62,21 @@ class _Without(NamedTuple):
         places, known = tuple(range(len(findings))), frozenset[tuple[str, int, str]]()
         if self.wanted is not None:
             places, known = self.wanted.sift(findings, sources, root)
-        names = [_name(f, sources.get(f.path or root)) for f in findings]
-        return tuple(n for n in places if names[n] not in self.left_out), known
+        edits = {change.path: change.edits for change in self.changes}
+        first = {**sources, **{change.path: change.original for change in self.changes}}
+        before = {n: in_terms_of(findings[n], root, first, edits, sources) for n in places}
+        return tuple(
+            n for n, f in before.items() if not self.shared.contradict(f, first.get(f.path or root), self.program)
+        ), known
 
     def after(self, changes: Iterable[Change]) -> Wanted:
-        return self._replace(wanted=None if self.wanted is None else self.wanted.after(changes))
+        wanted = None if self.wanted is None else self.wanted.after(changes)
+        return self._replace(wanted=wanted, changes=tuple(changes))
 
 
 class _State:
     def __init__(self, asked: set[str], shared: Shared) -> None:
         self._shared = shared
-        self._left_out: dict[int, frozenset[_Name]] = {}
         self.changes: dict[str, Change] = {}
         self._asked = asked
         self._versions: dict[str, int] = {}
@@ -90,16 +88,20 @@ class _State:
         return any(self._versions.get(path, 0) != seen.get(path, 0) for path in _inputs(outcome))
 
     def allows(self, outcome: Outcome) -> bool:
-        return not (self._forbidden(outcome) or self._contradicted(outcome))
+        first = {change.path: change.original for change in outcome.elsewhere}
+        if outcome.original is not None:
+            first[""] = outcome.original
+        return not self._forbidden(outcome) and not any(
+            self._shared.contradict(f, first.get(f.path) or outcome.source_of(f.path), outcome.file.path)
+            for f in outcome.applied
+        )
 
     def anew(self, number: int, task: Task, before: Outcome) -> Outcome:
         forbidden = task.forbidden | self._forbidden(before)
         changed = {path: change.source for path, change in self.changes.items()}
-        left_out = self._left_out.get(number, frozenset()) | self._contradicted(before)
-        self._left_out[number] = left_out
-        wanted: Wanted | None = None if task.wanted is None else task.wanted.after(self.changes.values())
-        if left_out:
-            wanted = _Without(wanted, left_out)
+        changes = tuple(self.changes.values())
+        wanted = None if task.wanted is None else task.wanted.after(changes)
+        wanted = _Uncontradicted(wanted, self._shared, task.file.path, changes)
         after = run_one(replace(task, changed=changed, forbidden=forbidden, wanted=wanted))
         applied = (*before.applied, *after.applied) if number in self._seen else after.applied
         return replace(after, applied=applied)
@@ -107,14 +109,6 @@ class _State:
     def _forbidden(self, outcome: Outcome) -> frozenset[str]:
         """Files that this outcome changes, and may not."""
         return frozenset(change.path for change in outcome.elsewhere if change.path not in self._asked)
-
-    def _contradicted(self, outcome: Outcome) -> frozenset[_Name]:
-        """What this outcome has repaired, and others contradict."""
-        first = {change.path: change.original for change in outcome.elsewhere}
-        if outcome.original is not None:
-            first[""] = outcome.original
-        sources = [(f, first.get(f.path) or outcome.source_of(f.path)) for f in outcome.applied]
-        return frozenset(_name(f, source) for f, source in sources if self._shared.contradict(f, source, outcome))
 
     def take(self, task: int, outcome: Outcome) -> bool:
         """Note what an outcome changes; whether that is anything."""
@@ -139,21 +133,21 @@ class Shared:
         self._by_file: dict[str, dict[str, Uses]] = {}
         for outcome in outcomes:
             for path, uses in outcome.uses.items():
-                self._by_file.setdefault(path, {})[outcome.file.path] = uses
+                self._by_file.setdefault(path or outcome.file.path, {})[outcome.file.path] = uses
 
-    def contradict(self, finding: Finding, source: Source | None, outcome: Outcome) -> bool:
+    def contradict(self, finding: Finding, source: Source | None, program: str) -> bool:
         """Whether a finding says that something is not done with a graph that another program does, or never makes.
 
-        What nothing in its own program calls may be called by another one, with gradients off. The finding counts in
-        `source`.
+        The finding counts in `source`, and is one of `program`, the path of its root. What nothing in that calls may be
+        called by another one, with gradients off.
         """
         never = any(step.text == NEVER_DIFFERENTIATED for step in finding.story)
         if finding.code not in OF_WHAT_IS_NOT_DONE and not never:
             return False
-        path = finding.path or outcome.file.path
-        own = outcome.uses.get(finding.path, Uses())
+        programs = self._by_file.get(finding.path or program, {})
+        own = programs.get(program, Uses())
         lines = sum({1 << step.line for step in finding.story if step.path == finding.path})
-        others = [uses for program, uses in self._by_file.get(path, {}).items() if program != outcome.file.path]
+        others = [uses for other, uses in programs.items() if other != program]
         if any(uses.walked & ~own.walked & lines for uses in others):
             return True
         if source is None:
@@ -181,7 +175,7 @@ def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
     shared = Shared(outcomes)
     for outcome in (outcomes[i] for i in _programs_first(outcomes)):
         for finding in outcome.findings:
-            if shared.contradict(finding, outcome.source_of(finding.path), outcome):
+            if shared.contradict(finding, outcome.source_of(finding.path), outcome.file.path):
                 continue
             key = (finding.path or outcome.file.path, finding.code, finding.span.start, finding.span.end)
             if key not in kept or (kept[key][0].fix is None and finding.fix is not None):

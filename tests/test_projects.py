@@ -236,6 +236,35 @@ def test_what_others_contradict_is_left_as_it_is_and_the_rest_of_its_file_is_rep
     assert (tmp_path / "scorer.py").read_text() == SCORER + mean.replace("(x), y)", "(x), y).detach()")
 
 
+@pytest.mark.parametrize(
+    ("more", "fixed"),
+    [
+        ("", 0),
+        (
+            "\n    def other(self, loader):\n"
+            "        total = 0\n"
+            "        for x, y in loader:\n"
+            "            total += torch.nn.functional.cross_entropy(self.net(x), y)\n"
+            "        return float(total)\n",
+            1,
+        ),
+    ],
+    ids=["stored beside the sum", "the same line in another method"],
+)
+def test_fix_repairs_what_check_tells_and_no_more(more: str, fixed: int, tmp_path: Path) -> None:
+    """What is contradicted may stand beside another fault of the same value, or in a line that another one repeats."""
+    scorer = SCORER.replace("        total = 0\n", "        total, kept = 0, []\n", 1).replace(
+        "        return float", "            kept.append(total)\n        return float", 1
+    )
+    files = {"scorer.py": scorer + more, "model.py": MODEL, "predict.py": WITHOUT_GRADIENTS.format(method="score")}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    checked = autodetach(tmp_path, "check", "--output-format", "concise", ".")
+    assert checked.stdout.count("AD1") == fixed
+    assert autodetach(tmp_path, "fix", ".").stderr == f"Found {fixed}, fixed {fixed}, 0 left.\n"
+    assert (tmp_path / "scorer.py").read_text().startswith(scorer)
+
+
 def test_a_repair_that_only_one_view_of_a_fault_has_is_told() -> None:
     """The budget of a program may end before the repair of what it imports: for that file by itself it does not."""
     text = (PROJECTS.parent / "accumulated-loss" / "attribute_total.before.py").read_bytes()
