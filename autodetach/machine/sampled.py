@@ -9,6 +9,8 @@ from collections.abc import Container, Iterator
 
 from autodetach.machine.graph import Differentiation, Node, ancestors
 
+TERMS = frozenset({"add", "sum", "stack", "cat"})
+
 
 def meet_by_sample(node: Node, one: Differentiation, other: Differentiation) -> bool:
     """Whether one of two differentiations leads to a node only by a part of a result of which the other has another."""
@@ -22,12 +24,21 @@ def _comes_by_sample(node: Node, d: Differentiation, other: Differentiation) -> 
         return False
     reached = _reached(d, guesses)
     known = _founded(reached, guesses)
-    if node in known or not any(n.leaf for n in known):
-        return False  # what is differentiated has history by something
+    if node in known or not any(_compares(n, known) for n in reached):
+        return False
     certain = _founded(_reached(other, guesses), guesses)
     wholes = {p for n in certain if n.op == "part" for p in n.parents}
     guessed = [part for made in reached.intersection(guesses) for part in guesses[made]]
     return all(part not in certain and not wholes.isdisjoint(part.parents) for part in guessed)
+
+
+def _compares(node: Node, known: set[Node]) -> bool:
+    """Whether an operation takes a guess together with what a network is known to have made, and not as one more term.
+
+    `reward - value`, `reward * chance`, `mse_loss(value, reward)`
+    """
+    is_guess = any(p not in known for p in node.parents)
+    return is_guess and node.op.rstrip("_") not in TERMS and any(p in known and not p.leaf for p in node.parents)
 
 
 def _reached(d: Differentiation, guesses: Container[Node]) -> set[Node]:
