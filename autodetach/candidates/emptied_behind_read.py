@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.emptying import is_empty
 from autodetach.machine.events import Stored
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import is_dotted, spelled
 from autodetach.machine.tails import Tails, are_all_of_their_pass
 from autodetach.node_types import YIELDS
 from autodetach.suspect import Candidate
@@ -30,7 +30,7 @@ def emptied_behind_read(program: Program, at_end: Tails, stored: Stored) -> Iter
     statements = {program.statement(read) for read in reads}
     last = max(statements, key=lambda s: s.lineno if s is not None else 0, default=None)
     held = {spelled(read.value) for read in reads}
-    if len(reads) < len(at_end.sites) or last is None or len(held) != 1:
+    if len(reads) < len(at_end.sites) or last is None or len(held) != 1 or not all(is_dotted(r.value) for r in reads):
         return
     block, (container,) = program.block(last), held
     if not all(s in block for s in statements) or isinstance(last, ast.While):
