@@ -29,10 +29,7 @@ def uses(analysis: Analysis, files: Files) -> dict[str, Uses]:
     from autodetach.machine.entries import functions_of
     from autodetach.machine.graph import is_walked_again
 
-    walked: set[ast.AST] = set()
-    entered: set[ast.AST] = set()
-    off: set[ast.AST] = set()
-    on: set[ast.AST] = set()
+    walked, entered, off, on = (set[ast.AST]() for _ in range(4))
     for run in analysis.distinct:
         machine = run.machine
         walked.update(node.site.node for node in machine.nodes if node.walked_by)
@@ -40,15 +37,16 @@ def uses(analysis: Analysis, files: Files) -> dict[str, Uses]:
         entered.update(f.node for f in functions_of(machine) if f.qualname not in run.started)
         off |= machine.called_off
         on |= machine.called_on
-    return _by_file(
-        files,
-        walked={getattr(place, "lineno", 0) for place in walked},
-        entered=_lines_of(entered),
-        off=_lines_of(off) - _lines_of(on),
-    )
+    lines = {getattr(place, "lineno", 0) for place in walked}, _lines_of(entered), _lines_of(off) - _lines_of(on)
+    walked_in, entered_in, off_in = (_by_file(files, numbers) for numbers in lines)
+    return {
+        path: Uses(walked_in.get(path, 0), entered_in.get(path, 0), off_in.get(path, 0))
+        for path in {**walked_in, **entered_in, **off_in}
+    }
 
 
 def _lines_of(functions: Iterable[ast.AST]) -> set[int]:
+    """The lines of all but lambdas, whose calls are told by what stands around them."""
     return {
         line
         for node in functions
@@ -57,13 +55,11 @@ def _lines_of(functions: Iterable[ast.AST]) -> set[int]:
     }
 
 
-def _by_file(files: Files, **found: set[int]) -> dict[str, Uses]:
-    """Lines as they are counted in the whole program, in the files in which they stand."""
-    known: dict[str, Uses] = {}
-    for field, numbers in found.items():
-        for number in numbers:
-            module = files.module_at(number)
-            path = "" if module.path == files.root.path else module.path
-            uses = known.get(path, Uses())
-            known[path] = uses._replace(**{field: getattr(uses, field) | 1 << number - module.first})
-    return known
+def _by_file(files: Files, numbers: Iterable[int]) -> dict[str, int]:
+    """Lines as they are counted in the whole program, in the files in which they stand; see `Uses`."""
+    found: dict[str, int] = {}
+    for number in numbers:
+        module = files.module_at(number)
+        path = "" if module.path == files.root.path else module.path
+        found[path] = found.get(path, 0) | 1 << number - module.first
+    return found

@@ -219,9 +219,9 @@ def element_candidates(
 
     shown = " and ".join(dict.fromkeys(f"`{spelled(e)}`" for e, _ in targets))
     doubt = SHARED if any(is_handed_over(program, e) for e, _ in targets) else None
-    is_left_out = any(may_be_none(program, e) for e, _ in targets)
-    for method in methods(program) if not is_left_out else ():
-        if method == "item" and not (number and all(is_scalar(v) for _, v in targets)):
+    is_given = not any(may_be_none(program, e) for e, _ in targets)
+    for method in methods(program):
+        if not is_given or (method == "item" and not (number and all(is_scalar(v) for _, v in targets))):
             continue
         kind = "the number" if method == "item" else "the value without its graph"
         yield Candidate(

@@ -48,8 +48,7 @@ def items(m: Core, value: Opaque, site: Site) -> Iterable | None:
 def _known(m: Core, this: Instance, name: str) -> Iterator[Value]:
     seen: set[int] = set()
     for top in _tops(this):
-        of_modules = name.endswith("modules")
-        found = named_modules(top) if of_modules else named_tensors(top, PARAMETERS)
+        found = named_modules(top) if name.endswith("modules") else named_tensors(top, PARAMETERS)
         for key, one in found:
             if id(one) not in seen:
                 seen.add(id(one))

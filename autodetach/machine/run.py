@@ -357,7 +357,8 @@ def run_once(
             run.stopped_by = error.name
             machine.break_off(0)
             run.stop = Stop(tree, tuple(error.ended), frozenset(machine.executed))
-        run.started = run.called = frozenset(f.qualname for f in functions_of(machine) if f.called)
+        run.started = frozenset(f.qualname for f in functions_of(machine) if f.called)
+        run.called = run.started  # all that is known if the budget ends in an entry point
         reach = reach_of(tree, project)
         elsewhere = called if policy.flips else frozenset()
         calls = Calls(once=elsewhere | not_reached(machine, reach)) if run.stopped_by else Calls(in_view=elsewhere)
