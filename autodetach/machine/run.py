@@ -55,11 +55,15 @@ MIN_ENTRIES = 3
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Stop:
-    """Where an error ended the program `tree`: the statements that it `ended`, and what had been `executed`."""
+    """Where an error ended the program `tree`: the statements that it `ended`, and what had been `executed`.
+
+    `decided`: so many tests had been met.
+    """
 
     tree: ast.Module
     ended: tuple[ast.stmt, ...]
     executed: frozenset[ast.stmt]
+    decided: int
 
 
 @dataclass(eq=False, slots=True)
@@ -303,8 +307,9 @@ def variants(run: Run) -> list[Policy]:
         return []
     made: list[Policy] = []
     # Where an error ended the program, its last test is the likeliest to go the other way.
-    last = next((d for d in reversed(run.machine.oracle.decisions.values()) if d.relevant), None)
-    if run.stopped_by and last is not None and last.key not in flipped and not is_part(last.key, flipped):
+    before = list(run.machine.oracle.decisions.values())[: run.stop.decided] if run.stop is not None else []
+    last = next((d for d in reversed(before) if d.relevant), None)
+    if last is not None and last.key not in flipped and not is_part(last.key, flipped):
         made.append(run.policy.with_flip(last.key, "other"))
     # What there is to compute on changes little of what is computed: that comes last.
     for decision in sorted(run.machine.oracle.decisions.values(), key=lambda d: d.of_device):
@@ -356,7 +361,7 @@ def run_once(
         except Raised as error:
             run.stopped_by = error.name
             machine.break_off(0)
-            run.stop = Stop(tree, tuple(error.ended), frozenset(machine.executed))
+            run.stop = Stop(tree, tuple(error.ended), frozenset(machine.executed), len(machine.oracle.decisions))
         run.started = frozenset(f.qualname for f in functions_of(machine) if f.called)
         run.called = run.started  # all that is known if the budget ends in an entry point
         reach = reach_of(tree, project)

@@ -41,3 +41,33 @@ def test_what_there_is_to_compute_on_is_asked_last(test: str) -> None:
     others = [policy.flips[0][0][1] for policy in variants(run) if policy.flips[0][1] == "other"]
     assert others[0] == "deep"
     assert len(others) == 2
+
+
+STOPPED = """\
+import torch
+
+
+def later(deep):
+    net = torch.nn.Linear(3, 1)
+    if deep:
+        net = torch.nn.Sequential(net, torch.nn.Linear(1, 1))
+    for x in torch.randn(10, 2, 3):
+        net(x).sum().backward()
+
+
+def options(name):
+    if name in ("a", "b"):
+        return {"rate": 0.1}
+
+
+print(options(input())["rate"])
+"""
+
+
+def test_what_was_asked_before_an_error_goes_the_other_way_first() -> None:
+    """Functions that nobody calls are entered behind it, and what they ask has nothing to do with it."""
+    run = run_once(ast.parse(STOPPED), Policy(), FUEL_PER_RUN)
+    assert run.stopped_by == "TypeError"
+    others = [policy.flips[0][0][1] for policy in variants(run) if policy.flips[0][1] == "other"]
+    assert others[0] == "name in ('a', 'b')"
+    assert "deep" in others
