@@ -320,7 +320,7 @@ class _Session:
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
         cost = sum(run.cost for run in self.analysis.runs) + (search.cost if search is not None else 0)
         is_asked = bool(findings) or len(self.files.modules) > 1
-        used = uses(self.analysis, self.files) if _again is None and is_asked else {}
+        used = uses(self.analysis, self.files, {f.path for f in findings}) if _again is None and is_asked else {}
         return CheckResult(findings, problems, evidence=self.analysis.evidence, cost=cost, uses=used)
 
     def dissolve(self) -> None:

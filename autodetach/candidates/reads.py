@@ -45,11 +45,12 @@ def at_read(program: Program, crossed: Iterable[Crossed]) -> Iterator[Repair]:
                 guard = f"{new} if {{}} is not None else None"
                 is_argument = isinstance(program.parents.get(expression), (ast.Call, ast.keyword))
                 guarded[expression] = ReplaceExpression(expression, guard if is_argument else f"({guard})")
-    shown = listed(edits | guarded)
+    both = edits | guarded
+    shown = listed(both)
     if edits and guarded.keys() <= edits.keys():
         yield f"detach {shown} where it is read", tuple(edits.values())
     if guarded:
-        yield f"detach {shown} where it is read, if there is one", tuple({**edits, **guarded}.values())
+        yield f"detach {shown} where it is read, if there is one", tuple(both.values())
 
 
 def where_overwritten(program: Program, crossed: Collection[Crossed]) -> Iterator[Repair]:

@@ -57,13 +57,10 @@ class Part:
 
     def and_of(self, other: Part) -> Part:
         """This one and another one of the same name."""
-        return Part(
-            self.names | other.names,
-            self.plain | other.plain,
-            self.begins or other.begins,
-            self.loops or other.loops,
-            self.is_class,
-        )
+        made = Part(is_class=self.is_class)
+        made.add(self)
+        made.add(other)
+        return made
 
 
 @dataclass(slots=True, eq=False)
