@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.gradients_on import with_gradients_on
 from autodetach.candidates.summed_numbers import only_summed
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import COPIED, DETACHED, GATHERED, NUMBER, OFF, Lost
+from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, NUMBER, OFF, Lost
 from autodetach.machine.spelling import called_name, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
@@ -19,12 +19,17 @@ if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 CUT = "what was detached may be meant to be: more is trained then"
+ON_THE_WAY_TO_NUMPY = frozenset({"cpu", "data", "detach", "numpy"})
 FOR_ALL = "all that calls it records history, too, and trains more"
 
 
 def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     """Undo what has lost the history, by what it was: copies first, since nobody copies to train nothing."""
     copies = {one.place: one.how for one in fact.lost if one.how in (COPIED, GATHERED)}
+    arrays = {one.place for one in fact.lost if one.how == ARRAY}
+    if arrays:
+        yield from _not_by_numpy(program, copies, arrays)
+        return
     if copies:
         yield from _not_copied(program, copies, [one.place for one in fact.lost if one.how == NUMBER])
         return
@@ -83,6 +88,36 @@ def _only(program: Program, expression: ast.expr, part: ast.expr, gone: Collecti
     if isinstance(around, ast.Call):
         is_free = at is not around.func
     return KeepPart(expression, part, (), not is_free and not isinstance(part, ATOMS))
+
+
+def _not_by_numpy(program: Program, copies: dict[ast.AST, str], arrays: set[ast.AST]) -> Iterator[Candidate]:
+    """`torch.from_numpy(x.detach().numpy()[rows])` -> `x[rows]`; what else numpy computes is not translated."""
+    codemods: list[Codemod] = []
+    for call, how in copies.items():
+        if how != COPIED or not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
+            return
+        gone = list(_without_history(call.args[0]))
+        if not gone or gone[0][0] not in arrays:
+            return
+        arrays = arrays - {gone[0][0]}
+        codemods += (_only(program, call, call.args[0]), *(_only(program, *part) for part in gone))
+    if codemods and not arrays:
+        yield Candidate("take the tensor itself", tuple(codemods), CUT, adds=True)
+
+
+def _without_history(whole: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Of `x.detach().cpu().numpy()[rows]`, what takes the history, and then the values, each with what is before it."""
+    while isinstance(whole, ast.Subscript):
+        whole = whole.value
+    if called_name(whole) != "numpy":
+        return
+    while True:
+        read = whole.func if isinstance(whole, ast.Call) and not whole.args and not whole.keywords else whole
+        if not isinstance(read, ast.Attribute) or read.attr not in ON_THE_WAY_TO_NUMPY:
+            return
+        if read.attr != "cpu":
+            yield whole, read.value
+        whole = read.value
 
 
 def _read_from(number: ast.AST) -> ast.expr | None:

@@ -181,7 +181,9 @@ class Attributes(Core):
                 return MISSING
             if value.kind == SIZES and name in COUNTED:
                 return Native(name, lambda args, kwargs, site: counted_of_sizes(self, value, name, args), value)
-            return self.sym((".", value.key, name))
+            part = self.sym((".", value.key, name))
+            part.lost = value.lost
+            return part
         return Native(name, lambda args, kwargs, site: self.fresh("number" if is_number(value) else ""), value)
 
     def _instance_attribute(self, this: Instance, name: str, site: Site) -> Value:

@@ -196,6 +196,7 @@ class Core(Tape):
         """
         child = self.opaque(name)
         child.born = value.born
+        child.lost = value.lost
         child.owner = value
         child.origin = value.origin
         if name in OF_MODULES and WEIGHTS in value.attrs:

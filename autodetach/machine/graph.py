@@ -123,6 +123,7 @@ NUMBER = "number"
 COPIED = "copied"
 GATHERED = "gathered"
 DISCRETE = "discrete"
+ARRAY = "array"
 OFF = "off"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.closures import closed_over
-from autodetach.machine.graph import COPIED, GATHERED, Lost, Node, Site
+from autodetach.machine.graph import ARRAY, COPIED, GATHERED, Lost, Node, Site
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.values import (
     CONSTANTS,
@@ -59,13 +59,31 @@ def lost_by_copy(value: Value, site: Site) -> tuple[Lost, ...]:
     found = lost_from(value, site, how)
     numbers = [value] if type(value) is Sym else value.items[:MAX_LOST] if isinstance(value, Sequence) else []
     read = lost_by_numbers(*numbers)
-    return joined(found, read, (Lost(read[-1].node, site.node, how, read[-1].sure),)) if read else found
+    if read or any(one.how == ARRAY for one in found):
+        found = also_lost(joined(found, read), site, how)
+    return found
+
+
+def also_lost(lost: tuple[Lost, ...], site: Site, how: str) -> tuple[Lost, ...]:
+    """What has been lost, and that `site` makes something else of the values, which has no history either."""
+    return joined(lost, (lost[-1]._replace(place=site.node, how=how),)) if lost else ()
 
 
 def lost_by_numbers(*values: Value) -> tuple[Lost, ...]:
     """The history of the tensors from which the numbers among some values were read."""
     found = [value.lost for value in values if type(value) is Sym and value.lost]
     return found[0] if len(found) == 1 else joined(*found)[-MAX_LOST:] if found else ()
+
+
+def lost_by_arrays(*values: Value) -> tuple[Lost, ...]:
+    """The history of the tensors of whose values an array is made, and of numbers: no array of numpy has any."""
+    found: list[tuple[Lost, ...]] = []
+    for value in values:
+        if type(value) is Tensor or (type(value) is Opaque and not value.lost and value.name != "array"):
+            return ()
+        if type(value) in (Opaque, Sym) and value.lost:
+            found.append(value.lost)
+    return joined(*found)[-MAX_LOST:] if found else ()
 
 
 def unsure(lost: tuple[Lost, ...]) -> tuple[Lost, ...]:
@@ -79,7 +97,7 @@ def lost_from(value: Value, site: Site, how: str) -> tuple[Lost, ...]:
     for t in tensors_in(value):
         if t.node is not None:
             found.append(() if t.node.leaf else (lost_of(t.node, site, how),))
-        elif isinstance(t, Tensor):
+        else:
             found.append(t.lost)
     return joined(*found)
 

@@ -96,7 +96,11 @@ class Objects(Attributes):
             return self.call_opaque(function, args, kwargs, site)
         if isinstance(function, Sym):
             result = self.call_unknown("", args, kwargs, site)
-            return result if result.node is not None and not result.node.weak else self.fresh()
+            if result.node is not None and not result.node.weak:
+                return result
+            returned = self.fresh()
+            returned.lost = function.lost
+            return returned
         if function is None or is_constant(function):
             self.refuse(site, "calls something that is not callable", "TypeError")
         return self.call_unknown("", args, kwargs, site)

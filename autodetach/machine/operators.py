@@ -153,8 +153,7 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value) -> Value:
     text = isinstance(left, str) and op in ("Mod", "Add")
     kind = "number" if number else "str" if text else ""
     made = m.sym((op, m.key(left), m.key(right)), kind, lo, NO_TAGS if text else tags)
-    if number:
-        made.lost = lost_by_numbers(left, right)
+    made.lost = lost_by_numbers(left, right)
     return made
 
 

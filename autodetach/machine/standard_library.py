@@ -8,7 +8,7 @@ from autodetach.machine import copies, ordering, record_tools, tensors, weak_ref
 from autodetach.machine.container_builtins import dict_of_keys, make_dict, maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
-from autodetach.machine.held import graph_in
+from autodetach.machine.held import graph_in, lost_by_arrays, lost_by_copy
 from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.library_constants import PLATFORM
 from autodetach.machine.opened import exit_stack
@@ -52,11 +52,15 @@ def _random_number(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
 def _array_of_tensors(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if any(True for a in args for t in graph_in(a) if isinstance(t, Tensor)):
         m.type_fault(site, "gives numpy a tensor that requires grad", "numpy")
-    return m.opaque("array")
+    array = m.opaque("array")
+    array.lost = lost_by_arrays(*args)
+    return array
 
 
 def _from_numpy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return tensors.plain()
+    tensor = tensors.plain()
+    tensor.lost = lost_by_copy(args[0], site) if args else ()
+    return tensor
 
 
 def _user_list(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

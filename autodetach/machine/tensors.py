@@ -11,8 +11,8 @@ from autodetach.machine.arguments import constant, flatten, is_certain_number, s
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
-from autodetach.machine.graph import DETACHED, NUMBER, Site, Storage
-from autodetach.machine.held import lost_by_copy, lost_from
+from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
+from autodetach.machine.held import also_lost, lost_by_arrays, lost_by_copy, lost_from
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
 from autodetach.machine.result_names import PAIR, result_names
 from autodetach.machine.shapes import (
@@ -276,6 +276,7 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
         if t.node is not None:
             m.type_fault(site, "calls `numpy()` on a tensor that requires grad", "numpy")
         array = m.opaque("array")
+        array.lost = also_lost(t.lost, site, ARRAY)
         if t.node is None and t.shape == ():
             array.attrs[WITHOUT_DIMENSION] = t
         return array
@@ -481,6 +482,7 @@ def opaque_operator(m: Core, name: str, left: Value, right: Value, site: Site) -
         )  # fmt: skip
     scalars = [v for v in sides if v.node is not None or is_scalar(v)]
     result.scalar = bool(scalars) and all(v.scalar if isinstance(v, Opaque) else v.shape == () for v in scalars)
+    result.lost = lost_by_arrays(left, right)
     return result
 
 

@@ -21,7 +21,7 @@ from autodetach.machine.core import Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.distributions import distribution, of_distributions
 from autodetach.machine.graph import Site, ancestors
-from autodetach.machine.held import graph_in, lost_by_copy, tensors_in
+from autodetach.machine.held import graph_in, lost_by_arrays, lost_by_copy, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.library_objects import of_torch
 from autodetach.machine.marks import HELD, LEFT_OUT, TENSORS
@@ -211,7 +211,11 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if path in PICKLED:
         return m.opaque(name)
     if top in QUIET_MODULES:
-        return m.quiet(name) if name[:1].isupper() else m.fresh()
+        if name[:1].isupper():
+            return m.quiet(name)
+        number = m.fresh()
+        number.lost = lost_by_arrays(*(each for a in args for each in tensors_in(a)))
+        return number
     if name == "trange" and args:
         return m.items_of(as_range(m, args[0]), site)
     if name in ("tqdm", "track", "Progress", "progress_bar", "prange") and args and not is_number(args[0]):

@@ -11,7 +11,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.dtypes import is_cast_to_integers
 from autodetach.machine.graph import Site
-from autodetach.machine.held import graph_in, stored_in
+from autodetach.machine.held import graph_in, lost_by_arrays, stored_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.marks import HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
 from autodetach.machine.module_tree import is_module
@@ -68,7 +68,10 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         result = of_its_kind(m, this, name, args, kwargs, site)
         if result is not MISSING:
             return result
-    return _of_anything(m, this, name, args, kwargs, site)
+    result = _of_anything(m, this, name, args, kwargs, site)
+    if type(result) is Opaque and this.lost:
+        result.lost = lost_by_arrays(this, *args)
+    return result
 
 
 def _differentiated(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

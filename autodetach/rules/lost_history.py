@@ -3,7 +3,7 @@
 ## What it does
 Reports a `backward()`, or `autograd.grad`, of a tensor that was made of values alone: of `torch.tensor(losses)`, also
 where these are numbers that `.item()` or `float()` gave, of `.detach()` or `.data`, of what was computed under
-`torch.no_grad()`, or of an operation that has no gradient, as `argmax` or a comparison.
+`torch.no_grad()`, of what numpy has computed, or of an operation that has no gradient, as `argmax` or a comparison.
 
 ## Why is this bad
 PyTorch raises: `element 0 of tensors does not require grad and does not have a grad_fn`. Often the answer that is
@@ -25,8 +25,9 @@ loss.backward()
 ## Fix safety
 Safe where the tensors themselves, or `torch.stack`, take the place of `torch.tensor`, and where the `step` of an
 optimizer calls its closure, or what computes and differentiates is put, under `torch.enable_grad()`: the program could
-only raise before. Unsafe where a `detach` or a `@torch.no_grad()` goes away, since more is trained then. Operations
-without a gradient are not repaired, nor are numbers that others read, too: what was meant is their author's to say.
+only raise before. Unsafe where a `detach` (also one on the way to numpy and back) or a `@torch.no_grad()` goes away,
+since more is trained then. Operations without a gradient are not repaired, nor are numbers that others read, too, and
+what numpy computes: what was meant is their author's to say.
 
 ## When it stays silent
 Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error
@@ -45,12 +46,13 @@ from collections.abc import Iterator
 from autodetach.candidates.with_history import with_history
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import COPIED, DETACHED, DISCRETE, GATHERED, NUMBER, OFF
+from autodetach.machine.graph import ARRAY, COPIED, DETACHED, DISCRETE, GATHERED, NUMBER, OFF
 from autodetach.machine.run import Run
 from autodetach.suspect import Suspect, rule
 from autodetach.view.program import Program, line, text
 
 WITHOUT = {
+    ARRAY: "gives numpy the value, which records no history",
     COPIED: "copies the value into a new tensor, without history",
     GATHERED: "copies the values into a new tensor, without history",
     NUMBER: "reads the value as a number, which has no history",
