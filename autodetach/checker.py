@@ -7,7 +7,6 @@ import contextlib
 import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from autodetach import old_names
@@ -33,8 +32,7 @@ MAX_NESTING = 6000
 """Python frames that the machine may need for deeply nested programs; others run out of budget long before."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckOptions:
+class CheckOptions(NamedTuple):
     """What to look for. `codes` are the enabled rule codes, None for all of them.
 
     `alternatives`: also prove other repairs than the first, which takes longer. Without `fixes`, repairs are looked for
@@ -48,8 +46,7 @@ class CheckOptions:
     fixes: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
+class CheckResult(NamedTuple):
     """Findings in the order of their places. With problems, the file was not analysed, or not whole.
 
     `sources` are all files that were taken into account, by absolute path, the analysed one first. `used` says where
@@ -61,12 +58,12 @@ class CheckResult:
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
-    sources: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, Source] = {}
     used: frozenset[tuple[str, int]] = frozenset()
     known: frozenset[tuple[str, int, str]] = frozenset()
     evidence: Evidence | None = None
-    cost: int = field(default=0, compare=False)
-    uses: Mapping[str, Uses] = field(default_factory=dict, compare=False)
+    cost: int = 0
+    uses: Mapping[str, Uses] = {}
 
 
 class Wanted(Protocol):
@@ -142,7 +139,7 @@ def check(
         if wanted is None:
             return result
         places, known = wanted.sift(result.findings, result.sources, path or source.path)
-        return replace(result, findings=tuple(result.findings[n] for n in places), known=known)
+        return result._replace(findings=tuple(result.findings[n] for n in places), known=known)
 
     told = None if _again is None else _again.told
     return chosen(
@@ -175,7 +172,7 @@ def _checked(
         return result
     place = source.place_of_line(old)
     problem = Problem(source.path, old_names.MESSAGE, place.line, partial=True, cell=place.cell)
-    return replace(result, problems=(*result.problems, problem))
+    return result._replace(problems=(*result.problems, problem))
 
 
 def _of_tree(
@@ -218,7 +215,7 @@ def _sifted(result: CheckResult, source: Source, files: Files) -> CheckResult:
     findings: list[Finding] = []
     used: set[tuple[str, int]] = set()
     if not result.findings:
-        return replace(result, sources=files.sources)
+        return result._replace(sources=files.sources)
     from autodetach.comments.suppress import sift
 
     for at in dict.fromkeys(finding.path for finding in result.findings):
@@ -226,7 +223,7 @@ def _sifted(result: CheckResult, source: Source, files: Files) -> CheckResult:
         sifted = sift(here, (f for f in result.findings if f.path == at))
         findings += sifted.visible
         used.update((at, mark) for mark in sifted.used)
-    return replace(result, findings=tuple(findings), sources=files.sources, used=frozenset(used))
+    return result._replace(findings=tuple(findings), sources=files.sources, used=frozenset(used))
 
 
 @contextlib.contextmanager

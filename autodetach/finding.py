@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from autodetach.source import Edit, Span
@@ -42,8 +41,7 @@ class StoryStep(NamedTuple):
     path: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """Edits that repair a finding together; those of one file do not overlap and are sorted by their start.
 
     `edits` are in the file of the finding; `elsewhere` has those in other files, by absolute path. `observed` says in
@@ -57,11 +55,10 @@ class Fix:
     why_unsafe: str | None = None
     elsewhere: tuple[tuple[str, tuple[Edit, ...]], ...] = ()
     observed: tuple[str, ...] = ()
-    together: bool = field(default=False, compare=False)
+    together: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A place where a piece of autograd graph lives longer, or shorter, than its author thinks.
 
     `path` is the absolute path of the file where it is, empty for the one that was analysed. `assumptions` say what it

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.checker import Change, CheckOptions, CheckResult, Wanted, check
 from autodetach.finding import Applicability, Finding, Problem, Severity
@@ -21,8 +20,7 @@ FUEL_FOR_FIXING = 1_000_000
 """What `fix` may cost over all its rounds, in the units of `machine.run`: after a round that exceeds it, it ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class FixResult:
+class FixResult(NamedTuple):
     """`applied` refers to the first sources, `remaining` to the fixed ones.
 
     `changes` are the files that were edited; `source` and `edits` are those of the analysed one. `sources`
@@ -35,9 +33,9 @@ class FixResult:
     remaining: tuple[Finding, ...]
     problems: tuple[Problem, ...] = ()
     changes: tuple[Change, ...] = ()
-    sources: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, Source] = {}
     used: frozenset[tuple[str, int]] = frozenset()
-    uses: Mapping[str, Uses] = field(default_factory=dict)
+    uses: Mapping[str, Uses] = {}
 
 
 def fix(
@@ -76,7 +74,7 @@ def fix(
         # What is wanted is said of the files as they were.
         first = [in_terms_of(finding, root, originals, edits, current) for finding in result.findings]
         places, _ = wanted.sift(first, originals, root)
-        return replace(result, findings=tuple(result.findings[n] for n in places))
+        return result._replace(findings=tuple(result.findings[n] for n in places))
 
     result = look()
     uses = result.uses
@@ -197,5 +195,5 @@ def in_terms_of(
     fix = finding.fix
     if fix is not None:
         elsewhere = tuple((at, fix_back(at, made)) for at, made in fix.elsewhere)
-        fix = replace(fix, edits=fix_back(finding.path, fix.edits), elsewhere=elsewhere)
-    return replace(finding, span=Span(start, max(start, end)), story=story, fix=fix)
+        fix = fix._replace(edits=fix_back(finding.path, fix.edits), elsewhere=elsewhere)
+    return finding._replace(span=Span(start, max(start, end)), story=story, fix=fix)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from autodetach.checker import Change
 from autodetach.comments.add_ignore import NotSilenced, ignoring
@@ -70,20 +69,20 @@ class Walk:
                 applied.append(taken)
             if self._changes != before:
                 outcome = self._look(task)
-        return replace(outcome, applied=tuple(applied))
+        return outcome._replace(applied=tuple(applied))
 
     def _look(self, task: Task) -> Outcome:
         changed = {path: change.source for path, change in self._changes.items()}
-        return run_one(replace(task, unsafe=None, options=replace(task.options, alternatives=True), changed=changed))
+        return run_one(task._replace(unsafe=None, options=task.options._replace(alternatives=True), changed=changed))
 
     def _settle(self, finding: Finding, outcome: Outcome) -> Finding | None:
         """Ask until there is an answer; the finding with the fix that was taken, if one was."""
         every = [fix for fix in (finding.fix, *finding.alternatives) if fix is not None]
-        choices = [fix for fix in every if self._may(replace(finding, fix=fix))]
+        choices = [fix for fix in every if self._may(finding._replace(fix=fix))]
         at, shown = 0, False
         while True:
             chosen = choices[at] if choices else None
-            one = replace(finding, fix=chosen, alternatives=())
+            one = finding._replace(fix=chosen, alternatives=())
             if not shown:
                 self._show("\n" + self._tell(located(one, outcome)))
                 if every and not choices:

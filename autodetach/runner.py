@@ -5,9 +5,8 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.checker import Change, CheckOptions, Wanted, check
 from autodetach.comments.marks import may_name_rules
@@ -41,8 +40,7 @@ MIN_FILES_FOR_CACHE = 8
 """Below that, to read what is known of a whole project takes longer than to look."""
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """A file to look at. `raw` are its bytes if they were read already (standard input).
 
     `unsafe` is None to check only, else whether unsafe fixes are wanted too. What the file imports may be edited too if
@@ -57,7 +55,7 @@ class Task:
     raw: bytes | None = None
     roots: tuple[str, ...] = ()
     forbidden: frozenset[str] = frozenset()
-    changed: Mapping[str, Source] = field(default_factory=dict)
+    changed: Mapping[str, Source] = {}
     cwd: str = ""
     wanted: Wanted | None = None
     evidence: Evidence | None = None
@@ -70,8 +68,7 @@ class Task:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of a task. Nothing is written: that is the business of the caller.
 
     `findings` are those left: they count in `source`, which is the fixed one if there are edits. `applied` and `edits`
@@ -89,12 +86,12 @@ class Outcome:
     applied: tuple[Finding, ...] = ()
     edits: tuple[Edit, ...] = ()
     elsewhere: tuple[Change, ...] = ()
-    sources: Mapping[str, Source] = field(default_factory=dict)
+    sources: Mapping[str, Source] = {}
     imported: tuple[str, ...] = ()
     used: frozenset[tuple[str, int]] = frozenset()
     known: frozenset[tuple[str, int, str]] = frozenset()
     ground: Ground | None = None
-    uses: Mapping[str, Uses] = field(default_factory=dict)
+    uses: Mapping[str, Uses] = {}
 
     def source_of(self, path: str) -> Source | None:
         """The source in which what a finding says of `path` counts; of the analysed file where it is empty."""
@@ -130,7 +127,7 @@ def run_as_done(tasks: Sequence[Task], jobs: int, cache: Cache | None = None) ->
         else:
             yield number, outcome
     # What is wanted is chosen here: the cache is for all that ask.
-    asked = [replace(tasks[number], wanted=None, notes=True) for number in left]
+    asked = [tasks[number]._replace(wanted=None, notes=True) for number in left]
     try:
         for n, outcome in _run_all(asked, jobs):
             task = tasks[left[n]]
@@ -159,7 +156,7 @@ def run_one(task: Task) -> Outcome:
         if outcome.problems:
             from autodetach.python2 import explained
 
-            return replace(outcome, problems=explained(outcome.problems, source))
+            return outcome._replace(problems=explained(outcome.problems, source))
     except ReadError as error:
         return Outcome(file, problems=(Problem(file.shown, str(error), error.line),))
     except SourceError as error:
@@ -317,7 +314,7 @@ def _paths_of(findings: Iterable[Finding]) -> set[str]:
 def _options_key(task: Task) -> str:
     """In words that are the same for the same options: what is looked for, and how findings and files are called."""
     codes = None if task.options.codes is None else sorted(task.options.codes)
-    return repr((replace(task.options, codes=None), codes))
+    return repr((task.options._replace(codes=None), codes))
 
 
 def _record_of(outcome: Outcome) -> Record:
@@ -377,7 +374,7 @@ def _chosen(task: Task, outcome: Outcome) -> Outcome:
     places, known = task.wanted.sift(outcome.findings, sources, path)
     findings = tuple(outcome.findings[n] for n in places)
     source = outcome.source if findings or may_name_rules(outcome.source.raw) else None
-    return replace(outcome, findings=findings, source=source, sources=_spoken_of(findings, sources), known=known)
+    return outcome._replace(findings=findings, source=source, sources=_spoken_of(findings, sources), known=known)
 
 
 def _run_all(tasks: Sequence[Task], jobs: int) -> Iterator[tuple[int, Outcome]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from autodetach.checker import Change, Wanted
@@ -102,9 +101,9 @@ class _State:
         changes = tuple(self.changes.values())
         wanted = None if task.wanted is None else task.wanted.after(changes)
         wanted = _Uncontradicted(wanted, self._shared, task.file.path, changes)
-        after = run_one(replace(task, changed=changed, forbidden=forbidden, wanted=wanted))
+        after = run_one(task._replace(changed=changed, forbidden=forbidden, wanted=wanted))
         applied = (*before.applied, *after.applied) if number in self._seen else after.applied
-        return replace(after, applied=applied)
+        return after._replace(applied=applied)
 
     def _forbidden(self, outcome: Outcome) -> frozenset[str]:
         """Files that this outcome changes, and may not."""

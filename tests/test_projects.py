@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -269,11 +268,11 @@ def test_a_repair_that_only_one_view_of_a_fault_has_is_told() -> None:
     """The budget of a program may end before the repair of what it imports: for that file by itself it does not."""
     text = (PROJECTS.parent / "accumulated-loss" / "attribute_total.before.py").read_bytes()
     (found,) = check(Source.from_bytes(text, "parts.py"), CheckOptions()).findings
-    here = replace(found, path="/p/parts.py")
+    here = found._replace(path="/p/parts.py")
     own = Outcome(FoundFile("/p/parts.py", "parts.py"), (found,))
     program = Outcome(FoundFile("/p/main.py", "main.py"), (here,), imported=("/p/parts.py",))
     assert once([own, program]) == [(here, program)]
-    unrepaired = replace(program, findings=(replace(here, fix=None),))
+    unrepaired = program._replace(findings=(here._replace(fix=None),))
     assert found.fix is not None
     assert once([own, unrepaired]) == [(found, own)]
 

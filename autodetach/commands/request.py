@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from autodetach.console import printable, say
 from autodetach.disk.reasons import told
@@ -25,12 +25,11 @@ class UsageError(Exception):
     """Arguments that do not go together; the text says how to call instead, in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """The arguments of check, diff and fix, as typed."""
 
     paths: tuple[str, ...] = ()
-    overrides: Overrides = field(default_factory=Overrides)
+    overrides: Overrides = Overrides()
     output_format: OutputFormat = OutputFormat.TEXT
     stdin_filename: str | None = None
     config: str | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autodetach.adoption.adopt import Adoption, add_ignores
@@ -176,13 +175,13 @@ class Run:
         except ReadError as error:
             self._report([Problem(file.shown, str(error), error.line)])
             return []
-        return [replace(self._task(file, ()), raw=self.stdin)]
+        return [self._task(file, ())._replace(raw=self.stdin)]
 
     def _task(self, file: FoundFile, roots: tuple[str, ...]) -> Task:
         settings = self._configuration.settings_for(os.path.dirname(file.path))
         unsafe = settings.unsafe_fixes if self._fixing else None
         wanted = self._request.output_format in WITH_ALTERNATIVES and not self._request.statistics
-        options = replace(settings.options_for(posix(file.path)), alternatives=wanted and not self._fixing)
+        options = settings.options_for(posix(file.path))._replace(alternatives=wanted and not self._fixing)
         return Task(file, options, unsafe, roots=roots, cwd=self._cwd, wanted=self._adoption.filter_for(settings))
 
     def _report(self, problems: Iterable[Problem]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from autodetach.comments.suppress import Directive, directives, sift, statement_end
 from autodetach.decoding import SourceError
@@ -62,7 +61,7 @@ def _verify(source: Source, findings: Iterable[Finding], edits: tuple[Edit, ...]
     except (SourceError, SyntaxError, ValueError) as error:
         raise NotSilenced(str(error)) from None
     moved = [
-        replace(f, span=Span(*(source.map_offset(edits, at) for at in (f.span.start, f.span.end)))) for f in findings
+        f._replace(span=Span(*(source.map_offset(edits, at) for at in (f.span.start, f.span.end)))) for f in findings
     ]
     if not same or sift(edited, moved).visible:
         raise NotSilenced("a comment does not silence it there")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from autodetach.checker import Change
 from autodetach.comments.marks import may_name_rules
@@ -72,7 +71,7 @@ def with_unused(tasks: Sequence[Task], settled: Settled, views: Views) -> Settle
                 changes[path] = change
         elif found:
             findings = (*outcome.findings, *found)
-            outcome = replace(outcome, findings=tuple(sorted(findings, key=lambda f: (f.path, f.span.start, f.code))))
+            outcome = outcome._replace(findings=tuple(sorted(findings, key=lambda f: (f.path, f.span.start, f.code))))
         outcomes.append(outcome)
     return Settled(tuple(outcomes), tuple(changes.values()))
 
@@ -119,17 +118,16 @@ def _without(task: Task, outcome: Outcome, used: set[int], earlier: Change | Non
         if first is None or first.fix is None:
             break
         at = (offset_before(original, total, end) for end in (first.span.start, first.span.end))
-        applied.append(replace(first, span=Span(*at)))
+        applied.append(first._replace(span=Span(*at)))
         used = {source.map_offset(first.fix.edits, mark) for mark in used}
         made = compose(made, first.fix.edits, start)
         total = made if earlier is None else compose(earlier.edits, made, original)
         source = source.with_edits(first.fix.edits)
     if not made:
-        return replace(outcome, findings=(*outcome.findings, *left)), None
+        return outcome._replace(findings=(*outcome.findings, *left)), None
     findings = tuple(_moved(finding, start, made, source) for finding in outcome.findings)
     change = Change(task.file.path, original, total, source)
-    outcome = replace(
-        outcome,
+    outcome = outcome._replace(
         findings=(*findings, *left),
         source=source,
         original=original,
@@ -152,12 +150,12 @@ def _moved(finding: Finding, old: Source, edits: tuple[Edit, ...], new: Source) 
 
     def fix(one: Fix) -> Fix:
         moved = (Edit(offset(e.start), offset(e.end), e.replacement) for e in one.edits)
-        return replace(one, edits=one.edits if finding.path else tuple(moved))
+        return one._replace(edits=one.edits if finding.path else tuple(moved))
 
     span = finding.span if finding.path else Span(offset(finding.span.start), offset(finding.span.end))
     story = tuple(step if step.path else step._replace(line=line(step.line)) for step in finding.story)
     repair = None if finding.fix is None else fix(finding.fix)
-    return replace(finding, span=span, story=story, fix=repair, alternatives=tuple(map(fix, finding.alternatives)))
+    return finding._replace(span=span, story=story, fix=repair, alternatives=tuple(map(fix, finding.alternatives)))
 
 
 def _words_of_imports(path: str) -> set[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autodetach.checker import Change
 from autodetach.disk.files import FoundFile, relative
@@ -66,7 +66,7 @@ def repair(seen: Observations, cwd: str, configuration: Configuration, *, unsafe
     frames = frames_of(reading, Places(cwd, configuration)) if reading is not None else ()
     error = _Error(reading, frames)
     tasks = [task_for(FoundFile(path, relative(path, cwd)), cwd, configuration) for path in _files(seen, frames)]
-    view = _view([replace(task, evidence=seen.evidence) for task in tasks], seen, error, configuration)
+    view = _view([task._replace(evidence=seen.evidence) for task in tasks], seen, error, configuration)
     if seen.evidence is not None and view.unanswered:
         # What the run has shown may speak against the assumption on which a finding rests.
         plain = _view(tasks, seen, error, configuration)
@@ -75,7 +75,7 @@ def repair(seen: Observations, cwd: str, configuration: Configuration, *, unsafe
     fixing: list[Task] = []
     if apply and any(outcome.findings for outcome in view.outcomes):
         folders = tuple(dict.fromkeys((cwd, *(os.path.dirname(task.file.path) for task in tasks))))
-        fixing = [replace(task, unsafe=True, wanted=wanted, roots=folders) for task in view.tasks]
+        fixing = [task._replace(unsafe=True, wanted=wanted, roots=folders) for task in view.tasks]
     settled = settle(fixing, [run_one(task) for task in fixing]) if fixing else None
     return Repair(
         tuple(view.answers),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from autodetach.incremental.follow import Patch, followed
 from autodetach.kept import forget
@@ -101,7 +101,7 @@ class Again:
                 if home is not None:
                     ast.copy_location(d.call, home)
         self._files = files
-        return replace(known, project=files)
+        return known.within(files)
 
     def _take(self, patch: Patch) -> None:
         """Let the tree be as an edit makes it, and forget the analysis if that is of another program."""

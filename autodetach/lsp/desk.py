@@ -7,7 +7,7 @@ import contextlib
 import os
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autodetach.adoption.adopt import Adoption
 from autodetach.decoding import SourceError
@@ -145,7 +145,7 @@ class Desk:
         with self._settings() as configuration, contextlib.suppress(SourceError, WorkerDied):
             unsafe = configuration.settings_for(os.path.dirname(path)).unsafe_fixes
             before = self._documents.stamp(path)
-            task = replace(self._task(path, configuration), unsafe=unsafe)
+            task = self._task(path, configuration)._replace(unsafe=unsafe)
             outcome = await self._workers.run(look, task, about=path)
             return (outcome, unsafe) if before == self._documents.stamp(path) else None
         return None
@@ -252,7 +252,7 @@ class Desk:
                 outcome = Outcome(self._file(root))
             else:
                 task = self._task(root, configuration)
-                task = replace(task, options=replace(task.options, fixes=False))
+                task = task._replace(options=task.options._replace(fixes=False))
                 outcome = await self._workers.run(look, task, early, about=root, heard=heard if early else None)
         except SourceError as error:
             outcome = Outcome(self._file(root), problems=(Problem(self._shown(root), error.message, error.line),))
@@ -272,7 +272,7 @@ class Desk:
         if known.repairs is None:
             with self._settings() as configuration:
                 task = self._task(root, configuration)
-                task = replace(task, options=replace(task.options, alternatives=True))
+                task = task._replace(options=task.options._replace(alternatives=True))
                 known.repairs = asyncio.ensure_future(self._workers.run(look, task, about=root))
         if known.repairs is None:
             return None

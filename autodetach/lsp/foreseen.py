@@ -6,7 +6,7 @@ beyond its own first path is added, where it stands now, and what it took back i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autodetach.finding import Finding, StoryStep
 from autodetach.incremental.reparse import common_lines
@@ -36,7 +36,7 @@ def foreseen(before: Seen, first: Outcome, source: Source) -> Outcome:
     findings.sort(key=lambda f: (f.path, f.span.start, f.code))
     problems = tuple(dict.fromkeys((*first.problems, *(p for p in before.whole.problems if p.partial))))
     sources = {**before.whole.sources, **first.sources}
-    return replace(first, findings=tuple(findings), problems=problems, source=source, sources=sources)
+    return first._replace(findings=tuple(findings), problems=problems, source=source, sources=sources)
 
 
 def seen(before: Seen | None, first: Outcome | None, whole: Outcome, source: Source) -> Seen:
@@ -49,7 +49,7 @@ def seen(before: Seen | None, first: Outcome | None, whole: Outcome, source: Sou
     more = {_name(moved) for f in before.whole.findings if _name(f) not in own and (moved := move.finding(f))}
     findings = [f for f in whole.findings if _name(f) not in more]
     findings += (moved for f in before.first.findings if _name(f) not in known and (moved := move.finding(f)))
-    return Seen(source, replace(whole, findings=tuple(findings)), whole)
+    return Seen(source, whole._replace(findings=tuple(findings)), whole)
 
 
 def _name(finding: Finding) -> tuple[str, str, str, int]:
@@ -72,7 +72,7 @@ class _Move:
         span = finding.span if finding.path else self._span(finding.span)
         if span is None or None in story:
             return None
-        return replace(finding, span=span, story=tuple(filter(None, story)), fix=None, alternatives=())
+        return finding._replace(span=span, story=tuple(filter(None, story)), fix=None, alternatives=())
 
     def _step(self, step: StoryStep) -> StoryStep | None:
         line = step.line if step.path else self._line(step.line)

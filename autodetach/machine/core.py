@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import replace
 from typing import NoReturn
 
 from autodetach.machine.events import Drawn, Escape, Stored, TypeFault
@@ -75,8 +74,8 @@ class Core(Tape):
             if t.node is not None and not t.node.leaf:
                 version = t.storage.version if isinstance(t, Tensor) else 0
                 event = Stored(
-                    container, t, t.node, site, element, value, self.loops, self.tick(), how,
-                    chain=self.chain, version=version, gradient_of=of,
+                    container, t, site, element, value, self.loops, self.tick(), how,
+                    node=t.node, chain=self.chain, version=version, gradient_of=of,
                 )  # fmt: skip
                 self.stored.append(event)
                 self.untaken.stored(event)
@@ -86,9 +85,7 @@ class Core(Tape):
         """What was stored is in other containers, too, that have held its own since that was made in an open pass."""
         if self.loops:
             for outer, value in holders_of(event.container, self.loops[0].started):
-                event = replace(
-                    event, container=outer, value=value, how="append", held=set(), inner=event, taken=event.clock
-                )
+                event = event.of_holder(outer, value)
                 self.filled.append(event)
 
     def draw(

@@ -109,16 +109,15 @@ def differentiate(
         site,
         m.loops,
         tuple(dict.fromkeys(nodes)),
-        retain,
-        retain_written,
-        create_graph,
         call,
         kind,
-        site.scope,
-        root_expression,
-        tuple(roots),
+        retain=retain,
+        retain_written=retain_written,
+        create_graph=create_graph,
+        root_expression=root_expression,
+        operands=tuple(roots),
+        trail=tuple(m.trail),
     )
-    d.trail = tuple(m.trail)
     m.differentiations.append(d)
     _walk(m, d, inputs)
     if d.raised and m.expecting and m.expecting[-1]:

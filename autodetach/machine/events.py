@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
@@ -111,7 +110,6 @@ class HistoryCopied(NamedTuple):
     chain: Chain
 
 
-@dataclass(eq=False, slots=True)
 class Stored:
     """A value with history was put into a container (or an object that outlives the pass).
 
@@ -121,22 +119,66 @@ class Stored:
     taken it from there, if anything has.
     """
 
-    container: Sequence | Mapping
-    tensor: Tensor | Opaque
-    node: Node
-    site: Site
-    element: ast.expr | None
-    value: object
-    loops: Loops
-    clock: int
-    how: str
-    held: set[int] = field(default_factory=set)
-    observed: str = ""
-    chain: Chain = None
-    inner: Stored | None = None
-    version: int = 0
-    gradient_of: Tensor | None = None
-    taken: int | None = None
+    __slots__ = (
+        "chain",
+        "clock",
+        "container",
+        "element",
+        "gradient_of",
+        "held",
+        "how",
+        "inner",
+        "loops",
+        "node",
+        "observed",
+        "site",
+        "taken",
+        "tensor",
+        "value",
+        "version",
+    )
+
+    def __init__(
+        self,
+        container: Sequence | Mapping,
+        tensor: Tensor | Opaque,
+        site: Site,
+        element: ast.expr | None,
+        value: object,
+        loops: Loops,
+        clock: int,
+        how: str,
+        *,
+        node: Node,
+        chain: Chain = None,
+        version: int = 0,
+        gradient_of: Tensor | None = None,
+    ) -> None:
+        self.container = container
+        self.tensor = tensor
+        self.node = node
+        self.site = site
+        self.element = element
+        self.value = value
+        self.loops = loops
+        self.clock = clock
+        self.how = how
+        self.chain = chain
+        self.version = version
+        self.gradient_of = gradient_of
+        self.held: set[int] = set()
+        self.observed = ""
+        self.inner: Stored | None = None
+        self.taken: int | None = None
+
+    def of_holder(self, container: Sequence | Mapping, value: object) -> Stored:
+        """What it has put, with what it was put into, into what has held that as `value`."""
+        event = Stored(
+            container, self.tensor, self.site, self.element, value, self.loops, self.clock, "append",
+            node=self.node, chain=self.chain, version=self.version, gradient_of=self.gradient_of,
+        )  # fmt: skip
+        event.observed, event.inner, event.taken = self.observed, self, self.clock
+        return event
 
 
 class Drawn(NamedTuple):
@@ -168,14 +210,16 @@ class Tail(NamedTuple):
     loops: Loops
 
 
-@dataclass(eq=False, slots=True)
 class Crossing:
     """A node made in one pass has an operand that was made in an earlier pass of the same loop."""
 
-    child: Node
-    parent: Node
-    activation: Activation
-    index: int
+    __slots__ = ("activation", "child", "index", "parent")
+
+    def __init__(self, child: Node, parent: Node, activation: Activation, index: int) -> None:
+        self.child = child
+        self.parent = parent
+        self.activation = activation
+        self.index = index
 
 
 class Step(NamedTuple):

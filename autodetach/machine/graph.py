@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 
@@ -245,29 +244,63 @@ class Node:
         return self.op == "leaf"
 
 
-@dataclass(eq=False, slots=True)
 class Differentiation:
     """One call of `backward` or `torch.autograd.grad`.
 
     `perhaps`: what stands, in all that it walks, for other elements of a container of which nobody knows.
     """
 
-    number: int
-    site: Site
-    loops: Loops
-    roots: tuple[Node, ...]
-    retain: bool
-    retain_written: ast.keyword | ast.expr | None
-    create_graph: bool
-    call: ast.Call
-    kind: str
-    scope: str
-    root_expression: ast.expr | None = None
-    operands: tuple[object, ...] = ()
-    walked: list[Node] = field(default_factory=list)
-    raised: bool = False
-    trail: tuple[tuple[ast.stmt, object], ...] = ()
-    perhaps: frozenset[Node] = frozenset()
+    __slots__ = (
+        "call",
+        "create_graph",
+        "kind",
+        "loops",
+        "number",
+        "operands",
+        "perhaps",
+        "raised",
+        "retain",
+        "retain_written",
+        "root_expression",
+        "roots",
+        "scope",
+        "site",
+        "trail",
+        "walked",
+    )
+
+    def __init__(
+        self,
+        number: int,
+        site: Site,
+        loops: Loops,
+        roots: tuple[Node, ...],
+        call: ast.Call,
+        kind: str,
+        *,
+        retain: bool,
+        retain_written: ast.keyword | ast.expr | None,
+        create_graph: bool,
+        root_expression: ast.expr | None = None,
+        operands: tuple[object, ...] = (),
+        trail: tuple[tuple[ast.stmt, object], ...] = (),
+    ) -> None:
+        self.number = number
+        self.site = site
+        self.loops = loops
+        self.roots = roots
+        self.call = call
+        self.kind = kind
+        self.scope = site.scope
+        self.retain = retain
+        self.retain_written = retain_written
+        self.create_graph = create_graph
+        self.root_expression = root_expression
+        self.operands = operands
+        self.trail = trail
+        self.walked: list[Node] = []
+        self.raised = False
+        self.perhaps: frozenset[Node] = frozenset()
 
 
 def is_walked_again(d: Differentiation) -> bool:

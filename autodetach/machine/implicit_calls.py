@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import string
 from collections.abc import Iterable, Iterator
 
 from autodetach.machine.classes import linear_order
@@ -96,6 +95,8 @@ def _at(values: list[Value], place: int) -> Value:
 
 def _fields(text: str) -> list[tuple[str, str]]:
     """The name and the format of each field of a text; none where it is not well formed."""
+    import string
+
     try:
         return [(name, spec or "") for _, name, spec, _ in string.Formatter().parse(text) if name is not None]
     except ValueError:

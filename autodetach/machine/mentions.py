@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from autodetach.kept import kept
@@ -34,7 +33,6 @@ LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictCo
 Import: TypeAlias = ast.Import | ast.ImportFrom
 
 
-@dataclass(slots=True, eq=False)
 class Part:
     """What stands in a function or class, in those inside of it too.
 
@@ -42,11 +40,14 @@ class Part:
     attributes, keywords and strings, one is such that history may begin there.
     """
 
-    names: set[str] = field(default_factory=set)
-    plain: set[str] = field(default_factory=set)
-    begins: bool = False
-    loops: bool = False
-    is_class: bool = False
+    __slots__ = ("begins", "is_class", "loops", "names", "plain")
+
+    def __init__(self, *, is_class: bool = False) -> None:
+        self.names: set[str] = set()
+        self.plain: set[str] = set()
+        self.begins = False
+        self.loops = False
+        self.is_class = is_class
 
     def add(self, other: Part) -> None:
         """Mention what another one mentions, too."""
@@ -63,7 +64,6 @@ class Part:
         return made
 
 
-@dataclass(slots=True, eq=False)
 class Mentions:
     """What a file mentions, or one statement of it.
 
@@ -73,16 +73,30 @@ class Mentions:
     statements that import, `imports_inside` those of them that stand in a function or class.
     """
 
-    functions: dict[str, Part] = field(default_factory=dict)
-    methods: dict[str, Part] = field(default_factory=dict)
-    tops: set[str] = field(default_factory=set)
-    classes: dict[str, Part] = field(default_factory=dict)
-    aliases: set[str] = field(default_factory=set)
-    bases: list[tuple[str, frozenset[str]]] = field(default_factory=list)
-    strings: bool = False
-    is_clear: bool = True
-    imports: list[Import] = field(default_factory=list)
-    imports_inside: list[Import] = field(default_factory=list)
+    __slots__ = (
+        "aliases",
+        "bases",
+        "classes",
+        "functions",
+        "imports",
+        "imports_inside",
+        "is_clear",
+        "methods",
+        "strings",
+        "tops",
+    )
+
+    def __init__(self) -> None:
+        self.functions: dict[str, Part] = {}
+        self.methods: dict[str, Part] = {}
+        self.tops: set[str] = set()
+        self.classes: dict[str, Part] = {}
+        self.aliases: set[str] = set()
+        self.bases: list[tuple[str, frozenset[str]]] = []
+        self.strings = False
+        self.is_clear = True
+        self.imports: list[Import] = []
+        self.imports_inside: list[Import] = []
 
     @property
     def parts(self) -> tuple[dict[str, Part], ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from autodetach.kept import kept
@@ -44,7 +43,6 @@ class Policy(NamedTuple):
         return Policy((*self.flips, (key, how)))
 
 
-@dataclass(slots=True)
 class Decision:
     """A test that the oracle had to decide: its place, and the ways it went.
 
@@ -52,14 +50,19 @@ class Decision:
     what there is to compute on.
     """
 
-    key: TestKey
-    line: int
-    text: str
-    relevant: bool
-    default: bool
-    counts: bool
-    of_device: bool
-    outcomes: set[bool] = field(default_factory=set)
+    __slots__ = ("counts", "default", "key", "line", "of_device", "outcomes", "relevant", "text")
+
+    def __init__(
+        self, key: TestKey, line: int, text: str, *, relevant: bool, default: bool, counts: bool, of_device: bool
+    ) -> None:
+        self.key = key
+        self.line = line
+        self.text = text
+        self.relevant = relevant
+        self.default = default
+        self.counts = counts
+        self.of_device = of_device
+        self.outcomes: set[bool] = set()
 
 
 class Oracle:
@@ -128,7 +131,7 @@ class Oracle:
         if decision is None:
             counts = "%" in text or "len(" in text or is_counted(key)
             decision = self.decisions[test] = Decision(
-                test, line, text, relevant, default, counts, _asks_for_device(key)
+                test, line, text, relevant=relevant, default=default, counts=counts, of_device=_asks_for_device(key)
             )
         visit = self.visits.get(test, 0)
         self.visits[test] = visit + 1

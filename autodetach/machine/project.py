@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Protocol
 
 
-@dataclass(frozen=True, eq=False, slots=True)
 class Module:
     """One file of a program.
 
@@ -15,12 +13,15 @@ class Module:
     those from `first + 1` to `last` belong to no other file. `path`, absolute, tells files apart; `name` is dotted.
     """
 
-    path: str
-    name: str
-    tree: ast.Module
-    first: int
-    last: int
-    is_package: bool = False
+    __slots__ = ("first", "is_package", "last", "name", "path", "tree")
+
+    def __init__(self, path: str, name: str, tree: ast.Module, first: int, last: int, is_package: bool = False) -> None:
+        self.path = path
+        self.name = name
+        self.tree = tree
+        self.first = first
+        self.last = last
+        self.is_package = is_package
 
 
 class Project(Protocol):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.apart import Apart, Spoilt
@@ -53,8 +52,7 @@ MIN_ENTRIES = 3
 """With fewer entry points, watching whether others notice them costs more than it spares."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Stop:
+class Stop(NamedTuple):
     """Where an error ended the program `tree`: the statements that it `ended`, and what had been `executed`.
 
     `decided`: so many tests had been met.
@@ -66,7 +64,6 @@ class Stop:
     decided: int
 
 
-@dataclass(eq=False, slots=True)
 class Run:
     """One path through the program, and what the machine saw on it; `fuel` is what it was given.
 
@@ -75,16 +72,27 @@ class Run:
     `stopped_by` is the name of the error that ended it, if there is a `stop`.
     """
 
-    policy: Policy
-    machine: Machine
-    fuel: int
-    called: frozenset[str] = frozenset()
-    started: frozenset[str] = frozenset()
-    finished: bool = True
-    stopped_by: str = ""
-    stop: Stop | None = None
-    entries: list[str] = field(default_factory=list)
-    apart: Apart | None = None
+    __slots__ = ("apart", "called", "entries", "finished", "fuel", "machine", "policy", "started", "stop", "stopped_by")
+
+    def __init__(self, policy: Policy, machine: Machine, fuel: int) -> None:
+        self.policy = policy
+        self.machine = machine
+        self.fuel = fuel
+        self.called: frozenset[str] = frozenset()
+        self.started: frozenset[str] = frozenset()
+        self.finished = True
+        self.stopped_by = ""
+        self.stop: Stop | None = None
+        self.entries: list[str] = []
+        self.apart: Apart | None = None
+
+    def seen_as(self, policy: Policy, machine: Machine, fuel: int) -> Run:
+        """What this one was to its end, as the path of another policy that leads to the same."""
+        other = Run(policy, machine, fuel)
+        other.called, other.started = self.called, self.started
+        other.finished, other.stopped_by, other.stop = self.finished, self.stopped_by, self.stop
+        other.entries = self.entries
+        return other
 
     @property
     def cost(self) -> int:
@@ -131,7 +139,6 @@ class Run:
         return self.finished and not any(fault.kind == "type" for fault in self.machine.type_faults)
 
 
-@dataclass(eq=False, slots=True)
 class Analysis:
     """All explored paths of a program, the default one first; `complete` is false when a budget cut that one short.
 
@@ -139,14 +146,39 @@ class Analysis:
     no further path will be run. `replays` are runs of the same paths once more, by those who wanted to watch them.
     """
 
-    tree: ast.Module
-    runs: list[Run]
-    complete: bool = True
-    project: Project | None = None
-    evidence: Evidence | None = None
-    narrowed: bool = False
-    ended: bool = False
-    replays: list[Run] = field(default_factory=list)
+    __slots__ = ("complete", "ended", "evidence", "narrowed", "project", "replays", "runs", "tree")
+
+    def __init__(
+        self,
+        tree: ast.Module,
+        runs: list[Run],
+        project: Project | None = None,
+        evidence: Evidence | None = None,
+        replays: list[Run] | None = None,
+    ) -> None:
+        self.tree = tree
+        self.runs = runs
+        self.project = project
+        self.evidence = evidence
+        self.replays = [] if replays is None else replays
+        self.complete = True
+        self.narrowed = False
+        self.ended = False
+
+    def alone(self, run: Run) -> Analysis:
+        """One path of it alone, beside which others may be run."""
+        analysis = self._with([run], self.project)
+        analysis.ended = False
+        return analysis
+
+    def within(self, project: Project) -> Analysis:
+        """The same of a program whose other files were read again."""
+        return self._with(self.runs, project)
+
+    def _with(self, runs: list[Run], project: Project | None) -> Analysis:
+        other = Analysis(self.tree, runs, project, self.evidence, self.replays)
+        other.complete, other.narrowed, other.ended = self.complete, self.narrowed, self.ended
+        return other
 
     @property
     def distinct(self) -> list[Run]:
@@ -415,7 +447,7 @@ class Paths:
         flips = frozenset(policy.flips)
         done = self._done.get(flips)
         if done is not None and done.fuel == fuel:
-            return replace(done, policy=policy, apart=None)
+            return done.seen_as(policy, done.machine, done.fuel)
         run = self._done[flips] = self._run(policy, fuel)
         return run
 
@@ -424,7 +456,7 @@ class Paths:
         if first is not None and first.apart is not None and first.finished:
             seen = first.apart.other(policy, fuel)
             if seen is not None:
-                return replace(first, policy=policy, machine=seen, fuel=fuel, finished=True, apart=None)
+                return first.seen_as(policy, seen, fuel)
         is_default = not policy.flips
         run = run_once(
             self._tree,
@@ -450,12 +482,14 @@ def reach_of(tree: ast.Module, project: Project | None) -> Reach:
     return known.reach
 
 
-@dataclass(slots=True)
 class _Beside:
     """Reachability in a file and others beside it, once that was asked for."""
 
-    others: list[ast.Module] = field(default_factory=list)
-    reach: Reach | None = None
+    __slots__ = ("others", "reach")
+
+    def __init__(self) -> None:
+        self.others: list[ast.Module] = []
+        self.reach: Reach | None = None
 
 
 @kept

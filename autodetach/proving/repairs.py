@@ -297,7 +297,7 @@ class Repairs:
         """The first path that shows the fault by itself: a repair that fails does so there."""
         for number, run in enumerate(self._analysis.runs):
             if number == len(self._shown_by):
-                alone = replace(self._analysis, runs=[run], ended=False)
+                alone = self._analysis.alone(run)
                 self._shown_by.append(self._identities(alone) if run in self._analysis.distinct else set())
             if suspect.identity in self._shown_by[number]:
                 return number

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from autodetach.kept import forget
 from autodetach.machine.apart import Spoilt
 from autodetach.machine.project import Project
@@ -55,7 +53,9 @@ class Trial:
 
     def whole(self) -> Analysis:
         """All of the paths, beyond which no others were run of the program before either."""
-        return replace(self._analysis([self.run(n) for n in range(len(self._before.runs))]), ended=self._before.ended)
+        analysis = self._analysis([self.run(n) for n in range(len(self._before.runs))])
+        analysis.ended = self._before.ended
+        return analysis
 
     def asks_more(self, number: int) -> bool:
         """Whether `item()` or `detach()` is called on what may be no tensor, where the first program does not."""

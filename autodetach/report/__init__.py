@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from autodetach.finding import Finding, Problem
 from autodetach.source import Source
@@ -46,8 +46,7 @@ _CHECKOUT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(NamedTuple):
     """A finding with the source that its spans count in, and the file: `shown` for people, `path` absolute.
 
     Of a program of several files, `root` is the absolute path of the one that was analysed, and `others` are all files
@@ -59,7 +58,7 @@ class Located:
     shown: str
     path: str
     root: str = ""
-    others: Mapping[str, Source] = field(default_factory=dict)
+    others: Mapping[str, Source] = {}
 
     def source_of(self, path: str) -> Source:
         """The source of a file that the finding names."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from autodetach.finding import Finding, Fix, Problem, StoryStep
 from autodetach.report import Located
@@ -17,7 +16,7 @@ def in_file(located: Located) -> Located:
         return located
     files = {path: source.file for path, source in sources.items()}
     finding = _Moved(sources, files, located.finding).finding()
-    return replace(located, finding=finding, source=files[finding.path], others=files)
+    return located._replace(finding=finding, source=files[finding.path], others=files)
 
 
 def problem_in_file(problem: Problem) -> Problem:
@@ -38,8 +37,7 @@ class _Moved:
         finding = self._finding
         source = self._sources[finding.path]
         start, end = source.offset_in_file(finding.span.start), source.offset_in_file(finding.span.end)
-        return replace(
-            finding,
+        return finding._replace(
             message=self._where(finding.path, finding.span.start) + finding.message,
             span=Span(start, max(start, end)),
             story=tuple(self._step(step) for step in finding.story),
@@ -61,7 +59,7 @@ class _Moved:
 
     def _fix(self, fix: Fix) -> Fix:
         elsewhere = tuple((path, self._edits(path, edits)) for path, edits in fix.elsewhere)
-        return replace(fix, edits=self._edits(self._finding.path, fix.edits), elsewhere=elsewhere)
+        return fix._replace(edits=self._edits(self._finding.path, fix.edits), elsewhere=elsewhere)
 
     def _edits(self, path: str, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         return self._sources[path].edits_in_file(edits)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, NoReturn
 
 from autodetach.checker import CheckOptions
@@ -92,8 +91,7 @@ class Settings(NamedTuple):
         return CheckOptions(codes, self.prefer_accumulate, self.prefer_shared)
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
+class _Table(NamedTuple):
     """`[tool.autodetach]` as it stands in a file, its types checked; `folder` is where its patterns start."""
 
     file: str = ""
@@ -102,7 +100,7 @@ class _Table:
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
-    per_file_ignores: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    per_file_ignores: Mapping[str, tuple[str, ...]] = {}
     unsafe_fixes: bool = False
     prefer: tuple[str, ...] = ()
     include: tuple[str, ...] | None = None

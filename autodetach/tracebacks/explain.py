@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autodetach.checker import Change
 from autodetach.disk.files import FoundFile
@@ -118,7 +118,7 @@ def task_for(file: FoundFile, cwd: str, configuration: Configuration, alternativ
     """The task that looks at one file with the settings that hold there. Raises ConfigError."""
     options = configuration.settings_for(os.path.dirname(file.path)).options_for(posix(file.path))
     # Whoever asks about an error wants to hear of it, whatever the settings leave out.
-    return Task(file, replace(options, codes=None, alternatives=alternatives), cwd=cwd)
+    return Task(file, options._replace(codes=None, alternatives=alternatives), cwd=cwd)
 
 
 def _rank(one: Located, frames: Sequence[Understood], forward: Sequence[Understood]) -> tuple[int, bool, bool, int]:
@@ -155,7 +155,7 @@ def _repaired(
     wanted = _Only(frozenset((one.path, one.finding.code, one.finding.span.start) for one in answers))
     roots = {one.root for one in answers if one.finding.fix is not None}
     folders = tuple(dict.fromkeys((*(task.cwd for task in tasks), *(task.file.path for task in tasks))))
-    fixing = [replace(task, unsafe=unsafe, wanted=wanted, roots=folders) for task in tasks if task.file.path in roots]
+    fixing = [task._replace(unsafe=unsafe, wanted=wanted, roots=folders) for task in tasks if task.file.path in roots]
     settled = settle(fixing, [run_one(task) for task in fixing])
     return settled.changes, _applied(settled.outcomes)
 

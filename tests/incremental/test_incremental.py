@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ USUAL = (
 
 def found(text: str) -> CheckResult:
     """All but the sources, which are only equal to themselves."""
-    return replace(check(Source.from_text(text, "a.py"), OPTIONS), sources={})
+    return check(Source.from_text(text, "a.py"), OPTIONS)._replace(sources={})
 
 
 def changed(text: str, chance: random.Random) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from report_samples import PATHS, two_files
 
@@ -19,9 +18,8 @@ def sample(*, observed: bool) -> Located:
         return located
     finding = located.finding
     assert finding.fix is not None
-    return replace(
-        located,
-        finding=replace(finding, observed=(SHOWN,), assumptions=(), fix=replace(finding.fix, observed=(SHOWN,))),
+    return located._replace(
+        finding=finding._replace(observed=(SHOWN,), assumptions=(), fix=finding.fix._replace(observed=(SHOWN,))),
     )
 
 

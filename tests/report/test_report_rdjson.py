@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -137,8 +136,8 @@ def in_one_file() -> Located:
     """Both repairs of the sample, the first one without its edit in the other file."""
     located = two_files()
     first, second = fixes_of(located)
-    finding = replace(located.finding, fix=second, alternatives=(replace(first, elsewhere=()), first))
-    return replace(located, finding=finding)
+    finding = located.finding._replace(fix=second, alternatives=(first._replace(elsewhere=()), first))
+    return located._replace(finding=finding)
 
 
 @pytest.mark.parametrize("located", [in_one_file(), latin_fix()])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from autodetach.finding import Applicability, Finding, Fix, Severity, StoryStep
 from autodetach.report import Located, OutputFormat, render
@@ -15,8 +14,7 @@ START = SOURCE.raw.index(b"total +=")
 END = len(SOURCE.raw) - 1
 
 PLAIN = Finding("AD101", "accumulated-loss", "`total` keeps every graph", Severity.ERROR, Span(START, END))
-FULL = replace(
-    PLAIN,
+FULL = PLAIN._replace(
     story=tuple(StoryStep(line, f"step {line}") for line in (3, 4)),
     assumptions=("`f` returns a tensor with history",),
     fix=Fix("add the number", Applicability.SAFE, (Edit(END, END, ".item()"),)),
@@ -58,7 +56,7 @@ def test_findings_are_apart() -> None:
 
 def test_an_unsafe_fix_says_why() -> None:
     unsafe = Fix("cut it", Applicability.UNSAFE, (Edit(0, 0, "x\n"),), "numbers change")
-    assert rendered(replace(PLAIN, fix=unsafe)).splitlines()[4:] == [
+    assert rendered(PLAIN._replace(fix=unsafe)).splitlines()[4:] == [
         "   unsafe fix: cut it (why unsafe: numbers change)",
         "     1 + x",
     ]
@@ -67,13 +65,13 @@ def test_an_unsafe_fix_says_why() -> None:
 def test_a_long_change_is_cut_short() -> None:
     lines = 2 * MAX_CHANGED_LINES
     long = Fix("much", Applicability.SAFE, (Edit(0, 0, "x\n" * lines),))
-    output = rendered(replace(PLAIN, fix=long)).splitlines()
+    output = rendered(PLAIN._replace(fix=long)).splitlines()
     assert output[-1] == f"        ... and {lines - MAX_CHANGED_LINES} lines more"
     assert sum(line.endswith("+ x") for line in output) == MAX_CHANGED_LINES
 
 
 def test_the_numbers_of_many_steps_stand_below_each_other() -> None:
-    many = replace(PLAIN, story=tuple(StoryStep(1, "again") for _ in range(10)))
+    many = PLAIN._replace(story=tuple(StoryStep(1, "again") for _ in range(10)))
     assert rendered(many).splitlines()[4::9] == ["    1. line 1: again", "   10. line 1: again"]
 
 
@@ -85,14 +83,14 @@ def test_colours_add_nothing_but_colours() -> None:
 
 def test_the_severity_has_a_colour() -> None:
     assert "\x1b[31mAD101" in rendered(PLAIN, colour=True)
-    assert "\x1b[33mAD101" in rendered(replace(PLAIN, severity=Severity.WARNING), colour=True)
+    assert "\x1b[33mAD101" in rendered(PLAIN._replace(severity=Severity.WARNING), colour=True)
 
 
 def test_what_a_terminal_would_obey_is_escaped() -> None:
     evil = "\x1b[2J\n\u202e"
     fix = Fix(evil, Applicability.UNSAFE, (Edit(0, 0, "'\x1b[2J'\n"),), evil)
-    finding = replace(
-        PLAIN, message=evil, story=(StoryStep(1, evil),), assumptions=(evil,), fix=fix, alternatives=(fix,)
+    finding = PLAIN._replace(
+        message=evil, story=(StoryStep(1, evil),), assumptions=(evil,), fix=fix, alternatives=(fix,)
     )
     output = rendered(finding, shown=f"{evil}.py")
     assert "\x1b" not in output
