@@ -57,6 +57,10 @@ _TORCH = re.compile(rb"\b(?:import|from)\b[^\n]*torch")
 _IMPORT = re.compile(
     rb"\bfrom[ \t\\]+([.\w \t]+?)[ \t\\]+import\b[ \t\\]*(\([^)]*\)?|[^\n;]*)|\bimport\b[ \t\\]*([^\n;]*)"
 )
+_CALLED = re.compile(
+    rb"\b(?:import_module|__import__)[ \t]*\(\s*(?:name\s*=\s*)?['\"]([.\w]+)['\"]"
+    rb"(?:\s*,\s*(?:package\s*=\s*)?['\"]([.\w]+)['\"])?"
+)
 _NAME = re.compile(rb"[.\w]+")
 _JOINED = re.compile(rb"\\\r?\n")
 
@@ -84,6 +88,10 @@ def imports_in(raw: bytes) -> Iterator[str]:
     """All that a file may import, in the words of `project.Finder.find`: too much rather than too little."""
     if b"import" not in raw:
         return
+    for name, package in _CALLED.findall(raw):
+        yield name.decode("ascii", "replace")
+        if package:
+            yield (package + name).decode("ascii", "replace")
     for match in _IMPORT.finditer(_JOINED.sub(b" ", raw)):
         origin, names, plain = match.groups()
         if plain is not None:

@@ -160,6 +160,10 @@ def test_the_words_are_those_of_the_machine() -> None:
         ("import \\\r\n    a", {"a"}),
         ("    if x: from .. import a", {"..", "..a"}),
         ("from a import *", {"a"}),
+        ('a = importlib.import_module("b.c")', {"b.c"}),
+        ("import_module('.b', package='a')", {"a.b"}),
+        ("import_module( name = '.b', package=__package__)", {".b"}),
+        ("a = __import__('b')", {"b"}),
     ],
 )
 def test_imports_in_bytes(text: str, names: set[str]) -> None:

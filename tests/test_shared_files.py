@@ -153,6 +153,39 @@ def test_what_no_other_program_needs_is_told(project: tuple[str, Path]) -> None:
     assert [finding["code"] for finding in json.loads(said)] == [code]
 
 
+BY_CALLS = {
+    "a module": 'import importlib\n\nshared = importlib.import_module("shared")\n',
+    "a function": 'from importlib import import_module\n\nwalk = import_module(name="shared").walk\n',
+    "a builtin": 'shared = __import__("shared")\n',
+    "names": "shared = __import__('shared', fromlist=['walk'])\n",
+    "inside": 'def walk(loss):\n    import importlib\n\n    return importlib.import_module("shared").walk(loss)\n',
+}
+
+
+@pytest.mark.parametrize("how", BY_CALLS)
+def test_an_import_by_a_call_counts(how: str, tmp_path: Path) -> None:
+    """A program that names the file in a call imports it like any other, for itself and for those that share it."""
+    (tmp_path / "shared.py").write_text(WALKING)
+    (tmp_path / "looks.py").write_text(ONCE)
+    twice = TWICE.replace("from shared import walk\n", BY_CALLS[how])
+    if "shared =" in twice:
+        twice = twice.replace(" walk(out", " shared.walk(out")
+    (tmp_path / "trains.py").write_text(twice)
+    ran = autodetach(tmp_path, "fix", "--unsafe-fixes", ".")
+    assert (ran.returncode, ran.stdout) == (0, "")
+    assert (tmp_path / "shared.py").read_text() == WALKING
+    (tmp_path / "trains.py").unlink()
+    assert autodetach(tmp_path, "check", ".").returncode == 1
+
+
+def test_an_import_by_a_call_is_followed(tmp_path: Path) -> None:
+    once = ONCE.replace("from shared import walk", 'import importlib\n\nwalk = importlib.import_module("shared").walk')
+    (tmp_path / "shared.py").write_text(WALKING)
+    (tmp_path / "looks.py").write_text(once)
+    (finding,) = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "looks.py").stdout)
+    assert (finding["code"], Path(finding["filename"]).name) == ("AD103", "shared.py")
+
+
 BANKS = """\
 import torch
 from torch import nn

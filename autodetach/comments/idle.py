@@ -19,7 +19,9 @@ from autodetach.source import Edit, Source, Span, compose, offset_before
 MAX_FILES = 2000
 """So many files are searched for the name of a module; where there are more, nothing is said about its comments."""
 
-_IMPORT = re.compile(rb"^[ \t]*\"?(?:from|import)\b[^\n(]*(?:\([^)]*)?", re.MULTILINE)
+_IMPORT = re.compile(
+    rb"^[ \t]*\"?(?:from|import)\b[^\n(]*(?:\([^)]*)?|\b(?:import_module|__import__)[ \t]*\([^)]*", re.MULTILINE
+)
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 
 

@@ -8,6 +8,7 @@ from autodetach.machine import (
     containers,
     cut_parts,
     enumerations,
+    finalizers,
     library_constants,
     library_objects,
     open_listings,
@@ -24,6 +25,7 @@ from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
+from autodetach.machine.graph_reads import note_read
 from autodetach.machine.held import keeps_history
 from autodetach.machine.marks import HELD, ITEMS
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
@@ -271,6 +273,8 @@ class Attributes(Core):
         if name not in TENSOR_ATTRIBUTES:
             has_names(value)
         self._want_of_number(value, name, site)
+        if name == "grad_fn":
+            note_read(self, value, site)
         if name in value.attrs:
             return value.attrs[name]
         if name == "shape" and options.OPTIONS not in value.attrs:
@@ -330,6 +334,7 @@ class Attributes(Core):
                 value.attrs[name] = new
                 if isinstance(new, KEPT) and keeps_history(new):
                     self.attributes_set.append(AttributeSet(value, name, new, site))
+                    finalizers.note_kept(self, value, new, site)
         elif isinstance(value, Class):
             value.names[name] = new
         elif isinstance(value, Namespace):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Hashable, Iterable
 from typing import NoReturn
 
-from autodetach.machine.events import Drawn, Escape, Stored, TypeFault
+from autodetach.machine.events import Drawn, Escape, Stored, ToldApart, TypeFault
 from autodetach.machine.graph import Activation, Differentiation, Loops, Lost, Node, Pass, Site
 from autodetach.machine.held import graph_in, graph_kept_of, held_by, tensors_in
 from autodetach.machine.marks import HELD, WEIGHTS
@@ -14,11 +14,15 @@ from autodetach.machine.nested import give_away, holders_of, note_holder
 from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.state import MAX_LISTED, Kept, Raised
 from autodetach.machine.tape import Tape
-from autodetach.machine.values import Frame, Instance, Mapping, Namespace, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import Frame, Instance, Mapping, NamesOf, Namespace, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.values import Iterable as Iterable_
 
 OF_MODULES = frozenset({"item", "_modules"})
 """Parts of a module that are modules too, or hold them: what it gives one after the other, or by name."""
+
+
+MAX_IN_KEY = 8
+"""So many parts of a key are looked at."""
 
 
 class Core(Tape):
@@ -38,7 +42,8 @@ class Core(Tape):
         """A run ends by an error: by the last of the type faults, if there were only `known` ones when it began."""
         self.broken_off += self.type_faults[known:][-1:]
 
-    def escape(self, values: Iterable[Value], site: Site, how: str) -> None:
+    def escape(self, values: Iterable[Value], site: Site, how: str, *, later: bool = True) -> None:
+        """Code that is not in view gets some values, and keeps them, unless it reads them now and not `later`."""
         nodes: list[Node] = []
         tags: set[object] = set()
         for value in values:
@@ -47,10 +52,23 @@ class Core(Tape):
             found += (t for this in made for kept in this.attrs.values() for t in tensors_in(kept))
             nodes.extend(t.node for t in found if t.node is not None and not t.node.leaf)
             tags.update(tags_in(value))
-            give_away(value)
-        self.untaken.given_away(self.clock)
+            if later:
+                give_away(value)
+            else:
+                self.note_read(value)
+        if later:
+            self.untaken.given_away(self.clock)
         if nodes or tags:
             self.escapes.append(Escape(tuple(dict.fromkeys(nodes)), site, self.tick(), how, frozenset(tags)))
+
+    def tell_apart(self, value: Value) -> None:
+        """Note of a tensor with history, or of those in a tuple, that it matters which one it is."""
+        if isinstance(value, (Tensor, Opaque)):
+            if value.node is not None and not value.node.leaf:
+                self.facts.append(ToldApart(value))
+        elif isinstance(value, Sequence) and value.kind == "tuple":
+            for item in value.items[:MAX_IN_KEY]:
+                self.tell_apart(item)
 
     def call_left_out(self, name: str, inputs: list[Value], site: Site) -> Opaque:
         """What comes of a callable that is at hand, and too much to be looked at: nothing is assumed of its history."""
@@ -63,6 +81,14 @@ class Core(Tape):
         if isinstance(held, (Sequence, Mapping)):
             held.read = max(held.read, self.clock)
             self.untaken.read(held, self.clock, whole=whole)
+            if type(held) is NamesOf:
+                self.read_names(held)
+
+    def read_names(self, held: NamesOf) -> None:
+        """What has names in a frame is read by some of them, nobody knows which."""
+        values = [value for value in held.frame.visible().values() if type(value) is not NamesOf]
+        place = self.trail[-1][0] if self.trail else ast.Pass()
+        self.escape(values, Site(place, held.frame.qualname), "names", later=False)
 
     def store(
         self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str
@@ -169,6 +195,10 @@ class Core(Tape):
 
     def fetched(self, frame: Frame, name: str) -> Value:
         """A name that is bound in a frame; what an imported file imports itself is looked up only then."""
+        raise NotImplementedError
+
+    def imported(self, name: str) -> Value:
+        """The file of the project that a function imports by a dotted name, here; MISSING where there is none."""
         raise NotImplementedError
 
     def module_attribute(self, space: Namespace, name: str) -> Value:

@@ -37,6 +37,7 @@ def _unknown(m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> V
 
 def _looked_up(name: str, m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> Value:
     """`get`, `setdefault` and `pop`."""
+    m.tell_apart(args[0])
     key = m.key(args[0])
     fallback = args[1] if len(args) > 1 else None
     if key in this.items:

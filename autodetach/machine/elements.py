@@ -37,6 +37,7 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         return texts.subscript(m, this, index)
     m.note_read(this, whole=isinstance(index, Slice))
     if isinstance(this, Mapping):
+        m.tell_apart(index)
         key = m.key(index)
         if key in this.items:
             value = this.items[key][1]
@@ -214,6 +215,7 @@ def delete(m: Core, this: Value, index: Value) -> None:
 
 def contains(m: Core, this: Value, item: Value, site: Site) -> Value:
     """`value in this`, where it is known."""
+    m.tell_apart(item)
     if isinstance(this, Iterable) and this.name == "keys":
         items, exact = m.collect(this, site, 64)
         this = Sequence("list", items, 0, exact)

@@ -282,6 +282,34 @@ class Escape(NamedTuple):
         return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
 
 
+class GraphRead(NamedTuple):
+    """`.grad_fn` of a tensor is read: its nodes may be walked, called and asked for what they have saved from now on.
+
+    `asked`: it is only asked whether there is one. `node` is what it was then, `value` the tensor.
+    """
+
+    value: Tensor | Opaque
+    node: Node | None
+    site: Site
+    clock: int
+    asked: bool
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """The nodes at which a walk begins: something unknown may be known to have one only later."""
+        return tuple(dict.fromkeys(node for node in (self.node, self.value.node) if node is not None))
+
+    def reaches(self, goals: set[Node]) -> bool:
+        """Whether any of some nodes may be walked from there, as far as that is looked at."""
+        return not self.asked and not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
+
+
+class ToldApart(NamedTuple):
+    """A tensor is a key, is compared by `is`, or is looked for: two tensors with the same value are told apart."""
+
+    tensor: Tensor | Opaque
+
+
 class DataRead(NamedTuple):
     """`.data.item()`, `.data[0]`, `.data.numpy()[0]`, `.tolist()[0]` or `[0]` on a tensor proven to be 0-dim.
 

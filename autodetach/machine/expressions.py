@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from autodetach.machine import elements, joining, object_arrays, operators, python_builtins, tensors
+from autodetach.machine import elements, joining, object_arrays, operators, python_builtins, read_by_text, tensors
 from autodetach.machine.alike_calls import is_scalar_alike
 from autodetach.machine.attributes import has_names
 from autodetach.machine.decisions import Decisions
@@ -18,7 +18,6 @@ from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, sh
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
-from autodetach.machine.number_readers import all_names
 from autodetach.machine.operators import LONG, compare, key_in_test, negate
 from autodetach.machine.sizes import SIZES, part_of_sizes
 from autodetach.machine.spelling import spelled
@@ -290,7 +289,7 @@ class Expressions(Decisions):
         this = self.eval(node.value, frame)
         if type(this) is Opaque:
             known = this.attrs.get(node.attr, MISSING)
-            if known is not MISSING:
+            if known is not MISSING and node.attr != "grad_fn":
                 return known
         return self.attribute(this, node.attr, Site(node, frame.qualname, ((node.value, this),)))
 
@@ -412,8 +411,7 @@ class Expressions(Decisions):
             for _, value in operands:
                 self.note_read(value)
         if path in ("builtins.locals", "builtins.globals", "builtins.vars") and not args:
-            all_names(self, self.site(node, frame), path)
-            return Mapping(self.clock, exact=False)
+            return read_by_text.names(self, frame, all_of_file=path == "builtins.globals")
         site = Site(node, frame.qualname, tuple(operands))
         if self.evidence is not None:
             return self._observed_call(node, frame, callee, "", args, kwargs, site)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from autodetach.machine.evaluations import only_evaluates
-from autodetach.machine.events import Stored
+from autodetach.machine.events import GraphRead, Stored
 from autodetach.machine.graph import COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
@@ -48,7 +48,10 @@ def growths(analysis: Analysis) -> list[Growth]:
             # What is freed already nobody can differentiate behind the loop.
             loop = growth.activation.node if growth.dead else None
             is_given = is_whole(growth.freeing) and (
-                _escapes(run, growth) or _is_missed(run, growth) or _is_returned_anyway(run, growth)
+                _escapes(run, growth)
+                or _is_missed(run, growth)
+                or _is_returned_anyway(run, growth)
+                or _is_read_by_nodes(run, growth)
             )
             is_used = growth.used or is_given
             if is_used or unseen.uses(_place_of(growth).node, loop):
@@ -143,6 +146,12 @@ def _escapes(run: Run, growth: Growth) -> bool:
         return bool(escapes)
     graphs = [ancestors(n for n in escape.nodes if proven(n)) for escape in escapes]
     return any(len({pass_of(n.loops, growth.activation) for n in graph if n in targets}) > 1 for graph in graphs)
+
+
+def _is_read_by_nodes(run: Run, growth: Growth) -> bool:
+    """Whether its nodes are read by way of `.grad_fn`: who has them can call them, as a differentiation does."""
+    targets = _all_like(run, growth)
+    return any(isinstance(fact, GraphRead) and fact.reaches(targets) for fact in run.machine.facts)
 
 
 def _is_missed(run: Run, growth: Growth) -> bool:

@@ -136,6 +136,9 @@ def is_followed(function: Value) -> bool:
 
 def hash_all(m: Core, items: Iterable[Value], site: Site) -> None:
     """Elements of a set, or keys: each is hashed, and may be compared with another one."""
+    items = list(items)
+    for item in items:
+        m.tell_apart(item)
     hashed = [item for item in items if special(m, item, ("__hash__",), [], site) is not MISSING]
     for one, other in itertools.pairwise(hashed[:MAX_SHOWN]):
         special(m, one, ("__eq__",), [other], site)
@@ -144,5 +147,6 @@ def hash_all(m: Core, items: Iterable[Value], site: Site) -> None:
 def compare_with(m: Core, items: list[Value], item: Value, site: Site) -> None:
     """`item in items`, and what else looks for one: each that is another object is asked whether it is equal."""
     for other in items[:MAX_SHOWN]:
+        m.tell_apart(other)
         if other is not item:
             special(m, other, ("__eq__",), [item], site)

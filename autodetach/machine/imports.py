@@ -7,7 +7,7 @@ import ast
 from autodetach.machine import library_constants
 from autodetach.machine.comprehensions import Comprehensions
 from autodetach.machine.project import Module, Project
-from autodetach.machine.state import OutOfFuel, Raised
+from autodetach.machine.state import MISSING, OutOfFuel, Raised
 from autodetach.machine.values import Deferred, External, Frame, Namespace, Sequence, Value
 
 
@@ -60,6 +60,11 @@ class Imports(Comprehensions):
         if found is None:
             return library_constants.constant(f"{dotted}.{name}")
         return self.module_attribute(self.namespace(found), name)
+
+    def imported(self, name: str) -> Value:
+        """The file of the project that a function imports by a dotted name, here; MISSING where there is none."""
+        found = self._load(name, self.trail[-1][1]) if self.trail else None
+        return MISSING if found is None else self.namespace(found)
 
     def module_attribute(self, space: Namespace, name: str) -> Value:
         """A name of a module, or a module inside a package; something unknown where neither is in view."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from autodetach.kept import kept
+from autodetach.machine.spelling import imported_by_call, last_word
 from autodetach.machine.torch_modules import MODULES
 from autodetach.machine.words import (
     BY_STRING,
@@ -253,6 +254,10 @@ class _Walk:
         return part
 
     def _call(self, node: ast.Call, part: Part | None, evaluated: bool) -> Part | None:
+        name = imported_by_call(node)
+        if name:
+            # Who mentions the function that imports may have all that is imported.
+            self._note_import(ast.Import([ast.alias(name, last_word(node.func))]), part)
         word = "" if _is_own_look_up(node) else looked_up(node)
         if word is not None and word not in TELLING:
             if part is not None:

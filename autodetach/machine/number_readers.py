@@ -48,13 +48,6 @@ def are_apart(left: Value, right: Value) -> bool:
     )
 
 
-def all_names(m: Core, site: Site, how: str) -> None:
-    """What is bound at this place may be read by text that is not looked at."""
-    if m.trail:
-        frame = m.trail[-1][1]
-        wanted(m, [*frame.names.values(), *frame.top.names.values()], site, how)
-
-
 def _is_converted(m: Core, test: ast.AST) -> bool:
     """Whether a test only chooses how a value is written: `v.item() if torch.is_tensor(v) else v`, and the like."""
     statement, frame = m.trail[-1]

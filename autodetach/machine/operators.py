@@ -310,6 +310,8 @@ def _identity(m: Objects, left: Value, right: Value) -> Value:
             if isinstance(a, Sym) and a.kind == "":
                 return m.sym(("is", m.key(a), m.key(b)), "bool")
             return False
+    m.tell_apart(left)
+    m.tell_apart(right)
     if isinstance(left, (Opaque, Sym)) or isinstance(right, (Opaque, Sym)):
         return left is right or m.sym(("is", m.key(left), m.key(right)), "bool")
     if isinstance(left, External) and isinstance(right, External):

@@ -7,14 +7,13 @@ import builtins
 import functools
 from collections.abc import Iterator
 
-from autodetach.machine import iteration, tensors
+from autodetach.machine import iteration, read_by_text, tensors
 from autodetach.machine.container_builtins import dict_of_keys, iterator_of, make_dict, maker_of, next_item
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import NUMBER, Site
 from autodetach.machine.held import lost_from
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, show, special
 from autodetach.machine.marks import ITEMS
-from autodetach.machine.number_readers import all_names
 from autodetach.machine.object_builtins import (
     callable_,
     delete_attribute,
@@ -28,6 +27,7 @@ from autodetach.machine.object_builtins import (
 from autodetach.machine.ordering import in_order
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.ranges import is_empty
+from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import (
@@ -49,7 +49,8 @@ from autodetach.machine.values import (
 @functools.cache
 def builtin_names() -> dict[str, Value]:
     """What Python's builtins are to the machine; nobody changes them."""
-    return {name: External("builtins." + name) for name in dir(builtins) if not name.startswith("_")}
+    names = (name for name in dir(builtins) if not name.startswith("_") or name == "__import__")
+    return {name: External("builtins." + name) for name in names}
 
 
 LEAST = {"iter": 1, "reversed": 1, "sorted": 1}
@@ -282,6 +283,7 @@ def _format(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 
 
 def _hash(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    m.tell_apart(args[0] if args else None)
     found = special(m, args[0] if args else None, ("__hash__",), [], site)
     return m.fresh("number") if found is MISSING else found
 
@@ -327,17 +329,27 @@ def _input(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
 
 def _evaluated(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`eval`: a text that is not looked at, as that of a class of networks by its name."""
-    all_names(m, site, "eval")
+    read_by_text.run(m, args, kwargs, site, "eval")
     return m.opaque("eval")
 
 
 def _executed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    all_names(m, site, "exec")
+    read_by_text.run(m, args, kwargs, site, "exec")
     return None
+
+
+def _imported(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`__import__("lib")`, which gives the outermost package unless names of the innermost module are asked for."""
+    name = imported_by_call(site.node) if isinstance(site.node, ast.Call) else ""
+    is_inner = "fromlist" in kwargs or len(args) > 3
+    found = m.imported(name if is_inner else name.partition(".")[0]) if name else MISSING
+    return m.opaque("module") if found is MISSING else found
 
 
 def _id(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """The same number for the same object, whichever it is."""
+    if args:
+        m.tell_apart(args[0])
     return m.sym(("id", m.key(args[0])), "number") if args else m.fresh("number")
 
 
@@ -354,5 +366,5 @@ BUILTINS: dict[str, Handler] = {
     "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"), "dict": make_dict,
     "fromkeys": dict_of_keys, "iter": iterator_of, "next": next_item, "type": type_, "abs": _abs, "round": _round,
     "print": _print, "eval": _evaluated, "exec": _executed, "input": _input, "vars": variables,
-    "property": _property, "callable": callable_, "id": _id,
+    "property": _property, "callable": callable_, "id": _id, "__import__": _imported,
 }  # fmt: skip

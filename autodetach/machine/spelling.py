@@ -35,6 +35,29 @@ def is_dotted(node: ast.AST) -> bool:
     return isinstance(node, ast.Name)
 
 
+IMPORTING = frozenset({"import_module", "__import__"})
+
+
+def imported_by_call(call: ast.Call) -> str:
+    """The dotted name of what `importlib.import_module("lib")` imports, if that is written there; else nothing.
+
+    A name with leading dots is relative to a package that is written behind it, or to that of the file itself.
+    https://docs.python.org/3/library/importlib.html#importlib.import_module
+    """
+    if last_word(call.func) not in IMPORTING:
+        return ""
+    given = dict(zip(("name", "package"), call.args, strict=False))
+    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+    name, package = given.get("name"), given.get("package")
+    if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
+        return ""
+    if not name.value.startswith("."):
+        return name.value
+    if isinstance(package, ast.Constant) and isinstance(package.value, str):
+        return "" if name.value.startswith("..") else package.value + name.value
+    return name.value if isinstance(package, ast.Name) and package.id == "__package__" else ""
+
+
 def is_none(node: ast.AST | None) -> bool:
     """Whether it is `None`, written out."""
     return isinstance(node, ast.Constant) and node.value is None

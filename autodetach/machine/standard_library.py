@@ -13,6 +13,7 @@ from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.library_constants import PLATFORM
 from autodetach.machine.opened import exit_stack
 from autodetach.machine.records import NAMESPACE, fill_namespace
+from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import make_tally
 from autodetach.machine.values import Class, External, Field, Instance, Native, Sequence, Tensor, Value
@@ -142,7 +143,15 @@ def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site
     return made
 
 
+def import_module(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    """`importlib.import_module("lib")`: what is no file of the project, or not written there, nobody knows."""
+    name = imported_by_call(site.node) if isinstance(site.node, ast.Call) else ""
+    found = m.imported(name) if name else MISSING
+    return m.call_unknown("import_module", args, kwargs, site) if found is MISSING else found
+
+
 HANDLERS: dict[str, Handler] = {
+    "importlib.import_module": import_module,
     "collections.OrderedDict": _ordered_dict, "collections.OrderedDict.fromkeys": dict_of_keys,
     "collections.defaultdict": _default_dict, "collections.Counter": make_tally, "collections.deque": _deque,
     "collections.namedtuple": _named_tuple,

@@ -12,6 +12,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
 from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
+from autodetach.machine.graph_reads import note_read
 from autodetach.machine.held import also_lost, lost_by_arrays, lost_by_copy, lost_from
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
 from autodetach.machine.result_names import PAIR, result_names
@@ -92,6 +93,7 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
     if name == "_version":
         return t.storage.version
     if name == "grad_fn":
+        note_read(m, t, site)
         return None if t.is_leaf else m.opaque("grad_fn")
     if name in ("T", "mT", "H", "mH", "real", "imag"):
         shape = t.shape[::-1] if t.shape is not None and name == "T" else None

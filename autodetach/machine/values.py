@@ -217,6 +217,16 @@ class Mapping:
         return f"dict{[(k, v) for k, v in self.items.values()]!r}"
 
 
+class NamesOf(Mapping):
+    """What `globals()` or `locals()` gives: which names a frame has is only known when somebody asks."""
+
+    __slots__ = ("frame",)
+
+    def __init__(self, born: int, frame: Frame) -> None:
+        super().__init__(born, exact=False)
+        self.frame = frame
+
+
 class Frame:
     """The names of a module, class body, function call or comprehension; which way its unknown tests `went`.
 
@@ -259,6 +269,11 @@ class Frame:
         self.ending = False
         self.sent: Value = None
         self.went: dict[object, bool] = {}
+
+    def visible(self) -> dict[str, Value]:
+        """What is bound here and in what stands around, by its names."""
+        inner = self.names
+        return inner if self.outer is None else {**self.outer.visible(), **inner}
 
 
 class Function:

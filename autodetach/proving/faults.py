@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from itertools import islice
 
+from autodetach.machine.events import MAX_LOOKED_AT, GraphRead
+from autodetach.machine.graph import ancestors
 from autodetach.machine.run import Analysis
 from autodetach.view.program import place_text
 
@@ -60,6 +63,17 @@ def _possible(analysis: Analysis) -> set[tuple[str, str]]:
     return found
 
 
+def _read_freed(analysis: Analysis) -> set[tuple[str, str]]:
+    """Where nodes are read by way of `.grad_fn` that have freed what they saved: PyTorch raises if asked for that."""
+    return {
+        ("what is freed is read", place_text(fact.site.node))
+        for run in analysis.distinct
+        for fact in run.machine.facts
+        if isinstance(fact, GraphRead) and not fact.asked
+        if any(n.saves and n.freed_by for n in islice(ancestors(fact.nodes), MAX_LOOKED_AT))
+    }
+
+
 def _refused(analysis: Analysis) -> set[tuple[str, str]]:
     return {(f.kind, f.text) for run in analysis.distinct for f in run.machine.type_faults}
 
@@ -69,4 +83,4 @@ def _escaping(analysis: Analysis) -> set[str]:
     return {place_text(tag) for tag in tags if isinstance(tag, ast.AST)}
 
 
-KINDS = (_errors, _possible, _refused)
+KINDS = (_errors, _possible, _read_freed, _refused)

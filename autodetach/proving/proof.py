@@ -154,7 +154,7 @@ class _Comparison:
     def __init__(self, before: Run, after: Run, meant: Candidate) -> None:
         self._meant = meant
         self._old, self._new = old, new = _leaf_names(before), _leaf_names(after)
-        self._likeness = Likeness(lambda n: old.get(n) or _name(n), lambda n: new.get(n) or _name(n))
+        self._likeness = Likeness(lambda n: old.get(n) or name_of(n), lambda n: new.get(n) or name_of(n))
         self._before = before
         # The losses by which they can be told apart: others are added up, or differentiated under another name.
         self._losses = _calls(before.machine.differentiations) & _calls(after.machine.differentiations)
@@ -341,12 +341,12 @@ def _unfolded(differentiations: Iterable[Differentiation], leaf: Node) -> Reache
             for parent in node.parents:
                 above[parent] += above[node]
             if node.op not in TRANSPARENT:
-                found[_name(node)] += above[node] * below[node]
+                found[name_of(node)] += above[node] * below[node]
     return found
 
 
 def _count(nodes: Iterable[Node]) -> Reached:
-    return Counter(_name(n) for n in nodes if n.op not in TRANSPARENT)
+    return Counter(name_of(n) for n in nodes if n.op not in TRANSPARENT)
 
 
 def _count_sure(differentiations: Iterable[Differentiation], leaf: Node) -> Reached:
@@ -359,7 +359,7 @@ def _count_sure(differentiations: Iterable[Differentiation], leaf: Node) -> Reac
     return _count(nodes.keys() - often) | Counter(set(_count(often)))
 
 
-def _name(node: Node) -> tuple[str, str]:
+def name_of(node: Node) -> tuple[str, str]:
     """What a node does, which is the same in place or not, as a function or as a layer."""
     return _plain(node.op), _called(node.site.node)
 

@@ -25,7 +25,8 @@ for x, y in loader:
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
 where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. A list of which
-each pass differentiates the end is emptied once that is read, if nothing else looks into it. Unsafe if the
+each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key elsewhere,
+is compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
 where no detach is enough, so that the calls which begin the graph go under `no_grad`; where a copy of a list or a dict
 is stored that takes more behind that; where a cache whose key changes in every pass keeps its current entry only; and
@@ -82,6 +83,7 @@ from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.hooked import is_kept_for_others
 from autodetach.view.lifetime import left_of, walked
 from autodetach.view.program import Program, handed, line, observed_of, stable, text
+from autodetach.view.told_apart import is_told_apart
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -169,6 +171,8 @@ def _doubted(program: Program, growth: Growth) -> Iterator[Candidate]:
     """What an object keeps between calls from elsewhere, and nothing in view reads, somebody else may differentiate."""
     stored = growth.stored
     assert stored is not None
+    if is_told_apart(program, stored):
+        return
     if growth.dead or growth.activation.node is not None or _is_read(program, stored):
         yield from _candidates(program, growth)
     else:

@@ -32,6 +32,7 @@ not lead.
 When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves
 out paths of the function, which may do so, or those that go another way in the next pass, when `create_graph` is set,
 when the flag is not the literal `True`, when a part of the graph is handed to code that is not in view afterwards,
+when its nodes are read by way of `.grad_fn`, which is more than to print one,
 when all of the graph was made out of view, as that of a parameter `loss`, when it begins with a gradient from out of
 view or of another backward, when another loss of the same pass comes from where nobody knows, as this one does, when a
 call in view may give the function, as an argument, what a module has made, and in `torch.autograd.grad`.
@@ -48,7 +49,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.detaching import is_handed_over
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.events import SecondWalk, StaleSaved
+from autodetach.machine.events import GraphRead, SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, is_walked_again, within
 from autodetach.machine.mixing import may_be_mixed
 from autodetach.machine.run import Run
@@ -76,7 +77,7 @@ def find(program: Program) -> Iterator[Suspect]:
             if _is_literal(d):
                 if run.whole and not _is_given(d) and not _is_part_of_another(d):
                     retained.setdefault(d.call, d)
-                if is_walked_again(d) or _may_be_drawn(run, d) or _handed_on(run, d) or _may_share(run, d):
+                if is_walked_again(d) or any(asks(run, d) for asks in USES):
                     needed.add(d.call)
     for call, d in retained.items():
         if call in needed or call in faulty or _may_be_given_history(program, d):
@@ -186,6 +187,12 @@ def _handed_on(run: Run, d: Differentiation) -> bool:
     return any(escape.clock >= d.number and escape.reaches(graph) for escape in run.machine.escapes)
 
 
+def _is_read(run: Run, d: Differentiation) -> bool:
+    """Whether its nodes are read by way of `.grad_fn`, at any time: a node that is kept has them later, too."""
+    graph = {n for n in d.walked if not n.leaf}
+    return any(isinstance(fact, GraphRead) and fact.reaches(graph) for fact in run.machine.facts)
+
+
 def _suspect(program: Program, d: Differentiation) -> Suspect:
     built = min((n.site.line for n in d.walked if not n.leaf and n.site.line), default=line(d.call))
     story = (
@@ -226,15 +233,22 @@ def _switched_off(program: Program, d: Differentiation) -> str | None:
     With `self.with_penalty = False` in the constructor, the graph is walked again as soon as somebody turns it on.
     """
     taken = _branches(program, d.call)
-    for call in ast.walk(program.scope(d.call)):
-        if not isinstance(call, ast.Call) or last_word(call.func) not in WALKS:
+    for at in ast.walk(program.scope(d.call)):
+        if not _walks(at):
             continue
-        statement = program.statement(call)
+        statement = program.statement(at)
         if any(statement in run.machine.executed for run in program.runs):
             continue
-        if all(taken.get(branch, way) == way for branch, way in _branches(program, call).items()):
-            return f"{program.place(call)} may walk the graph too, where nothing leads as the program is set"
+        if all(taken.get(branch, way) == way for branch, way in _branches(program, at).items()):
+            return f"{program.place(at)} may walk the graph too, where nothing leads as the program is set"
     return None
+
+
+def _walks(at: ast.AST) -> bool:
+    """`loss.backward()` and its like, and `loss.grad_fn`."""
+    if isinstance(at, ast.Attribute):
+        return at.attr == "grad_fn"
+    return isinstance(at, ast.Call) and last_word(at.func) in WALKS
 
 
 def _branches(program: Program, node: ast.AST) -> dict[ast.AST, bool]:
@@ -247,5 +261,8 @@ def _branches(program: Program, node: ast.AST) -> dict[ast.AST, bool]:
         inner = at
     return found
 
+
+USES = (_may_be_drawn, _handed_on, _is_read, _may_share)
+"""What else may need the graph again."""
 
 RULE = rule(__doc__, "AD103", "superfluous-retain-graph", find)

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import imported_by_call, spelled
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,24 @@ def test_what_cannot_be_written_is_named() -> None:
     part = ast.FormattedValue(ast.Constant("\\"), -1)
     tree = ast.JoinedStr([part])
     assert spelled(tree) in ("JoinedStr", "f'{'\\\\'}'", "f\"{'\\\\'}\"")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('importlib.import_module("a.b")', "a.b"),
+        ('import_module(name="a")', "a"),
+        ('import_module(".a", package="b")', "b.a"),
+        ('import_module(".a", __package__)', ".a"),
+        ('import_module("..a", "b.c")', ""),
+        ('import_module(".a", package=here)', ""),
+        ("import_module(f'a.{b}')", ""),
+        ("import_module()", ""),
+        ("__import__('a')", "a"),
+        ("load('a')", ""),
+    ],
+)
+def test_what_a_call_imports(text: str, name: str) -> None:
+    call = ast.parse(text, mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert imported_by_call(call) == name
