@@ -11,8 +11,9 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import contents, held_by
 from autodetach.machine.marks import is_mark
+from autodetach.machine.number_readers import wanted
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Class, External, Function, Instance, Mapping, Method, Native, Sequence, Value
+from autodetach.machine.values import Class, External, Function, Instance, Mapping, Method, Native, Sequence, Sym, Value
 
 TO_STRING = ("__str__", "__repr__")
 TO_NUMBER = ("__float__", "__index__", "__int__")
@@ -135,10 +136,14 @@ def is_followed(function: Value) -> bool:
 
 
 def hash_all(m: Core, items: Iterable[Value], site: Site) -> None:
-    """Elements of a set, or keys: each is hashed, and may be compared with another one."""
+    """Elements of a set, or keys: each is hashed, and may be compared with another one.
+
+    Tensors are told apart by which they are, numbers by what they are.
+    """
     items = list(items)
     for item in items:
         m.tell_apart(item)
+    wanted(m, [item for item in items if type(item) is Sym], site, "hash")
     hashed = [item for item in items if special(m, item, ("__hash__",), [], site) is not MISSING]
     for one, other in itertools.pairwise(hashed[:MAX_SHOWN]):
         special(m, one, ("__eq__",), [other], site)

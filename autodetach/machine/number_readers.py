@@ -9,12 +9,18 @@ from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import External, Opaque, Sym, Value
+from autodetach.machine.values import FROM_NUMBER, External, Opaque, Sym, Tensor, Value, may_be_no_tensor
 
 NUMBERS = frozenset("int float bool complex Number Complex Real Rational Integral ndarray".split())
 """Types of what has no history, numbers and arrays of them."""
 OF_HISTORY = "#of history"
 """Marks the type of something that was differentiated."""
+RAISING = frozenset({"Div", "FloorDiv", "Mod", "Pow"})
+"""Operators by which Python raises an error for some numbers of which tensors give `inf` or `nan`."""
+FRACTION = "#fraction"
+"""A tag of numbers that were read from tensors which may be no counts: divided by one of these, a sum may raise."""
+HARMLESS_POWERS = (0, 1, 2, 3, 4)
+"""Exponents that no number which was a tensor is too great for, and no negative one is refused."""
 SCRIPTED = "#scripted"
 """Marks a function that PyTorch compiles: what it takes for a tensor must be one."""
 
@@ -30,6 +36,38 @@ def asked_for_type(m: Core, value: Value, site: Site) -> None:
     """The type of a value is asked, and a tensor would answer otherwise than a number does."""
     if type(value) is Sym and value.tags and not (m.trail and _is_converted(m, site.node)):
         wanted(m, [value], site, "type")
+
+
+def tags_of(t: Tensor | None, site: Site) -> frozenset[object]:
+    """What tells a number that is read at a place: of a tensor of integers it is taken for a count."""
+    return frozenset({site.node} if t is not None and t.is_float is False else {site.node, FRACTION})
+
+
+def number_in(value: Value) -> Sym | None:
+    """The number by whose place it is known where a value comes from, if it is one, or has been computed from one."""
+    if type(value) is Opaque:
+        value = value.attrs.get(FROM_NUMBER)
+    return value if type(value) is Sym and value.tags else None
+
+
+def computed(m: Core, op: str, left: Value, right: Value, site: Site) -> None:
+    """An operator of `RAISING` is applied: by zero, or to what has no such power, a tensor would answer otherwise."""
+    if any(type(side) is Opaque and not may_be_no_tensor(side) for side in (left, right)):
+        return  # of a tensor and a number, it gives what it gives of two tensors
+    one, other = number_in(left), number_in(right)
+    if op == "Pow":
+        read = [] if right in HARMLESS_POWERS else [one, other]
+    elif type(left) is str or (type(left) is Sym and left.kind == "str"):
+        return  # a text is formatted
+    else:
+        read = [one, other] if _may_be_zero(other) else []
+    values = [number for number in read if number is not None]
+    if any(FRACTION in number.tags for number in values):
+        wanted(m, values, site, op)
+
+
+def _may_be_zero(divisor: Sym | None) -> bool:
+    return divisor is not None and FRACTION in divisor.tags and (divisor.lo is None or divisor.lo <= 0)
 
 
 def is_differentiated(value: Value) -> bool:

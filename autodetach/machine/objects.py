@@ -57,6 +57,7 @@ from autodetach.machine.values import (
     Tensor,
     Value,
     is_constant,
+    may_be_no_tensor,
 )
 
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
@@ -296,13 +297,6 @@ def _is_of_container(function: External, args: list[Value]) -> bool:
     if kind is None or not isinstance(held, kind) or function.name == "fromkeys":
         return False
     return function.name in OF_ITEMS or containers.has_method(held, function.name)
-
-
-def may_be_no_tensor(value: Value) -> bool:
-    """Whether nothing tells that something unknown is a tensor."""
-    if isinstance(value, Opaque):
-        return (value.node is None or value.node.weak or GIVEN in value.attrs) and not value.scalar
-    return isinstance(value, Sym) and not value.kind
 
 
 def goes_inside(active: list[tuple[Frame, list[Value]]], args: list[Value]) -> bool:

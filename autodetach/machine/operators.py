@@ -9,7 +9,7 @@ from autodetach.machine import elements, iteration, joining, tensors
 from autodetach.machine.graph import DISCRETE, Site
 from autodetach.machine.held import lost_by_numbers
 from autodetach.machine.implicit_calls import formatted_by_percent, special
-from autodetach.machine.number_readers import are_apart
+from autodetach.machine.number_readers import RAISING, are_apart, computed, number_in, wanted
 from autodetach.machine.objects import Objects
 from autodetach.machine.old_types import SIGNS, is_variable, tells_variables
 from autodetach.machine.state import MISSING, Raised
@@ -85,9 +85,11 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     if one is Tensor or (other is Tensor and one in BEFORE_TENSORS):
         return tensors.operator(m, OPERATORS.get(op, "add"), left, right, site)
     if one in PLAIN and other in PLAIN:
+        if op in RAISING:
+            computed(m, op, left, right, site)
         if one is Opaque or other is Opaque:
             result = tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
-            number = _number_in(left) or _number_in(right)
+            number = number_in(left) or number_in(right)
             if number is not None:
                 result.attrs[FROM_NUMBER] = number
             return result
@@ -105,13 +107,6 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     if one is Opaque or other is Opaque:
         return tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
     return _of_unknown(m, op, left, right)
-
-
-def _number_in(value: Value) -> Sym | None:
-    """The number by whose place it is known where a value comes from, if it is one, or has been computed from one."""
-    if type(value) is Opaque:
-        value = value.attrs.get(FROM_NUMBER)
-    return value if type(value) is Sym and value.tags else None
 
 
 def _of_constants(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
@@ -223,7 +218,7 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
     if op in SIGNS and are_apart(left, right):
         return not SIGNS[op]
     if op in ("Is", "IsNot", "In", "NotIn"):
-        positive = _identity(m, left, right) if op in ("Is", "IsNot") else elements.contains(m, right, left, site)
+        positive = _identity(m, left, right, site) if op in ("Is", "IsNot") else elements.contains(m, right, left, site)
         if op in ("Is", "In"):
             return positive
         return negate(m, positive, site)
@@ -300,7 +295,7 @@ def _type_of(value: Value) -> object:
     return f"{first}.{last}" if is_type else None
 
 
-def _identity(m: Objects, left: Value, right: Value) -> Value:
+def _identity(m: Objects, left: Value, right: Value, site: Site) -> Value:
     for a, b in ((left, right), (right, left)):
         if b is None or isinstance(b, bool) or b is Ellipsis:
             if is_constant(a):
@@ -313,6 +308,7 @@ def _identity(m: Objects, left: Value, right: Value) -> Value:
     m.tell_apart(left)
     m.tell_apart(right)
     if isinstance(left, (Opaque, Sym)) or isinstance(right, (Opaque, Sym)):
+        wanted(m, [value for value in (left, right) if type(value) is Sym], site, "is")  # a tensor stays the same one
         return left is right or m.sym(("is", m.key(left), m.key(right)), "bool")
     if isinstance(left, External) and isinstance(right, External):
         kinds = _type_of(left), _type_of(right)

@@ -14,6 +14,7 @@ from autodetach.machine.graph import NUMBER, Site
 from autodetach.machine.held import lost_from
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, show, special
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.number_readers import all_names, tags_of
 from autodetach.machine.object_builtins import (
     callable_,
     delete_attribute,
@@ -217,7 +218,7 @@ def _extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
         # `max(0, loss)` is that very 0 where the loss is less.
         return carrier if number is None or m.truth(m.fresh("bool"), site) else number
     if items and all(is_number(i) for i in items):
-        return m.fresh("number")
+        return m.fresh("number", tags=frozenset(tag for i in items if isinstance(i, Sym) for tag in i.tags))
     if number is not None:
         return m.fresh()
     return items[-1] if items else m.fresh()
@@ -247,7 +248,7 @@ def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
         number.lost = value.lost
         return number
     if isinstance(value, Tensor):
-        number = m.fresh("number", tags=frozenset({site.node}))
+        number = m.fresh("number", tags=tags_of(value, site))
         number.lost = lost_from(value, site, NUMBER)
         return number
     found = special(m, value, TO_NUMBER, [], site)
@@ -299,7 +300,11 @@ def _abs(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
     found = special(m, value, ("__abs__",), [], site)
     if found is not MISSING:
         return found
-    return m.fresh("number" if is_number(value) else "")
+    return m.fresh("number" if is_number(value) else "", tags=value.tags if isinstance(value, Sym) else frozenset())
+
+
+def _pow(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.binary("Pow", args[0], args[1], site) if len(args) == 2 else m.fresh()
 
 
 def _round(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -365,6 +370,7 @@ BUILTINS: dict[str, Handler] = {
     "str": _str, "repr": _repr, "ascii": _repr, "format": _format, "hash": _hash, "list": maker_of("list"),
     "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"), "dict": make_dict,
     "fromkeys": dict_of_keys, "iter": iterator_of, "next": next_item, "type": type_, "abs": _abs, "round": _round,
+    "pow": _pow,
     "print": _print, "eval": _evaluated, "exec": _executed, "input": _input, "vars": variables,
     "property": _property, "callable": callable_, "id": _id, "__import__": _imported,
 }  # fmt: skip

@@ -21,13 +21,12 @@ from autodetach.machine.entries import (
 )
 from autodetach.machine.graph import Node, Pass, Site
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.objects import may_be_no_tensor
 from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usual
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.state import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.surroundings import around
-from autodetach.machine.values import Class, Frame, Namespace
+from autodetach.machine.values import Class, Frame, Namespace, may_be_no_tensor
 from autodetach.machine.waiting import Kept, Waiting
 
 if TYPE_CHECKING:

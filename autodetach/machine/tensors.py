@@ -15,6 +15,7 @@ from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
 from autodetach.machine.graph_reads import note_read
 from autodetach.machine.held import also_lost, lost_by_arrays, lost_by_copy, lost_from
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
+from autodetach.machine.number_readers import tags_of
 from autodetach.machine.result_names import PAIR, result_names
 from autodetach.machine.shapes import (
     broadcast,
@@ -271,7 +272,7 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
                 inner = node.func.value
                 if isinstance(inner, ast.Attribute) and inner.attr == "data":
                     m.facts.append(DataRead(site, t, raises=False))
-        number = m.fresh("number", tags=frozenset({site.node}))
+        number = m.fresh("number", tags=tags_of(t, site))
         number.lost = lost_from(t, site, NUMBER)
         return number
     if name == "numpy":

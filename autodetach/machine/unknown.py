@@ -15,6 +15,7 @@ from autodetach.machine.held import graph_in, lost_by_arrays, stored_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.marks import HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.number_readers import tags_of
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.sizes import SIZES
@@ -93,7 +94,7 @@ def _of_tensor(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict
         return tensors.plain(None, False)
     if name in ("item", "tolist") and not stored_in(this):
         is_number = name == "item" or tensors.WITHOUT_DIMENSION in this.attrs
-        return m.fresh("number" if is_number else "", tags=frozenset({site.node}))
+        return m.fresh("number" if is_number else "", tags=tags_of(None, site))
     if DETACHED in this.attrs and this.node is None and name in TENSOR_ATTRIBUTES and name != "detach":
         return tensors.method(m, tensors.plain(() if this.scalar else None), name, args, kwargs, site)
     if name == "requires_grad_":

@@ -579,6 +579,13 @@ def is_number(value: Value) -> bool:
     return kind in NUMBER_TYPES or (kind is Sym and value.kind == "number")
 
 
+def may_be_no_tensor(value: Value) -> bool:
+    """Whether nothing tells that something unknown is a tensor."""
+    if isinstance(value, Opaque):
+        return (value.node is None or value.node.weak or GIVEN in value.attrs) and not value.scalar
+    return isinstance(value, Sym) and not value.kind
+
+
 def nesting_of(key: Hashable) -> int:
     """How deep tuples stand in tuples."""
     if type(key) is not tuple:

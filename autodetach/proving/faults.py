@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass
 from itertools import islice
 
@@ -14,10 +15,10 @@ from autodetach.view.program import place_text
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """What a program does that Python or PyTorch refuses, and the numbers that reach code that is not in view."""
+    """What a program does that Python or PyTorch refuses, and the numbers that go where a tensor may be wanted."""
 
     kinds: tuple[set[tuple[str, str]], ...]
-    escaping: set[str]
+    escaping: Counter[str]
 
 
 def known_faults(analysis: Analysis) -> Faults:
@@ -28,14 +29,15 @@ def known_faults(analysis: Analysis) -> Faults:
 def new_faults(before: Faults, after: Analysis, *, numbers: bool) -> str | None:
     """What the edited program does that Python or PyTorch refuses and the first one did not do, or None.
 
-    With `numbers`, also whether a number that the edit made reaches code that is not in view, which may want a tensor.
+    With `numbers`, also whether a number that the edit made goes where a tensor may be wanted: to code that is not in
+    view, or where Python computes otherwise.
     """
     for kind, known in zip(KINDS, before.kinds, strict=True):
         more = kind(after) - known
         if more:
             return f"another error comes: {sorted(more)[0]}"
     if numbers and _escaping(after) - before.escaping:
-        return "the number reaches code that is not in view"
+        return "the number goes where a tensor may be wanted"
     return None
 
 
@@ -78,9 +80,10 @@ def _refused(analysis: Analysis) -> set[tuple[str, str]]:
     return {(f.kind, f.text) for run in analysis.distinct for f in run.machine.type_faults}
 
 
-def _escaping(analysis: Analysis) -> set[str]:
-    tags = (tag for run in analysis.distinct for escape in run.machine.escapes for tag in escape.tags)
-    return {place_text(tag) for tag in tags if isinstance(tag, ast.AST)}
+def _escaping(analysis: Analysis) -> Counter[str]:
+    """The places that read such numbers, by their texts: of one that is there, the edit may have made another."""
+    tags = {tag for run in analysis.distinct for escape in run.machine.escapes for tag in escape.tags}
+    return Counter(place_text(tag) for tag in tags if isinstance(tag, ast.AST))
 
 
 KINDS = (_errors, _possible, _read_freed, _refused)

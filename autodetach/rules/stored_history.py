@@ -24,7 +24,8 @@ for x, y in loader:
 
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
-where a tensor is needed later (`torch.stack(losses)`), or where the container leaves the code in view. A list of which
+where a tensor is needed later (`torch.stack(losses)`), where something is divided by it, or it takes part in a power
+(Python's numbers raise there what tensors do not), or where the container leaves the code in view. A list of which
 each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key elsewhere,
 is compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
@@ -76,6 +77,7 @@ from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth, makers_of_returned
 from autodetach.machine.held import graph_in
+from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Class, Frame, Instance, Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.suspect import Candidate, Suspect, rule
@@ -225,7 +227,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     elif targets:
         # What an object keeps between calls from elsewhere may be read elsewhere, as a tensor.
         in_view = growth.activation.node is not None
-        number = in_view and not _is_changed_since(stored)
+        number = in_view and not _is_changed_since(growth.run, stored)
         found = list(element_candidates(program, targets, number=number, what="store"))
         others = stored_too(program, stored.element, _holder(program.statement(stored.site.node)))
         if others:
@@ -266,9 +268,10 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     yield from current_entry(program, statement)
 
 
-def _is_changed_since(stored: Stored) -> bool:
+def _is_changed_since(run: Run, stored: Stored) -> bool:
     """Whether a tensor was changed in place after it was stored: what is stored shows that, and a number would not."""
-    return isinstance(stored.tensor, Tensor) and stored.tensor.storage.version > stored.version
+    alike = (one for one in run.machine.stored if one.site.node is stored.site.node)
+    return any(isinstance(one.tensor, Tensor) and one.tensor.storage.version > one.version for one in alike)
 
 
 def _extending(element: ast.expr) -> Iterator[Candidate]:
