@@ -8,7 +8,9 @@ PLATFORM = "Linux"
 """Branches for other platforms end in errors, or set something else up than most people run."""
 CONSTANTS: dict[str, Value] = {
     **dict.fromkeys(("math.pi", "numpy.pi", "torch.pi"), 3.141592653589793),
-    **dict.fromkeys(("math.inf", "numpy.inf", "torch.inf"), float("inf")),
+    **dict.fromkeys(("math.inf", "numpy.inf", "numpy.Inf", "torch.inf"), float("inf")),
+    **dict.fromkeys(("math.nan", "numpy.nan", "numpy.NaN", "numpy.NAN", "torch.nan"), float("nan")),
+    **dict.fromkeys(("math.e", "numpy.e", "torch.e"), 2.718281828459045),
     "sys.platform": PLATFORM.lower(),
     "os.name": "posix",
 }
