@@ -24,7 +24,9 @@ for x, y in loader:
 
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used where the total starts as a number and is used as one,
-`.detach()` where a tensor is needed later or where the value leaves the code in view. Unsafe only if the value has
+`.detach()` where a tensor is needed later, where the value leaves the code in view, or where Python's numbers raise
+what tensors do not: where something is divided by the total, or it takes part in a power. `.item()` sums in double
+precision, whatever the loss has: the last digits of the total may differ. Unsafe only if the value has
 history by assumption, where an update is made a leaf again (`create_graph=True`), whose graph may be what was meant, or
 where a function of an imported file returns the sum, with a graph that is still whole, or one that makes batches for
 a `DataLoader` in a program that trains nothing. A step of a network of an imported file is not cut inside, since others
@@ -49,6 +51,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+from autodetach.candidates.begun_otherwise import beginnings
 from autodetach.candidates.counted import counted_without_graph, dicts_given
 from autodetach.candidates.detaching import (
     SHARED,
@@ -75,6 +78,7 @@ from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, 
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.lifetime import left_of, walked
+from autodetach.view.other_names import has_other_names
 from autodetach.view.program import Program, calls_of, is_update, line, observed_of, text
 
 
@@ -214,7 +218,7 @@ def _candidates(
 ) -> Iterator[Candidate]:
     moving = growth.node.op != "add" or not isinstance(growth.node.site.node, (ast.AugAssign, ast.BinOp))
     in_view = growth.activation.node is not None  # else it lives on an object, and may be read elsewhere as a tensor
-    number = in_view and (growth.starts_as_number or (moving and not _in_place(growth)))
+    number = in_view and (growth.starts_as_number or (moving and not _in_place(growth))) and not has_other_names(growth)
     dicts = dicts_given(growth.node)
     if dicts:
         yield from counted_without_graph(program, dicts, number=number)
@@ -246,7 +250,7 @@ def _candidates(
     if not elements:
         yield from leaf_at_the_end(program, growth)
     yield from gradient_kept(program, growth)
-    begin = [s.value for s in _seeds(program, statement)] + _other_branch(growth, statement)
+    begin = beginnings(program, growth, statement, spelled(_target(statement) or statement))
     seeds = [(expression, elements[0][1] if elements else None) for expression in begin]
     if seeds and elements:
         yield from element_candidates(program, [*elements, *seeds], number=number, what="begin with, and accumulate,")
@@ -345,29 +349,6 @@ def _handed(element: Element) -> Iterator[list[tuple[ast.expr, object]]]:
 def _holds(value: Value, node: Node) -> bool:
     """Whether a list, tuple or dict holds what a node has made."""
     return isinstance(value, (Sequence, Mapping)) and any(t.node is node for t in graph_in(value))
-
-
-def _seeds(program: Program, statement: ast.stmt) -> list[ast.Assign]:
-    """Other assignments to the same name, which the moving average begins with: not those that go on with it."""
-    name = spelled(_target(statement) or statement)
-    return [
-        node
-        for node in ast.walk(program.scope(statement))
-        if isinstance(node, ast.Assign)
-        and node is not statement
-        and any(spelled(t) == name for t in node.targets)
-        and not isinstance(node.value, ast.Constant)
-        and not any(isinstance(n, ast.expr) and spelled(n) == name for n in ast.walk(node.value))
-    ]
-
-
-def _other_branch(growth: Growth, statement: ast.stmt) -> list[ast.expr]:
-    """`loss` of `average = loss if average is None else 0.9 * average + 0.1 * loss`."""
-    value = statement.value if isinstance(statement, ast.Assign) else None
-    if not isinstance(value, ast.IfExp):
-        return []
-    branches = [b for b in (value.body, value.orelse) if not isinstance(b, ast.Constant)]
-    return [b for b in branches if growth.node.site.node not in ast.walk(b)]
 
 
 def _in_place(growth: Growth) -> bool:
