@@ -14,7 +14,7 @@ from autodetach.machine.graph import NUMBER, Site
 from autodetach.machine.held import lost_from
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, show, special
 from autodetach.machine.marks import ITEMS
-from autodetach.machine.number_readers import all_names, tags_of
+from autodetach.machine.number_readers import tags_of
 from autodetach.machine.object_builtins import (
     callable_,
     delete_attribute,
