@@ -59,7 +59,7 @@ ORDER = (
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls machine.tallies",
     "machine.filled_later machine.inherited machine.finalizers",
     "machine.read_by_text machine.unknown_keys machine.cut_parts machine.dtypes",
-    "machine.opened machine.keywords machine.texts machine.module_tree machine.counted_keys",
+    "machine.derived machine.opened machine.keywords machine.texts machine.module_tree machine.counted_keys",
     "machine.added_attributes machine.open_listings",
     "machine.elements machine.iteration machine.module_dicts machine.part_names",
     "machine.joining machine.object_arrays",

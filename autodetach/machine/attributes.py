@@ -23,6 +23,7 @@ from autodetach.machine.attribute_view import AttributeView, names_of_class, rep
 from autodetach.machine.bare_objects import bare_object
 from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import Core
+from autodetach.machine.derived import is_added
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
 from autodetach.machine.graph_reads import note_read
@@ -155,7 +156,7 @@ class Attributes(Core):
             kind = "None" if value is None else "a number" if is_plain else f"a {type(value).__name__.lower()}"
             self.refuse(site, f"{kind} has no attribute `{name}`")
         if isinstance(value, Instance):
-            if not value.open and name in NOT_OF_NUMBERS:
+            if not (value.open or name not in NOT_OF_NUMBERS or is_added(self.classes, value.cls, name)):
                 self.refuse(site, f"a {value.cls.name} has no attribute `{name}`")
             fresh = self.opaque(name)
             value.attrs[name] = fresh

@@ -40,7 +40,6 @@ class Definitions(Assignments):
     def __init__(self, *args: Value) -> None:
         super().__init__(*args)
         self.functions: list[Function] = []
-        self.classes: list[Class] = []
 
     def _exec_FunctionDef(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, FUNCTIONS)

@@ -172,6 +172,7 @@ class State:
         self.in_module = False
         self.active: dict[ast.AST, list[tuple[Frame, list[Value]]]] = {}
         self.entered: Value = None
+        self.classes: list[Class] = []  # of the analysed file
         self.in_program = True  # until it is over, and others call what it has not called
         self.given_to: dict[Class, Given] = {}  # what it gave the constructors of classes, the last time
         self.chain: Chain = None
