@@ -7,13 +7,13 @@ from functools import partial
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from autodetach.machine.bystanders import is_bystander
-from autodetach.machine.classes import linear_order
+from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.entering import enter
 from autodetach.machine.inherited import inherited_runners
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.made_by_callers import Others, constructed
 from autodetach.machine.reach import Reach
-from autodetach.machine.values import Class, Function, Instance, Value
+from autodetach.machine.values import Class, ClassMethod, Function, Instance, StaticMethod, Value
 
 Entry: TypeAlias = Callable[[], list[str]]
 """Runs a function, or the methods of a class, and tells the qualified names of what it entered."""
@@ -35,8 +35,8 @@ class Calls(NamedTuple):
 
 def number_of_entries(machine: Machine, reach: Reach) -> int:
     """How many functions that begin a history, and classes, there are to enter before any of them is entered."""
-    functions = sum(reach.begins(f.name) for f in open_functions(machine, reach))
-    return functions + sum(bool(open_methods(cls, reach)) for cls in machine.classes)
+    functions = [*open_functions(machine, reach), *open_static_methods(machine, reach)]
+    return sum(reach.begins(f.name) for f in functions) + sum(bool(open_methods(cls, reach)) for cls in machine.classes)
 
 
 def entries(machine: Machine, reach: Reach, calls: Calls) -> Iterator[Entry]:
@@ -52,6 +52,11 @@ def entries(machine: Machine, reach: Reach, calls: Calls) -> Iterator[Entry]:
     for cls in classes_in_order(machine, reach):
         if open_methods(cls, reach) and not is_bystander(machine, reach, cls.name, found_by(machine, cls)):
             yield partial(enter_class, machine, cls, reach, calls)
+    for function in open_static_methods(machine, reach):
+        if function.called or function.qualname in calls.in_view:
+            continue
+        if not is_bystander(machine, reach, function.name, [function, function.owner]):
+            yield partial(enter_function, machine, function)
 
 
 def open_functions(machine: Machine, reach: Reach) -> list[Function]:
@@ -61,6 +66,20 @@ def open_functions(machine: Machine, reach: Reach) -> list[Function]:
 
 def _uncalled_functions(machine: Machine) -> list[Function]:
     return [f for f in machine.functions if f.owner is None and "." not in f.qualname and not f.called]
+
+
+def open_static_methods(machine: Machine, reach: Reach) -> list[Function]:
+    """The methods that nobody has called, and that need no object, as far as they can show a fault."""
+    found = (function for cls in machine.classes for function in _static_methods(cls))
+    return [f for f in found if not f.called and reach.matters(f.name)]
+
+
+def _static_methods(cls: Class) -> Iterator[Function]:
+    """The static methods of a class, and its class methods, without what autograd calls of a `Function`."""
+    if not any(path.endswith("autograd.Function") for path in library_bases(cls)):
+        for value in cls.names.values():
+            if isinstance(value, (StaticMethod, ClassMethod)) and isinstance(value.function, Function):
+                yield value.function
 
 
 def open_methods(cls: Class, reach: Reach) -> list[tuple[str, Function]]:
@@ -127,6 +146,7 @@ def functions_of(machine: Machine) -> Iterator[Function]:
     yield from machine.functions
     for cls in machine.classes:
         yield from (value for value in cls.names.values() if isinstance(value, Function))
+        yield from _static_methods(cls)
 
 
 def not_reached(machine: Machine, reach: Reach) -> frozenset[str]:
@@ -149,7 +169,10 @@ def find_instance(machine: Machine, cls: Class) -> Instance | None:
 
 
 def enter_function(machine: Machine, function: Function) -> list[str]:
-    enter(machine, function, [], repeated=False)
+    """Call a function, or a method without an object: with its class, if it is a class method."""
+    cls = function.owner
+    is_of_class = cls is not None and isinstance(cls.names.get(function.name), ClassMethod)
+    enter(machine, function, [cls] if is_of_class else [], repeated=False)
     return [function.qualname]
 
 
@@ -157,7 +180,7 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, calls: Calls) -> lis
     """Call the methods of an object that nobody has called."""
     entered: list[str] = []
     open_ = methods_in_order(cls, reach)
-    overriding = {name for name, value in open_ if value.qualname not in calls.in_view}
+    own = {name for name, value in open_ if value.qualname not in calls.in_view}
     this, others = find_instance(machine, cls), None
     if this is None:
         makers = constructed(machine, cls)
@@ -170,11 +193,11 @@ def enter_class(machine: Machine, cls: Class, reach: Reach, calls: Calls) -> lis
         if not value.called and value.qualname not in calls.in_view:
             entered.append(f"{cls.name}.{name}")
             enter(machine, value, [this], repeated=value.qualname not in calls.once, reach=reach, others=others)
-    return entered + enter_inherited(machine, this, inherited_runners(cls, overriding, reach), reach, calls)
+    return entered + enter_inherited(machine, this, inherited_runners(cls, own, reach), reach, calls)
 
 
 def enter_inherited(machine: Machine, this: Instance, methods: list[Called], reach: Reach, calls: Calls) -> list[str]:
-    """Call methods of bases for an object of a class that overrides what they call, callers first."""
+    """Call methods of bases for an object of a class that has what they call, callers first."""
     entered: list[str] = []
     called = [method for _, method in methods if method.called]
     for method in called:
