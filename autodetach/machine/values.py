@@ -583,6 +583,8 @@ def may_be_no_tensor(value: Value) -> bool:
     """Whether nothing tells that something unknown is a tensor."""
     if isinstance(value, Opaque):
         return (value.node is None or value.node.weak or GIVEN in value.attrs) and not value.scalar
+    if isinstance(value, External):  # `math.tau`, `sys.maxsize`
+        return not value.path.startswith("torch")
     return isinstance(value, Sym) and not value.kind
 
 

@@ -227,7 +227,7 @@ class Repairs:
         if lost:
             return lost
         proven = self._as_proven(suspect, candidate, edits, verdict)
-        if proven.why_unsafe is None and trial.asks_more(home):
+        if proven.why_unsafe is None and any(trial.asks_more(n) for n in range(len(self._analysis.runs))):
             return replace(proven, why_unsafe=NO_TENSOR)
         if proven.why_unsafe is None and candidate.prefers and trial.breaks_off(home):
             return replace(proven, why_unsafe=BROKEN_OFF)

@@ -571,3 +571,36 @@ for day in range(12):
     reasons = {f.fix.why_unsafe if f.fix is not None else "no fix" for f in found}
     assert ("a copy lacks what `losses` takes later" in reasons) is later
     assert later or reasons == {None}
+
+
+NUMBER_OF_A_LIBRARY = """\
+import math
+
+import torch
+from torch import nn
+
+
+class Model(nn.Module):
+    def __init__(self, is_plain):
+        super().__init__()
+        self.is_plain = is_plain
+        self.layer = nn.Linear(4, 4)
+
+    def fit(self, batches, optimizer):
+        total = 0
+        for batch in batches:
+            output = self.layer(batch)
+            extra = math.tau
+            if not self.is_plain:
+                extra = output.abs().mean()
+            optimizer.zero_grad()
+            output.pow(2).mean().backward()
+            optimizer.step()
+            total += extra
+        return total
+"""
+
+
+def test_no_safe_repair_calls_a_method_of_tensors_on_a_number_of_a_library() -> None:
+    (finding,) = check(Source.from_bytes(NUMBER_OF_A_LIBRARY.encode(), "program.py"), CheckOptions()).findings
+    assert finding.fix is None or finding.fix.applicability is Applicability.UNSAFE
