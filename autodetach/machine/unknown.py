@@ -53,6 +53,9 @@ TRAINED = frozenset({"parameters", "named_parameters", "train"})
 """Of what only modules are asked for, what is asked in order to train them."""
 MOVED = frozenset("to cuda cpu half float double".split())
 """What gives a module back, or what has no history yet."""
+CASTS = frozenset("float double half bfloat16 long".split())
+CAST = "#cast"
+"""Marks what is cast as only tensors, and modules, are: its sum has no dimension, as that of a table may have."""
 CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_norm".split())
 
 
@@ -65,13 +68,17 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return keyword
     if name == "manual_backward" or (name == "backward" and not _is_of_another(args)):
         return _differentiated(m, this, args, kwargs, site)
+    if name in CASTS:
+        this.attrs[CAST] = True
     for of_its_kind in (_of_tensor, _of_optimizer, _of_module, _of_tool):
         result = of_its_kind(m, this, name, args, kwargs, site)
         if result is not MISSING:
             return result
     result = _of_anything(m, this, name, args, kwargs, site)
-    if type(result) is Opaque and this.lost:
-        result.lost = lost_by_arrays(this, *args)
+    if type(result) is Opaque and result is not this:
+        result.lost = lost_by_arrays(this, *args) if this.lost else ()
+        if CAST in this.attrs and name in ("sum", "mean") and not args and not kwargs:
+            result.scalar = True
     return result
 
 

@@ -383,3 +383,25 @@ def test_what_main_makes_tells_what_its_other_ways_of_training_are_given() -> No
     assert finding.code == "AD102" and finding.fix is not None
     assert finding.fix.applicability is Applicability.SAFE
     assert [edit.replacement for edit in finding.fix.edits] == [".item()"]
+
+
+MASKED = """\
+def masked(outputs, targets, lengths):
+    losses = (outputs - targets) ** 2
+    return losses.sum() / LENGTHS.sum()
+
+
+def train_batch(network, optimizer, batch, targets, lengths):
+    pointer = masked(network(batch), targets, lengths)
+    loss = pointer + masked(network(batch), -targets, lengths)
+    loss.backward()
+    optimizer.step()
+    print(pointer.data[0])
+"""
+
+
+@pytest.mark.parametrize(("lengths", "codes"), [("lengths.float()", ["AD401"]), ("lengths", [])])
+def test_the_sum_of_what_is_cast_has_no_dimension(lengths: str, codes: list[str]) -> None:
+    program = f"import torch\n\n\n{MASKED}".replace("LENGTHS", lengths)
+    found = check(Source.from_text(program, "program.py"), CheckOptions()).findings
+    assert [finding.code for finding in found] == codes
