@@ -41,8 +41,6 @@ class Core(Tape):
     def break_off(self, known: int) -> None:
         """A run ends by an error: by the last of the type faults, if there were only `known` ones when it began."""
         self.broken_off += self.type_faults[known:][-1:]
-        if self.setting_asked is not None:
-            self.suspected_settings.append(self.setting_asked)
 
     def escape(self, values: Iterable[Value], site: Site, how: str, *, later: bool = True) -> None:
         """Code that is not in view gets some values, and keeps them, unless it reads them now and not `later`."""

@@ -19,8 +19,6 @@ COUNTED = (("len",), ("Mod",))
 """How the key of a value begins that is a length, or a remainder."""
 FIXED = ("c", "i", "x")
 """How the key of what differs from all others begins: of a constant, an object, or something imported."""
-SETTING = "setting"
-"""How the key of a setting begins, see `settings`."""
 DEEP = 6
 """Levels of a key that are looked at."""
 
@@ -48,14 +46,14 @@ class Policy(NamedTuple):
 class Decision:
     """A test that the oracle had to decide: its place, and the ways it went.
 
-    `counts`: it is, or follows from, one of how many there are by now, or of every k-th pass. `comes_last`: it asks
-    what there is to compute on, or for a setting.
+    `counts`: it is, or follows from, one of how many there are by now, or of every k-th pass. `of_device`: it asks
+    what there is to compute on.
     """
 
-    __slots__ = ("comes_last", "counts", "default", "key", "line", "outcomes", "relevant", "text")
+    __slots__ = ("counts", "default", "key", "line", "of_device", "outcomes", "relevant", "text")
 
     def __init__(
-        self, key: TestKey, line: int, text: str, *, relevant: bool, default: bool, counts: bool, comes_last: bool
+        self, key: TestKey, line: int, text: str, *, relevant: bool, default: bool, counts: bool, of_device: bool
     ) -> None:
         self.key = key
         self.line = line
@@ -63,7 +61,7 @@ class Decision:
         self.relevant = relevant
         self.default = default
         self.counts = counts
-        self.comes_last = comes_last
+        self.of_device = of_device
         self.outcomes: set[bool] = set()
 
 
@@ -84,7 +82,7 @@ class Oracle:
             if key[0] == "not":
                 inner = self.likely(key[1])
                 return None if inner is None else not inner
-            if isinstance(key[0], str) and (key[0] in ORDER or key[0] == "is") and len(key) == 3:
+            if isinstance(key[0], str) and key[0] in ORDER and len(key) == 3:
                 return self._compared(key[0], self._by_default(key[1]), self._by_default(key[2]))
             default = self.presumed.get(("o", key[1]) if key[0] == "truth" else ("s", key))
             if isinstance(default, tuple):
@@ -100,7 +98,7 @@ class Oracle:
     def _compared(self, sign: str, left: Hashable, right: Hashable) -> bool | None:
         if left is None or right is None:
             return None
-        if sign in ("==", "is"):
+        if sign == "==":
             return bool(left == right)
         if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right) == 2:  # two numbers
             return ORDER[sign](left[1], right[1])
@@ -133,13 +131,7 @@ class Oracle:
         if decision is None:
             counts = "%" in text or "len(" in text or is_counted(key)
             decision = self.decisions[test] = Decision(
-                test,
-                line,
-                text,
-                relevant=relevant,
-                default=default,
-                counts=counts,
-                comes_last=_asks_for_device(key) or is_of(SETTING, key),
+                test, line, text, relevant=relevant, default=default, counts=counts, of_device=_asks_for_device(key)
             )
         visit = self.visits.get(test, 0)
         self.visits[test] = visit + 1
@@ -182,13 +174,6 @@ def is_open(key: Hashable) -> bool:
     if isinstance(key, tuple) and key[:1] == ("t",):
         return any(map(is_open, key[1]))
     return not (isinstance(key, tuple) and key[:1] and key[0] in FIXED)
-
-
-def is_of(word: str, key: Hashable, depth: int = DEEP) -> bool:
-    """Whether a key that begins with a word stands in the key of a test."""
-    if not isinstance(key, tuple) or not depth:
-        return False
-    return key[:1] == (word,) or any(is_of(word, part, depth - 1) for part in key)
 
 
 def is_counted(key: Hashable, depth: int = DEEP) -> bool:

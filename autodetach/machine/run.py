@@ -24,7 +24,6 @@ from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usual
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
-from autodetach.machine.settings import open_settings
 from autodetach.machine.state import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.surroundings import around
 from autodetach.machine.values import Class, Frame, Namespace, may_be_no_tensor
@@ -287,10 +286,9 @@ def _analyse(
             analysis.complete = False  # the program itself was cut short, not only a variation of it
             if whole and project is not None and len(project.modules) > 1:
                 break
-        urgent = suspects(run) if len(analysis.runs) == 1 else []
         found = variants(run)
         is_quiet = len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history
-        if suspected is not None and (waiting or found) and not urgent and _is_enough(analysis, on_others):
+        if suspected is not None and (waiting or found) and _is_enough(analysis, on_others):
             if not suspected(analysis):
                 analysis.narrowed, analysis.ended = leads is not None or is_quiet, True
                 return analysis
@@ -303,7 +301,6 @@ def _analyse(
         if leads is not None:
             put_off += (policy for policy in found if not leads.further(policy.flips[-1][0]))
             found = [policy for policy in found if leads.further(policy.flips[-1][0])]
-        waiting.add(urgent)
         for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
         if len(analysis.runs) == 1:
             found = _nearest_first(found, run, fuel, for_imports)
@@ -345,8 +342,8 @@ def variants(run: Run) -> list[Policy]:
     last = next((d for d in reversed(before) if d.relevant), None)
     if last is not None and last.key not in flipped and not is_part(last.key, flipped):
         made.append(run.policy.with_flip(last.key, "other"))
-    # What there is to compute on changes little of what is computed, and a setting may stay as it is: these come last.
-    for decision in sorted(run.machine.oracle.decisions.values(), key=lambda d: d.comes_last):
+    # What there is to compute on changes little of what is computed: that comes last.
+    for decision in sorted(run.machine.oracle.decisions.values(), key=lambda d: d.of_device):
         if decision.relevant and decision.key not in flipped and not is_part(decision.key, flipped):
             made.append(run.policy.with_flip(decision.key, "other"))
     if depth == 0:
@@ -357,11 +354,6 @@ def variants(run: Run) -> list[Policy]:
                 if decision.counts and not is_usual(decision.text):
                     made.append(run.policy.with_flip(decision.key, "after"))
     return made
-
-
-def suspects(run: Run) -> list[Policy]:
-    """Paths on which a setting is another one than by default, since an error ended an entry point behind its test."""
-    return [run.policy.with_flip(key, "other") for key in dict.fromkeys(run.machine.suspected_settings)]
 
 
 def run_once(
@@ -403,7 +395,6 @@ def run_once(
             run.stop = Stop(tree, tuple(error.ended), frozenset(machine.executed), len(machine.oracle.decisions))
         run.started = frozenset(f.qualname for f in functions_of(machine) if f.called)
         run.called = run.started  # all that is known if the budget ends in an entry point
-        open_settings(machine, tree, machine.globals)
         reach = reach_of(tree, project)
         elsewhere = called if policy.flips else frozenset()
         calls = Calls(once=elsewhere | not_reached(machine, reach)) if run.stopped_by else Calls(in_view=elsewhere)

@@ -21,7 +21,7 @@ from autodetach.machine.events import (
 )
 from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site
 from autodetach.machine.marks import QUIET
-from autodetach.machine.oracle import Oracle, Policy, TestIndex, TestKey
+from autodetach.machine.oracle import Oracle, Policy, TestIndex
 from autodetach.machine.passes import Ways
 from autodetach.machine.project import Project
 from autodetach.machine.untaken import Untaken
@@ -110,10 +110,6 @@ class State:
         self.oracle = Oracle(policy)
         self.options: dict[str, Value] = {}
         self.numeric_options: set[str] = set()
-        self.settings: dict[int, tuple[Value, set[object]]] = {}  # by identity; with the entries not surely set since
-        self.asking = False  # whether a test is evaluated that may ask for them
-        self.setting_asked: TestKey | None = None  # the last test that did, since an entry point was entered
-        self.suspected_settings: list[TestKey] = []  # what it was when an error ended one
         self.evaluated: set[Node] = set()  # parameters of modules in `eval()` mode
         self.tests = TestIndex()
         self.fuel = fuel

@@ -22,11 +22,10 @@ from autodetach.machine.opened import Leave
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
 from autodetach.machine.searches import must_find
-from autodetach.machine.settings import may_ask
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import OutOfFuel, Raised
 from autodetach.machine.stop_flags import ends_loop
-from autodetach.machine.values import Frame, Function, Instance, Sequence, Sym, Value, is_constant
+from autodetach.machine.values import Frame, Function, Instance, Sequence, Sym, Value
 from autodetach.node_types import JUMPS
 
 
@@ -81,10 +80,6 @@ class Statements(Looping):
         value = self.eval(node.test, frame)
         site = self.site(node.test, frame)
         known = self.known_truth(value, site)
-        if known is not None and self.settings and is_constant(value) and may_ask(node.test):
-            value = self._by_settings(node.test, frame)
-            known = self.known_truth(value, site)
-            self.setting_asked = self.setting_asked if is_constant(value) else self.tests.key(node.test, site.scope)[0]
         if known is not None:
             return known
         leaves = bool(node.body) and isinstance(node.body[-1], JUMPS) and not node.orelse
@@ -93,14 +88,6 @@ class Statements(Looping):
         if self.loops and self.loops[-1].activation.frame is frame:
             leaves = leaves or ends_loop(node.body, self.loops[-1].activation.node)
         return self.decided(value, site, not leaves, matters(node))
-
-    def _by_settings(self, test: ast.expr, frame: Frame) -> Value:
-        """What a test whose value is known is worth where settings may be others than they are by default."""
-        self.asking = True
-        try:
-            return self.eval(test, frame)
-        finally:
-            self.asking = False
 
     def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.If)
