@@ -108,6 +108,8 @@ def _not_by_numpy(program: Program, copies: dict[ast.AST, str], arrays: set[ast.
 def _without_history(whole: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Of `x.detach().cpu().numpy()[rows]`, what takes the history, and then the values, each with what is before it."""
     while isinstance(whole, ast.Subscript):
+        if any(isinstance(part, ast.Slice) and part.step is not None for part in ast.walk(whole.slice)):
+            return  # tensors refuse steps that are negative
         whole = whole.value
     if called_name(whole) != "numpy":
         return

@@ -11,7 +11,7 @@ from autodetach.machine.counted_keys import counted_key, counted_place
 from autodetach.machine.events import Tail
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
-from autodetach.machine.implicit_calls import compare_with, hash_all
+from autodetach.machine.implicit_calls import compare_with, hash_all, is_like_a_number
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
@@ -215,7 +215,8 @@ def delete(m: Core, this: Value, index: Value) -> None:
 
 def contains(m: Core, this: Value, item: Value, site: Site) -> Value:
     """`value in this`, where it is known."""
-    m.tell_apart(item)
+    if not (isinstance(this, Sequence) and this.kind != "set" and is_like_a_number(item)):
+        m.tell_apart(item)
     if isinstance(this, Iterable) and this.name == "keys":
         items, exact = m.collect(this, site, 64)
         this = Sequence("list", items, 0, exact)

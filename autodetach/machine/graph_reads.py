@@ -12,14 +12,17 @@ from autodetach.machine.children import children_of
 from autodetach.machine.core import Core
 from autodetach.machine.events import GraphRead
 from autodetach.machine.graph import Site
+from autodetach.machine.spelling import last_word
 from autodetach.machine.values import Opaque, Tensor
 
 SHOWING = frozenset("ascii format hash id isinstance print repr str type".split())
 """Builtins that make nothing of a node but a text, a number or its class."""
 NAMING = frozenset({"name", "_sequence_nr"})
 """Methods of nodes that give nothing of what they have saved."""
-LEADING = frozenset({"next_functions", "metadata", *NAMING})
+LEADING = frozenset({"next_functions", "metadata", "__class__", "__name__", *NAMING})
 """What nodes have that shows no more than themselves."""
+LOGGING = frozenset("critical debug error exception info log warn warning".split())
+"""Methods of `logging` and its loggers."""
 NAMELESS = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
 
 
@@ -72,16 +75,34 @@ def _is_shown(node: ast.AST, around: list[ast.AST]) -> bool:
     for parent in around:
         if isinstance(parent, ast.Call):
             is_named = parent.func is node and isinstance(node, ast.Attribute) and node.attr in NAMING
-            return is_named or _is_given_to(parent, node, SHOWING)
+            return is_named or _is_given_to(parent, node, SHOWING) or _is_put_into_text(parent)
+        if isinstance(parent, ast.BinOp):
+            return isinstance(parent.op, ast.Mod) and _is_text(parent.left)
         if not _leads_on(parent, node):
             return isinstance(parent, (ast.FormattedValue, ast.Expr))
         node = parent
     return False
 
 
+def _is_put_into_text(call: ast.Call) -> bool:
+    """`"{}".format(node)`, `logging.info("%s", node)` and `logger.debug(...)`."""
+    if not isinstance(call.func, ast.Attribute):
+        return False
+    this, name = call.func.value, call.func.attr
+    return (name == "format" and _is_text(this)) or (name in LOGGING and "log" in last_word(this).lower())
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
 def _leads_on(parent: ast.AST, node: ast.AST) -> bool:
     if isinstance(parent, ast.Attribute):
         return parent.attr in LEADING
+    if isinstance(parent, (ast.Tuple, ast.List, ast.Dict)):
+        return True
+    if isinstance(parent, ast.ListComp):
+        return parent.elt is node
     return isinstance(parent, ast.Subscript) and parent.value is node
 
 

@@ -9,11 +9,23 @@ from collections.abc import Iterable, Iterator
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
-from autodetach.machine.held import contents, held_by
+from autodetach.machine.held import contents, held_by, tensors_in
 from autodetach.machine.marks import is_mark
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Class, External, Function, Instance, Mapping, Method, Native, Sequence, Sym, Value
+from autodetach.machine.values import (
+    Class,
+    External,
+    Function,
+    Instance,
+    Mapping,
+    Method,
+    Native,
+    Sequence,
+    Sym,
+    Tensor,
+    Value,
+)
 
 TO_STRING = ("__str__", "__repr__")
 TO_NUMBER = ("__float__", "__index__", "__int__")
@@ -149,9 +161,19 @@ def hash_all(m: Core, items: Iterable[Value], site: Site) -> None:
         special(m, one, ("__eq__",), [other], site)
 
 
+def is_like_a_number(value: Value) -> bool:
+    """Whether it is a tensor without a dimension, which is found in a list by its value."""
+    return isinstance(value, Tensor) and value.shape == ()
+
+
 def compare_with(m: Core, items: list[Value], item: Value, site: Site) -> None:
-    """`item in items`, and what else looks for one: each that is another object is asked whether it is equal."""
+    """`item in items`, and what else looks for one: each that is another object is asked whether it is equal.
+
+    Of tensors without a dimension, the value is compared, as that of numbers is.
+    """
+    may_be_one = type(item) is Sym or any(True for _ in tensors_in(item))
     for other in items[:MAX_SHOWN]:
-        m.tell_apart(other)
+        if may_be_one and not is_like_a_number(other):
+            m.tell_apart(other)
         if other is not item:
             special(m, other, ("__eq__",), [item], site)

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import called_name, spelled
 from autodetach.machine.values import FROM_NUMBER, External, Opaque, Sym, Tensor, Value, may_be_no_tensor
 
 NUMBERS = frozenset("int float bool complex Number Complex Real Rational Integral ndarray".split())
@@ -60,7 +60,7 @@ def computed(m: Core, op: str, left: Value, right: Value, site: Site) -> None:
     elif type(left) is str or (type(left) is Sym and left.kind == "str"):
         return  # a text is formatted
     else:
-        read = [one, other] if _may_be_zero(other) else []
+        read = [one, other] if _may_be_zero(other) or _is_zero(right, site.node) else []
     values = [number for number in read if number is not None]
     if any(FRACTION in number.tags for number in values):
         wanted(m, values, site, op)
@@ -68,6 +68,14 @@ def computed(m: Core, op: str, left: Value, right: Value, site: Site) -> None:
 
 def _may_be_zero(divisor: Sym | None) -> bool:
     return divisor is not None and FRACTION in divisor.tags and (divisor.lo is None or divisor.lo <= 0)
+
+
+def _is_zero(divisor: Value, node: ast.AST) -> bool:
+    """Whether it is zero in this pass; nobody divides by the length of what is empty, what is in it is not known."""
+    if not isinstance(divisor, (int, float)) or divisor != 0:
+        return False
+    written = node.right if isinstance(node, ast.BinOp) else getattr(node, "value", None)
+    return called_name(written) != "len" if isinstance(written, ast.expr) else True
 
 
 def is_differentiated(value: Value) -> bool:

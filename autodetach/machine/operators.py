@@ -66,6 +66,7 @@ HUGE = 1 << 64
 """No greater number is computed."""
 LONG = 10_000
 """As many characters as a text may have that is computed."""
+MAY_BE_TENSORS = (Tensor, Opaque, Sym)
 PLAIN = CONSTANT_TYPES | {Sym, Opaque}
 BEFORE_TENSORS = PLAIN | {Iterable}
 """What may stand in front of an operator for which a tensor behind it answers."""
@@ -305,8 +306,9 @@ def _identity(m: Objects, left: Value, right: Value, site: Site) -> Value:
             if isinstance(a, Sym) and a.kind == "":
                 return m.sym(("is", m.key(a), m.key(b)), "bool")
             return False
-    m.tell_apart(left)
-    m.tell_apart(right)
+    if isinstance(left, MAY_BE_TENSORS) and isinstance(right, MAY_BE_TENSORS):
+        m.tell_apart(left)
+        m.tell_apart(right)
     if isinstance(left, (Opaque, Sym)) or isinstance(right, (Opaque, Sym)):
         wanted(m, [value for value in (left, right) if type(value) is Sym], site, "is")  # a tensor stays the same one
         return left is right or m.sym(("is", m.key(left), m.key(right)), "bool")
