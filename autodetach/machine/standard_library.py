@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine import copies, ordering, record_tools, tensors, weak_references
+from autodetach.machine import copies, ordering, record_tools, weak_references
 from autodetach.machine.container_builtins import dict_of_keys, make_dict, maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
-from autodetach.machine.held import graph_in, lost_by_arrays, lost_by_copy
+from autodetach.machine.held import graph_in, lost_by_arrays
 from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.library_constants import PLATFORM
 from autodetach.machine.opened import exit_stack
@@ -56,12 +56,6 @@ def _array_of_tensors(m: Core, args: list[Value], kwargs: dict[str, Value], site
     array = m.opaque("array")
     array.lost = lost_by_arrays(*args)
     return array
-
-
-def _from_numpy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    tensor = tensors.plain()
-    tensor.lost = lost_by_copy(args[0], site) if args else ()
-    return tensor
 
 
 def _user_list(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -163,7 +157,7 @@ HANDLERS: dict[str, Handler] = {
     "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
     "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,
     "numpy.std": _array_of_tensors, "numpy.sum": _array_of_tensors, "numpy.random.choice": _drawn,
-    "torch.from_numpy": _from_numpy, "platform.system": lambda m, args, kwargs, site: PLATFORM,
+    "platform.system": lambda m, args, kwargs, site: PLATFORM,
     **dict.fromkeys(("random.Random", "random.SystemRandom"), generator_of("random")),
     **dict.fromkeys(("numpy.random.RandomState", "numpy.random.default_rng"), generator_of("numpy.random")),
     **dict.fromkeys((f"math.{name}" for name in NUMERIC), _number),
