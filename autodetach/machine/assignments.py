@@ -8,6 +8,7 @@ from autodetach.machine import cut_parts, elements, joining, object_arrays, tens
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES, size_at
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MISSING
@@ -148,6 +149,8 @@ class Assignments(Imports):
         return parts
 
     def set_item(self, this: Value, index: Value, value: Value, site: Site, source: ast.expr | None) -> None:
+        if isinstance(index, (Sym, Opaque)):
+            open_written(self, this)
         if isinstance(this, Tensor):
             at = site if source is None else Site(site.node, site.scope, ((source, value),))
             tensors.set_item(self, this, index, value, at)

@@ -17,6 +17,7 @@ from autodetach.machine import (
     parameter_classes,
     part_names,
     records,
+    settings,
     tensors,
 )
 from autodetach.machine.attribute_view import AttributeView, names_of_class, replace_attributes
@@ -333,6 +334,7 @@ class Attributes(Core):
                 replace_held(value, name, new)
             else:
                 value.attrs[name] = new
+                settings.set_surely(self, value, name)
                 if isinstance(new, KEPT) and keeps_history(new):
                     self.attributes_set.append(AttributeSet(value, name, new, site))
                     finalizers.note_kept(self, value, new, site)
@@ -348,6 +350,7 @@ class Attributes(Core):
             if isinstance(value, Opaque):
                 cut_parts.cut_by_store(value, name, new, named=True)
                 alike_calls.set_otherwise(value)
+                settings.set_surely(self, value, name)
             value.attrs[name] = new
             if isinstance(value, Opaque) and HELD not in value.attrs:
                 self.escape([new], site, name)

@@ -41,6 +41,8 @@ class Core(Tape):
     def break_off(self, known: int) -> None:
         """A run ends by an error: by the last of the type faults, if there were only `known` ones when it began."""
         self.broken_off += self.type_faults[known:][-1:]
+        if self.setting_asked is not None:
+            self.suspected_settings.append(self.setting_asked)
 
     def escape(self, values: Iterable[Value], site: Site, how: str, *, later: bool = True) -> None:
         """Code that is not in view gets some values, and keeps them, unless it reads them now and not `later`."""
@@ -296,6 +298,7 @@ class Core(Tape):
     def truncated_since(self, born: int) -> bool:
         """Whether a loop that began after `born` is executed in fewer passes than the program makes."""
         return any(not p.activation.exact and p.started > born for p in self.loops)
+
 
 def tags_in(value: Value, depth: int = 4) -> set[object]:
     """The marks that numbers inside a value carry (which `.item()` they came from)."""

@@ -13,6 +13,7 @@ from autodetach.machine.core import Args, Core, Named
 from autodetach.machine.counted_keys import counted_key
 from autodetach.machine.elements import contains, set_item, subscript
 from autodetach.machine.graph import Site
+from autodetach.machine.settings import open_written
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import ADDING, added, is_tally
 from autodetach.machine.unknown_keys import any_of, is_known, list_to_fill, under_its_name, unknown_key
@@ -88,6 +89,8 @@ def _update_by_pairs(m: Core, this: Mapping, given: Value, element: ast.expr | N
     items, exact = m.collect(given, site)
     rows = element.elts if isinstance(element, (ast.List, ast.Tuple)) and len(element.elts) == len(items) else []
     this.exact = this.exact and exact
+    if not exact:
+        open_written(m, this)
     for i, pair in enumerate(items):
         if not isinstance(pair, Sequence) or len(pair.items) != 2:
             this.exact = False

@@ -13,6 +13,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import compare_with, hash_all, is_like_a_number
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.settings import set_surely
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
 from autodetach.machine.values import (
@@ -113,6 +114,8 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
         counted = None if known or key in this.items else counted_key(m, index, site)
         key = key if counted is None else counted
         fresh = key not in this.items
+        if known:
+            set_surely(m, this, index)
         if m.truncated_since(this.born) and (not known or (fresh and _goes_on(m, this, site))):
             this.exact = False
         if not (fresh or known or any(graph_in(value))):

@@ -39,6 +39,7 @@ def enter(
     """Call a function that nobody in view calls, with arguments of which nothing is known but what their names tell."""
     outer = machine.loops
     machine.entered = args[0] if args else None
+    machine.setting_asked = None
     activation = machine.activate(None, Frame(None, function.qualname), exact=not repeated)
     activation.frame = function
     forward = function.name == "forward" and function.owner is not None

@@ -5,7 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from autodetach.machine import elements, joining, object_arrays, operators, python_builtins, read_by_text, tensors
+from autodetach.machine import (
+    elements,
+    joining,
+    object_arrays,
+    operators,
+    python_builtins,
+    read_by_text,
+    settings,
+    tensors,
+)
 from autodetach.machine.alike_calls import is_scalar_alike
 from autodetach.machine.attributes import has_names
 from autodetach.machine.decisions import Decisions
@@ -290,8 +299,9 @@ class Expressions(Decisions):
         if type(this) is Opaque:
             known = this.attrs.get(node.attr, MISSING)
             if known is not MISSING and node.attr != "grad_fn":
-                return known
-        return self.attribute(this, node.attr, Site(node, frame.qualname, ((node.value, this),)))
+                return settings.asked(self, this, node.attr, known) if self.asking is not None else known
+        found = self.attribute(this, node.attr, Site(node, frame.qualname, ((node.value, this),)))
+        return settings.asked(self, this, node.attr, found) if self.asking is not None else found
 
     def _eval_Subscript(self, node: ast.Subscript, frame: Frame) -> Value:
         this = self.eval(node.value, frame)
@@ -315,7 +325,8 @@ class Expressions(Decisions):
                         self.facts.append(DataRead(site, this, raises=True, alike=True))
             elif not (this is None or is_number(this)):
                 self.having_elements.add(node)
-        return self.subscript(this, index, site)
+        found = self.subscript(this, index, site)
+        return settings.asked(self, this, index, found) if self.asking is not None else found
 
     def subscript(self, this: Value, index: Value, site: Site) -> Value:
         self.spend()

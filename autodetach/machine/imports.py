@@ -7,6 +7,7 @@ import ast
 from autodetach.machine import library_constants
 from autodetach.machine.comprehensions import Comprehensions
 from autodetach.machine.project import Module, Project
+from autodetach.machine.settings import open_settings
 from autodetach.machine.state import MISSING, OutOfFuel, Raised
 from autodetach.machine.values import Deferred, External, Frame, Namespace, Sequence, Value
 
@@ -128,6 +129,7 @@ class Imports(Comprehensions):
             if outermost:
                 self.importing, self.import_fuel, self.fuel = False, max(self.fuel, 0), fuel
             space.done = True
+            open_settings(self, module.tree, frame)
             # Python runs a package before what is in it; here, a circle may be begun in its middle.
             for waiting in space.waiting:
                 for name in public(space):

@@ -10,6 +10,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import NUMBERS, OF_HISTORY, asked_for_type, is_differentiated
 from autodetach.machine.part_names import forget, read_by_part, set_by_part
 from autodetach.machine.records import is_named_tuple
+from autodetach.machine.settings import open_written
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import (
@@ -154,6 +155,7 @@ def set_attribute(m: Core, args: list[Value], kwargs: dict[str, Value], site: Si
         this, name, value = args
         m.set_attribute(this, name, value, site)
     elif len(args) == 3:
+        open_written(m, args[0])
         if isinstance(args[0], Instance):
             set_by_part(m, args[0], args[1], args[2], site)
         else:

@@ -19,6 +19,10 @@ COUNTED = (("len",), ("Mod",))
 """How the key of a value begins that is a length, or a remainder."""
 FIXED = ("c", "i", "x")
 """How the key of what differs from all others begins: of a constant, an object, or something imported."""
+Setting = tuple[str, ...]
+"""An entry that may be written over: the name of the object, those of the entries that lead there, its own."""
+SETTING = "setting"
+"""How the key of the value of one begins, see `settings`."""
 DEEP = 6
 """Levels of a key that are looked at."""
 
@@ -29,9 +33,12 @@ class Policy(NamedTuple):
     "other": in every pass; "once": in all but the second; "later": only after the first one; "after": only in the first
     two. What is true but in every k-th pass (see `is_usual`) goes the other way in each third pass, or "later" in each
     second. What is true in every k-th pass is so "later" in each second one: windows of two passes.
+
+    `opened` are the settings that may be others than they are by default, since a test of them departs from its own.
     """
 
     flips: tuple[tuple[TestKey, str], ...] = ()
+    opened: frozenset[Setting] = frozenset()
 
     def flip(self, key: TestKey) -> str:
         for k, how in self.flips:
@@ -40,17 +47,21 @@ class Policy(NamedTuple):
         return ""
 
     def with_flip(self, key: TestKey, how: str) -> Policy:
-        return Policy((*self.flips, (key, how)))
+        return self._replace(flips=(*self.flips, (key, how)))
+
+    def turned(self, decision: Decision) -> Policy:
+        """The path on which a test goes the other way in every pass, and what it asks for may be anything."""
+        return Policy((*self.flips, (decision.key, "other")), self.opened | decision.settings)
 
 
 class Decision:
     """A test that the oracle had to decide: its place, and the ways it went.
 
     `counts`: it is, or follows from, one of how many there are by now, or of every k-th pass. `of_device`: it asks
-    what there is to compute on.
+    what there is to compute on. `settings`: it asks for these, and takes them for what they are by default.
     """
 
-    __slots__ = ("counts", "default", "key", "line", "of_device", "outcomes", "relevant", "text")
+    __slots__ = ("counts", "default", "key", "line", "of_device", "outcomes", "relevant", "settings", "text")
 
     def __init__(
         self, key: TestKey, line: int, text: str, *, relevant: bool, default: bool, counts: bool, of_device: bool
@@ -62,6 +73,7 @@ class Decision:
         self.default = default
         self.counts = counts
         self.of_device = of_device
+        self.settings: frozenset[Setting] = frozenset()
         self.outcomes: set[bool] = set()
 
 
@@ -82,7 +94,7 @@ class Oracle:
             if key[0] == "not":
                 inner = self.likely(key[1])
                 return None if inner is None else not inner
-            if isinstance(key[0], str) and key[0] in ORDER and len(key) == 3:
+            if isinstance(key[0], str) and (key[0] in ORDER or key[0] == "is") and len(key) == 3:
                 return self._compared(key[0], self._by_default(key[1]), self._by_default(key[2]))
             default = self.presumed.get(("o", key[1]) if key[0] == "truth" else ("s", key))
             if isinstance(default, tuple):
@@ -98,7 +110,7 @@ class Oracle:
     def _compared(self, sign: str, left: Hashable, right: Hashable) -> bool | None:
         if left is None or right is None:
             return None
-        if sign == "==":
+        if sign in ("==", "is"):
             return bool(left == right)
         if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right) == 2:  # two numbers
             return ORDER[sign](left[1], right[1])

@@ -21,9 +21,10 @@ from autodetach.machine.entries import (
 )
 from autodetach.machine.graph import Node, Pass, Site
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usual
+from autodetach.machine.oracle import Decision, Policy, Setting, TestKey, is_part, is_usual
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
+from autodetach.machine.settings import open_settings
 from autodetach.machine.state import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.surroundings import around
 from autodetach.machine.values import Class, Frame, Namespace, may_be_no_tensor
@@ -286,9 +287,10 @@ def _analyse(
             analysis.complete = False  # the program itself was cut short, not only a variation of it
             if whole and project is not None and len(project.modules) > 1:
                 break
+        urgent = suspects(run) if len(analysis.runs) == 1 else []
         found = variants(run)
         is_quiet = len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history
-        if suspected is not None and (waiting or found) and _is_enough(analysis, on_others):
+        if suspected is not None and (waiting or found) and not urgent and _is_enough(analysis, on_others):
             if not suspected(analysis):
                 analysis.narrowed, analysis.ended = leads is not None or is_quiet, True
                 return analysis
@@ -301,6 +303,7 @@ def _analyse(
         if leads is not None:
             put_off += (policy for policy in found if not leads.further(policy.flips[-1][0]))
             found = [policy for policy in found if leads.further(policy.flips[-1][0])]
+        waiting.add(urgent)
         for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
         if len(analysis.runs) == 1:
             found = _nearest_first(found, run, fuel, for_imports)
@@ -341,19 +344,25 @@ def variants(run: Run) -> list[Policy]:
     before = list(run.machine.oracle.decisions.values())[: run.stop.decided] if run.stop is not None else []
     last = next((d for d in reversed(before) if d.relevant), None)
     if last is not None and last.key not in flipped and not is_part(last.key, flipped):
-        made.append(run.policy.with_flip(last.key, "other"))
-    # What there is to compute on changes little of what is computed: that comes last.
-    for decision in sorted(run.machine.oracle.decisions.values(), key=lambda d: d.of_device):
+        made.append(run.policy.turned(last))
+    # What there is to compute on changes little of what is computed, and a setting may stay as it is: these come last.
+    for decision in sorted(run.machine.oracle.decisions.values(), key=lambda d: d.of_device or bool(d.settings)):
         if decision.relevant and decision.key not in flipped and not is_part(decision.key, flipped):
-            made.append(run.policy.with_flip(decision.key, "other"))
+            made.append(run.policy.turned(decision))
     if depth == 0:
         for decision in run.machine.oracle.decisions.values():
-            if decision.relevant and run.machine.oracle.visits.get(decision.key, 0) > 1:
+            if decision.relevant and not decision.settings and run.machine.oracle.visits.get(decision.key, 0) > 1:
                 made.append(run.policy.with_flip(decision.key, "later"))
                 # What is done in every k-th pass, or with every k elements, is rarely done in the first.
                 if decision.counts and not is_usual(decision.text):
                     made.append(run.policy.with_flip(decision.key, "after"))
     return made
+
+
+def suspects(run: Run) -> list[Policy]:
+    """Paths on which a setting is another one than by default, since an error ended an entry point behind its test."""
+    decisions = run.machine.oracle.decisions
+    return [run.policy.turned(decisions[key]) for key in dict.fromkeys(run.machine.suspected_settings)]
 
 
 def run_once(
@@ -395,6 +404,7 @@ def run_once(
             run.stop = Stop(tree, tuple(error.ended), frozenset(machine.executed), len(machine.oracle.decisions))
         run.started = frozenset(f.qualname for f in functions_of(machine) if f.called)
         run.called = run.started  # all that is known if the budget ends in an entry point
+        open_settings(machine, tree, machine.globals)
         reach = reach_of(tree, project)
         elsewhere = called if policy.flips else frozenset()
         calls = Calls(once=elsewhere | not_reached(machine, reach)) if run.stopped_by else Calls(in_view=elsewhere)
@@ -438,16 +448,16 @@ class Paths:
         self._called = called
         self._apart = apart and evidence is None
         self._first: Run | None = None
-        self._done: dict[frozenset[tuple[TestKey, str]], Run] = {}
+        self._done: dict[tuple[frozenset[tuple[TestKey, str]], frozenset[Setting]], Run] = {}
 
     def run(self, policy: Policy, fuel: int) -> Run:
         """The path of a policy. Raises Spoilt where all runs so far have to be forgotten, but not without `apart`."""
         # Of two tests that go the other way, either may be the first to be turned: it is the same path.
-        flips = frozenset(policy.flips)
-        done = self._done.get(flips)
+        path = (frozenset(policy.flips), policy.opened)
+        done = self._done.get(path)
         if done is not None and done.fuel == fuel:
             return done.seen_as(policy, done.machine, done.fuel)
-        run = self._done[flips] = self._run(policy, fuel)
+        run = self._done[path] = self._run(policy, fuel)
         return run
 
     def _run(self, policy: Policy, fuel: int) -> Run:

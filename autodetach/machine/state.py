@@ -21,7 +21,7 @@ from autodetach.machine.events import (
 )
 from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site
 from autodetach.machine.marks import QUIET
-from autodetach.machine.oracle import Oracle, Policy, TestIndex
+from autodetach.machine.oracle import Oracle, Policy, Setting, TestIndex, TestKey
 from autodetach.machine.passes import Ways
 from autodetach.machine.project import Project
 from autodetach.machine.untaken import Untaken
@@ -53,6 +53,14 @@ FUEL_FOR_IMPORTS = 12_000
 """What the bodies of all imported files may cost in one run, besides what the program itself may."""
 STRIDE = 1 << 20
 """More than any entry point takes of time, or of loops."""
+
+
+class Settings(NamedTuple):
+    """An object of settings, the entries that the program has not surely set since, and where it stands."""
+
+    this: Value
+    open: set[str]
+    path: Setting
 
 
 class _Missing:
@@ -100,6 +108,7 @@ class Kept(NamedTuple):
     site: Site
     how: str
 
+
 class State:
     """The state of one run of one program along one path."""
 
@@ -110,6 +119,10 @@ class State:
         self.oracle = Oracle(policy)
         self.options: dict[str, Value] = {}
         self.numeric_options: set[str] = set()
+        self.settings: dict[int, Settings] = {}  # by identity
+        self.asking: set[Setting] | None = None  # those that the test asks for which is evaluated
+        self.setting_asked: TestKey | None = None  # the last test that did, since an entry point was entered
+        self.suspected_settings: list[TestKey] = []  # what it was when an error ended one
         self.evaluated: set[Node] = set()  # parameters of modules in `eval()` mode
         self.tests = TestIndex()
         self.fuel = fuel

@@ -19,13 +19,15 @@ from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.loops import RETURN, Looping, is_little, overfull
 from autodetach.machine.opened import Leave
+from autodetach.machine.oracle import Setting
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
 from autodetach.machine.searches import must_find
+from autodetach.machine.settings import may_ask
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import OutOfFuel, Raised
 from autodetach.machine.stop_flags import ends_loop
-from autodetach.machine.values import Frame, Function, Instance, Sequence, Sym, Value
+from autodetach.machine.values import Frame, Function, Instance, Sequence, Sym, Value, is_constant
 from autodetach.node_types import JUMPS
 
 
@@ -80,14 +82,35 @@ class Statements(Looping):
         value = self.eval(node.test, frame)
         site = self.site(node.test, frame)
         known = self.known_truth(value, site)
+        if known is not None and self.settings and is_constant(value) and may_ask(node.test):
+            return self._by_settings(node, frame, known)
         if known is not None:
             return known
+        return self._decided(node, value, frame)
+
+    def _decided(self, node: ast.If, value: Value, frame: Frame) -> bool:
         leaves = bool(node.body) and isinstance(node.body[-1], JUMPS) and not node.orelse
         if leaves and isinstance(node.body[-1], ast.Return) and self.loops:
             leaves = not must_find(self.loops[-1].activation.node, frame)
         if self.loops and self.loops[-1].activation.frame is frame:
             leaves = leaves or ends_loop(node.body, self.loops[-1].activation.node)
-        return self.decided(value, site, not leaves, matters(node))
+        return self.decided(value, self.site(node.test, frame), not leaves, matters(node))
+
+    def _by_settings(self, node: ast.If, frame: Frame, by_default: bool) -> bool:
+        """How a test goes whose value is known, but where settings may be others than they are by default."""
+        self.asking = asked = set[Setting]()
+        try:
+            value = self.eval(node.test, frame)
+        finally:
+            self.asking = None
+        if not asked or self.known_truth(value, self.site(node.test, frame)) is not None:
+            return by_default
+        is_so = self._decided(node, value, frame)
+        decision = self.oracle.decisions.get(self.tests.key(node.test, frame.qualname)[0])
+        if decision is not None:
+            decision.settings |= asked
+            self.setting_asked = decision.key
+        return is_so
 
     def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.If)

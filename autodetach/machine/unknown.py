@@ -18,6 +18,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import tags_of
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
 from autodetach.machine.quiet import REPORTS
+from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES
 from autodetach.machine.state import MISSING
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Saved, lookup
@@ -36,6 +37,7 @@ from autodetach.machine.values import (
     Value,
 )
 from autodetach.machine.words import EVIDENCE, names_penalty
+from autodetach.machine.written_later import MERGING
 
 COUNTS = frozenset("size dim numel nelement ndimension".split())
 PREPARES = frozenset(
@@ -165,6 +167,8 @@ def _of_module(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict
 def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """What trainers, contexts, loggers, parsers of options and pools of threads are asked for; MISSING for all else."""
     values = [*args, *kwargs.values()]
+    if name.startswith(MERGING):
+        open_written(m, this)
     if name == "enter_context" and args and isinstance(args[0], GradMode):
         if isinstance(args[0].enabled, bool):
             m.grad_enabled = args[0].enabled

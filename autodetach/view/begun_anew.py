@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.machine.graph import ancestors, pass_of
 from autodetach.machine.growth import Growth
-from autodetach.machine.oracle import Policy, TestKey
+from autodetach.machine.oracle import TestKey
 from autodetach.machine.run import Run, run_again
 from autodetach.view.program import Program
 
@@ -39,8 +39,8 @@ def _varies(run: Run, key: TestKey) -> bool:
 
 def _once_by_default(program: Program, run: Run, key: TestKey) -> Run:
     """The path on which a test that was turned goes its usual way in the second pass, and in no other."""
-    policy = Policy(tuple((test, "once" if test == key else how) for test, how in run.policy.flips))
-    return run_again(program.analysis, policy)
+    flips = tuple((test, "once" if test == key else how) for test, how in run.policy.flips)
+    return run_again(program.analysis, run.policy._replace(flips=flips))
 
 
 def _is_cut(run: Run, place: ast.AST, loop: ast.AST | None) -> bool:
