@@ -46,7 +46,10 @@ def expects_error(context: ast.expr) -> bool:
 
 def is_ready_for(trail: Iterable[tuple[ast.stmt, object]], name: str) -> bool:
     """Whether one of the open statements is a `try` that handles an exception of this name."""
-    return any(isinstance(s, TRY) and any(handles(h, name) for h in s.handlers) for s, _ in trail)
+    for statement, _ in trail:  # asked at every call: a generator would take longer
+        if isinstance(statement, TRY) and any(handles(h, name) for h in statement.handlers):
+            return True
+    return False
 
 
 def suppresses_runtime_error(context: ast.expr) -> bool:

@@ -91,7 +91,7 @@ def parameters_of(this: Instance) -> list[Tensor]:
         if isinstance(value, Tensor):
             if value.parameter:
                 found[id(value)] = value
-        elif isinstance(value, (Instance, Opaque)):
+        elif isinstance(value, Instance) or (isinstance(value, Opaque) and WEIGHTS in value.attrs):
             break
     else:
         if this.attrs.keys().isdisjoint((ITEMS, PARAMETERS)):

@@ -544,7 +544,7 @@ class GradMode:
 
 def joined(*origins: tuple[_T, ...]) -> tuple[_T, ...]:
     """Of what several tensors come, each once: what gave their gradients, or whose values they have."""
-    return tuple(dict.fromkeys(one for several in origins for one in several))
+    return tuple(dict.fromkeys(one for several in origins for one in several)) if any(origins) else ()
 
 
 def is_constant(value: Value) -> bool:
