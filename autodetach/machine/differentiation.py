@@ -221,7 +221,7 @@ def _way_from(roots: list[Node], needed: set[Node] | None) -> dict[Node, Node | 
 
 def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None], expected: bool) -> None:
     """Raise if the node needs what was freed, or was changed in place; not where a weak edge leads there."""
-    stale = next(((s, v) for s, v in node.saved if s.version != v and _is_changed(m, s)), None)
+    stale = next(((s, v) for s, v in node.saved if s.version != v and _is_changed(m, s) and _is_saved(node, s)), None)
     if not (node.saves and node.freed_by is not None) and stale is None:
         return
     path = [node]
@@ -246,6 +246,12 @@ def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None
 def _is_changed(m: Core, storage: Storage) -> bool:
     """Whether memory has changed for certain: of two optimizers of unknown parameters, either may step these."""
     return storage.changed is not None and not (storage.guessed and len(m.open_optimizers) > 1)
+
+
+def _is_saved(node: Node, storage: Storage) -> bool:
+    """Whether a node has saved memory for certain: a factor is saved only if another one requires grad."""
+    others = node.saved_for.get(storage)
+    return others is None or not all(n.weak for n in others)
 
 
 def _is_presumed(node: Node) -> bool:

@@ -163,6 +163,9 @@ Chain: TypeAlias = "tuple[Site, Place | None, Chain] | None"
 """The calls that are open, innermost first, as a linked list, each with the statement that makes it."""
 
 
+SURE: dict[Storage, tuple[Node, ...]] = {}
+
+
 class Node:
     """A backward node, or a leaf that accumulates gradient (`op == "leaf"`).
 
@@ -171,7 +174,8 @@ class Node:
     `callee` is that callable if it is a value. `observed` says what a run has shown of it. `let_go`: in which passes
     `detach()` was last asked of it, and `let_go_at` when. `presumed`: of a leaf, that it is known to be the weight of a
     network, but not to be trained. `thawed`: when it was to require grad again. `moved`: of a leaf, that something was
-    taken for it which may be a copy, as on another device.
+    taken for it which may be a copy, as on another device. `saved_for`: memory that is saved only if one of these
+    nodes, of other operands, has a history.
     """
 
     __slots__ = (
@@ -194,6 +198,7 @@ class Node:
         "parents",
         "presumed",
         "saved",
+        "saved_for",
         "saves",
         "site",
         "thawed",
@@ -222,6 +227,7 @@ class Node:
         self.operands = operands
         self.saves = saves
         self.saved = saved
+        self.saved_for: dict[Storage, tuple[Node, ...]] = SURE
         self.assumed = assumed
         self.weak = weak
         self.freed_by: Differentiation | None = None

@@ -126,13 +126,9 @@ class Tape(State):
         indexed: bool = False,
     ) -> Node:
         tensors = [t for t in inputs if isinstance(t, (Tensor, Opaque))]
-        facts = unpacked(
-            op,
-            [t.node is not None for t in tensors],
-            [isinstance(t, Tensor) and t.is_float is False for t in tensors],
-            indexed=indexed,
-            only_first=len(inputs) > 1 and _may_be_a_number(inputs[-1]),
-        )
+        discrete = [isinstance(t, Tensor) and t.is_float is False for t in tensors]
+        only_first = len(inputs) > 1 and _may_be_a_number(inputs[-1])
+        facts = unpacked(op, [t.node is not None for t in tensors], discrete, indexed=indexed, only_first=only_first)
         saved = [
             (t.storage, t.storage.version)
             for i, t in enumerate(tensors)
@@ -141,7 +137,7 @@ class Tape(State):
         if facts.result:
             saved.append((result, result.version))
         parents = tuple(dict.fromkeys(t.node for t in carriers if t.node is not None))
-        return self.new_node(
+        made = self.new_node(
             name,
             site,
             parents,
@@ -151,6 +147,9 @@ class Tape(State):
             assumed=assumed,
             weak=all(p.weak for p in parents),
         )
+        if facts.operands and any(p.weak for p in parents):
+            made.saved_for = _saved_for(op, tensors, discrete, facts.operands)
+        return made
 
     def unknown_result(self, name: str, inputs: list[Value], site: Site) -> Opaque:
         """What an unknown callable returns: it has history if its arguments have, as far as can be assumed."""
@@ -254,6 +253,20 @@ class Tape(State):
             if leaf.leaf_node is not None:
                 leaf.leaf_node.grads = []
             leaf.grad = None
+
+
+def _saved_for(
+    op: Op, tensors: list[Tensor | Opaque], discrete: list[bool], noticed: frozenset[int]
+) -> dict[Storage, tuple[Node, ...]]:
+    """What is saved only if others require grad of which nobody knows whether they do, each with the nodes of these."""
+    nodes = [t.node for t in tensors]
+    certain = unpacked(op, [n is not None and not n.weak for n in nodes], discrete).operands
+    found: dict[Storage, tuple[Node, ...]] = {}
+    for i in noticed - certain:
+        operand = tensors[i]
+        if isinstance(operand, Tensor):
+            found[operand.storage] = tuple(n for n in (*nodes[:i], *nodes[i + 1 :]) if n is not None and n.weak)
+    return found
 
 
 def _may_be_a_number(value: Value) -> bool:
