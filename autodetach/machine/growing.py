@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from autodetach.machine.evaluations import only_evaluates
 from autodetach.machine.events import GraphRead, Stored
+from autodetach.machine.gathered_alike import waits_in_another_call
 from autodetach.machine.graph import COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
@@ -60,7 +61,7 @@ def growths(analysis: Analysis) -> list[Growth]:
                 found[key] = growth
     kept = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
     kept = [g for g in kept if not is_tried_only(analysis, g)]
-    return [g for g in kept if g.dead or not (_trains_elsewhere(analysis, g) or _may_train_callers(analysis, g))]
+    return [g for g in kept if g.dead or not any(is_so(analysis, g) for is_so in NEEDED_ELSEWHERE)]
 
 
 def _stores(run: Run, groups: list[list[Stored]], walks: Walks, read: set[ast.expr]) -> Iterator[Growth]:
@@ -190,3 +191,7 @@ def _is_returned_anyway(run: Run, growth: Growth) -> bool:
     saving = set(saved_in_pass([growth.node], within_pass))
     returned = [escape for escape in run.machine.escapes if escape.how == "return" and escape.clock > stored.clock]
     return any(2 * len(saving.intersection(ancestors(escape.nodes))) > len(saving) for escape in returned)
+
+
+NEEDED_ELSEWHERE = (_trains_elsewhere, _may_train_callers, waits_in_another_call)
+"""What of a growth tells that another program, or another call, may need its graph."""
