@@ -26,12 +26,13 @@ for x, y in loader:
 Safe: what is differentiated stays the same. `.item()` is used where the total starts as a number and is used as one,
 `.detach()` where a tensor is needed later, where the value leaves the code in view, or where Python's numbers raise
 what tensors do not: where something is divided by the total, or it takes part in a power. `.item()` sums in double
-precision, whatever the loss has: the last digits of the total may differ. Unsafe only if the value has
-history by assumption, where an update is made a leaf again (`create_graph=True`), whose graph may be what was meant, or
-where a function of an imported file returns the sum, with a graph that is still whole, or one that makes batches for
-a `DataLoader` in a program that trains nothing. A step of a network of an imported file is not cut inside, since others
-may train through it: the loop that looks at it calls it under `no_grad`. So does what averages a list of weights by one
-call, for which no expression stands alone: unsafe.
+precision, whatever the loss has: the last digits of the total may differ. Unsafe only if the value has history by
+assumption, where a function gathers what nothing has differentiated and then does not use it, where an update is made a
+leaf again (`create_graph=True`), whose graph may be what was meant, or where a function of an imported file returns the
+sum, with a graph that is still whole, or one that makes batches for a `DataLoader` in a program that trains nothing. A
+step of a network of an imported file is not cut inside, since others may train through it: the loop that looks at it
+calls it under `no_grad`. So does what averages a list of weights by one call, for which no expression stands alone:
+unsafe.
 
 ## When it stays silent
 When any path differentiates the sum, or its function does under its name, or another program of the same run that
@@ -78,8 +79,11 @@ from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, 
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.lifetime import left_of, walked
+from autodetach.view.never_read import is_never_read
 from autodetach.view.other_names import has_other_names
 from autodetach.view.program import Program, calls_of, is_update, line, observed_of, text
+
+IDLE = "nothing uses what is gathered: another use of it may have been meant"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -116,16 +120,18 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     assumed = growth.elements[0].node if growth.elements else growth.node
     spot = program.spot(growth.node.site.node)
     kept = "graph nodes" if not elements else left_of(growth)
+    is_idle = not growth.dead and is_never_read(program, statement, _target(statement))
+    need = "nothing uses it" if is_idle else "only its value is used"
     dies = isinstance(_target(statement), ast.Name) and growth.node not in _returned(growth)
     return Suspect(
         ("AD101", growth.node.site.scope, spot),
         statement,
-        f"`{name}` keeps the autograd graph of every pass ({kept}); only its value is used",
+        f"`{name}` keeps the autograd graph of every pass ({kept}); {need}",
         Severity.WARNING if dead else Severity.ERROR,
         tuple(story),
         growth.certain,
         () if growth.certain else (f"{program.place(assumed.site)}: the value has history",),
-        lambda: with_doubt(program, growth, _repairs(program, growth, statement, elements)),
+        lambda: _doubted(with_doubt(program, growth, _repairs(program, growth, statement, elements)), IDLE * is_idle),
         observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
         lasts=lambda edited: (
             _is_linked(program, Program(edited), (growth.node.site.scope, *spot))
@@ -135,6 +141,11 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
             )
         ),
     )
+
+
+def _doubted(candidates: Iterator[Candidate], doubt: str) -> Iterator[Candidate]:
+    for candidate in candidates:
+        yield replace(candidate, doubt=candidate.doubt or doubt or None)
 
 
 def _returned(growth: Growth) -> set[Node]:
