@@ -11,6 +11,7 @@ from autodetach.candidates.truncation import assignments, has_default
 from autodetach.machine.graph import Activation, Differentiation, Node, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Frame
+from autodetach.view.begun_as import may_be_no_tensor
 from autodetach.view.crossings import Crossed, operands_from
 from autodetach.view.moments import behind_step, moment, placed
 from autodetach.view.program import Program, text
@@ -32,7 +33,8 @@ def cut_behind(
         if statement is None or any(program.scope(e) is not program.scope(statement) for e in held):
             continue
         cuts = {text(e): structural(text(e), value) for e, value in held.items()}
-        if None not in cuts.values():
+        is_known = not any(may_be_no_tensor(program, e, text(e), value) for e, value in held.items())
+        if is_known and None not in cuts.values():
             anchor = behind_step(program, run.machine, moment(first), statement, frame)
             shown = ", ".join(f"`{name}`" for name in cuts)
             body = assignments(cuts, [text(e) for e, value in held.items() if has_default(value)])

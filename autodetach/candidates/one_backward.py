@@ -14,6 +14,7 @@ from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Value
 from autodetach.node_types import LEAVING
 from autodetach.suspect import Candidate
+from autodetach.view.begun_as import may_be_no_tensor
 from autodetach.view.crossings import Crossed
 from autodetach.view.free_names import free_name
 from autodetach.view.program import Program, call_of
@@ -84,7 +85,8 @@ def differentiated_behind(
     doubt = DOUBT if moved else KEPT
     yield Candidate(message, codemods, doubt, gathers=bool(moved))
     cuts = {state: structural(state, value) for state, value in states.items()}
-    if cuts and None not in cuts.values():
+    is_known = not any(may_be_no_tensor(program, loop, state, value) for state, value in states.items())
+    if cuts and is_known and None not in cuts.values():
         cut = InsertStatement(loop, "\n".join(f"{state} = {new}" for state, new in cuts.items()))
         message += "; detach " + ", ".join(f"`{state}`" for state in cuts) + " there"
         yield Candidate(message, (*codemods, cut), doubt, gathers=bool(moved), last_resort=True)

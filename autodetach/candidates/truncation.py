@@ -14,6 +14,7 @@ from autodetach.machine.graph import Activation
 from autodetach.machine.held import graph_in
 from autodetach.machine.tallies import is_tally
 from autodetach.machine.values import Mapping, Opaque, Tensor, Value
+from autodetach.view.begun_as import may_be_no_tensor
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, last_mention, placed
@@ -99,9 +100,12 @@ def _detached(
     early: list[Codemod] = []
     late: list[Codemod] = []
     for frame in dict.fromkeys(h.frame for h in chosen.values()):
-        held = {h.text: _cut(h, is_leaf=h in asked) for h in chosen.values() if h.frame is frame}
+        own = [h for h in chosen.values() if h.frame is frame]
+        held = {h.text: _cut(h, is_leaf=h in asked) for h in own}
         statement = placed(program, d, frame, activation.node)
         if statement is None or None in held.values():
+            return
+        if any(may_be_no_tensor(program, statement, h.text, h.value) for h in own):
             return
         anchor = behind_step(program, again.machine, d, statement, frame)
         body = assignments(held, [h.text for h in chosen.values() if has_default(h.value)])
