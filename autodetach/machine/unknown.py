@@ -157,6 +157,8 @@ def _of_module(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict
     """What only modules are asked for; MISSING for all else."""
     if name in EVIDENCE:
         return _module_evidence(m, this, name, site)
+    if name in ("forward", "__call__") and WEIGHTS in this.attrs:
+        return call_opaque_module(m, this, args, kwargs, site)
     if name == "get_submodule":
         return m.part(this, name, site)
     if name == "register_forward_hook" and args:
