@@ -173,6 +173,7 @@ ORDER = (
     "adoption.baseline adoption.changed",
     "adoption.wanted",
     "disk.files projects.search_path disk.state",
+    "projects.scripts",
     "projects.imports",
     "record",
     "cache projects.twins",

@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from autodetach.decoding import SourceError
 from autodetach.disk.files import ReadError, read_bytes, relative
 from autodetach.disk.state import ABSENT, NOTHING, Ground, Known, digest, file_digest, known_at, known_folder, mark_of
+from autodetach.projects.scripts import imported, is_script
 from autodetach.projects.search_path import folders_around, looks_around
 from autodetach.source import Source
 
@@ -93,9 +94,21 @@ class Imports:
         if self._notes and importer not in self._places:
             self._places[importer] = place_of(importer)
         # A file inside a package is imported more often than it is run.
-        first = [self._own, package] if not is_package(self._own) else [package, self._own]
+        is_first = not is_package(self._own) or self._is_script
+        first = [self._own, package] if is_first else [package, self._own]
         rest = [os.path.join(self._project, inner) if inner else self._project for inner in SOURCE_FOLDERS]
         return list(dict.fromkeys((*first, *rest)))
+
+    @cached_property
+    def _is_script(self) -> bool:
+        """Whether the analysed file, which stands in a package, is run, and nothing that it imports is only around."""
+        raw = bytes_at(self._root)
+        if raw is None or not is_script(raw):
+            return False
+        around = dict.fromkeys((package_parent(self._own), self._project))
+        names = [parts for parts in imported(raw) if parts[0] not in NEVER]
+        elsewhere = [parts for parts in names if self._in(self._own, [*parts], self._project) is None]
+        return not any(self._in(at, [*parts], self._project) for parts in elsewhere for at in around)
 
     @cached_property
     def _around(self) -> tuple[str, ...]:

@@ -152,3 +152,31 @@ def test_no_script_looks_beyond_its_project(tmp_path: Path) -> None:
     for script in ("it/scripts/train.py", "a/b/c/train.py"):
         (tmp_path / script).write_text("import sys\nsys.path.append('../..')\n")
         assert found(tmp_path, "misc", script) is None
+
+
+GUARD = "if __name__ == '__main__':\n    main()\n"
+TRAINS = "for x in data:\n    net(x).backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"from net import Net\n{GUARD}", "net/net.py"),
+        (f"from net import Net\n{TRAINS}", "net/net.py"),
+        (f"import numpy as np, net, parts.blocks as b\n{GUARD}", "net/net.py"),
+        (f"from net import Net\nfrom .parts import blocks\n{GUARD}", "net/__init__.py"),
+        (f"from net import Net\nfrom net.parts import blocks\n{GUARD}", "net/__init__.py"),
+        (f"from net import Net\nimport common, parts\n{GUARD}", "net/__init__.py"),
+        ("from net import Net\ndef train(x):\n    net(x).backward()\n", "net/__init__.py"),
+        ("from net import Net\nif __debug__:\n    main()\n", "net/__init__.py"),
+    ],
+)
+def test_the_folder_of_a_script_comes_first_though_it_is_a_package(tmp_path: Path, text: str, expected: str) -> None:
+    forget()
+    tree(tmp_path, "setup.py", "common.py", "net/__init__.py", "net/net.py", "net/train.py")
+    tree(tmp_path, "net/parts/__init__.py", "net/parts/blocks.py")
+    (tmp_path / "net/train.py").write_text(text)
+    assert found(tmp_path, "net", "net/train.py") == expected
+    # What it imports is found where the script finds it.
+    imports = Imports(str(tmp_path / "net/train.py"), str(tmp_path))
+    assert imports.find("net", str(tmp_path / "net/parts/blocks.py")) == str(tmp_path / expected)
