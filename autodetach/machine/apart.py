@@ -24,7 +24,7 @@ ENTERED = ("classes", "hidden", "contradictions")
 LISTS = (
     "nodes", "differentiations", "second_walks", "stale", "crossings", "stored", "filled", "drawn", "tails",
     "steps", "escapes", "type_faults", "facts", "scaled", "random_nodes", "leaf_tensors", "functions", "activations",
-    "asked", "old_tests", "attributes_set", "held", "_pins",
+    "asked", "old_tests", "attributes_set", "held", "of_gradient", "_pins",
     *ENTERED,
 )  # fmt: skip
 """What a run leaves behind, in order."""

@@ -175,6 +175,7 @@ class State:
         self.importing = False
         self.import_fuel = FUEL_FOR_IMPORTS
         self.by_gradient: dict[Node, tuple[Differentiation, ...]] = {}  # what was computed with a gradient, and whose
+        self.of_gradient: list[Site] = []  # operators one side of which is a gradient, or computed from one
         self.called_on: set[ast.AST] = set()  # functions that were called while gradients were on
         self.called_off: set[ast.AST] = set()
         self.random_nodes: list[tuple[Site, Chain]] = []

@@ -452,6 +452,8 @@ def operator(m: Core, name: str, left: Value, right: Value, site: Site) -> Value
         return m.fresh("str")
     op = lookup(name)
     tensors = [v for v in inputs if isinstance(v, Tensor)]
+    if any(t.from_grad for t in tensors):
+        m.of_gradient.append(site)
     shape = broadcast(inputs)
     if name == "matmul":
         shape = shape_of_product(inputs)

@@ -26,7 +26,8 @@ for step in range(100):
 
 ## Fix safety
 Safe when the program could only raise before: the update computes what was written. Unsafe when it runs today. Where
-something holds the old tensor, as `path.append(w.detach())`, `w` becomes a new leaf instead of being changed in place.
+something holds the old tensor, as `path.append(w.detach())` or `start = list(ws)`, `w` becomes a new leaf instead of
+being changed in place; also where the update may have another shape or type than `w`, which would keep its own.
 
 ## When it stays silent
 When the update is in place, goes through `.data`, makes a new leaf, or is part of an unrolled inner loop
@@ -50,10 +51,14 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.updates_on_tape import updates_on_tape
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.kept import is_kept
+from autodetach.view.alike import is_alike
+from autodetach.view.kept import are_elements_kept, is_kept
 from autodetach.view.program import Program, is_update, line, observed_of, text
 
 KEPT = "something else holds the tensor as it was, and would see the update"
+OTHERWISE = (
+    "the update may have another shape or type than the tensor, which keeps its own where it is changed in place"
+)
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -268,11 +273,12 @@ def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None)
     names = _names(statements)
     forget = tuple(n for n in names if not _forgotten(program, first, n) and _reads_grad(program.scope(first), n))
     shown = ", ".join(f"`{n}`" for n in names)
-    if any(is_kept(program, first, n) for n in names):
+    kept = any(_is_held(program, s) for s in assigns)
+    if kept or not is_alike(program, assigns):
         leaves = tuple(ReplaceExpression(s.value, "({}).detach().requires_grad_()") for s in assigns)
         if not any(_is_zeroed(program, first, n) for n in names):
             yield Candidate(f"make {shown} a new leaf", leaves, doubt)
-        doubt = doubt or KEPT
+        doubt = doubt or (KEPT if kept else OTHERWISE)
     guard = next((at for at in program.enclosing(first) if isinstance(at, ast.With) and _is_no_grad(at)), None)
     if guard is not None:
         extra = (InsertStatement(guard, "\n".join(f"{n}.grad = None" for n in forget)),) if forget else ()
@@ -283,6 +289,14 @@ def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None)
             (UpdateInPlace(assigns, True, forget, _among(program, assigns)),),
             doubt,
         )
+
+
+def _is_held(program: Program, update: ast.Assign) -> bool:
+    """Whether anything else may hold what is updated; an element of a container, as another copy of that does."""
+    target = update.targets[0]
+    if isinstance(target, ast.Subscript):
+        return are_elements_kept(program, update, target.value)
+    return is_kept(program, update, spelled(target))
 
 
 def _among(program: Program, updates: tuple[ast.Assign, ...]) -> tuple[ast.stmt, ...]:

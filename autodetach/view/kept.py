@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.arguments import all_parameter_names
-from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.spelling import is_dotted, last_word, spelled
 from autodetach.machine.torch_semantics import lookup
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS
-from autodetach.view.program import Program, calls_of
+from autodetach.view.program import Program, calls_of, is_update
 
 LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 
@@ -19,6 +19,12 @@ SHARING = WRAPPING | frozenset("data detach numpy real requires_grad_ reshape".s
 PUTTING = frozenset("add append appendleft extend insert put setdefault update".split())
 ASKING = frozenset("abs bool float format hasattr id int isinstance len print repr round str sum type".split())
 """Functions of Python that keep nothing of their arguments."""
+OF_ARRAYS = ("torch", "numpy")
+"""Packages that keep tensors, if at all, to follow the parameters."""
+COPYING = frozenset("OrderedDict copy deque dict list reversed set sorted tuple".split())
+"""What gives another container with the same elements."""
+COUNTING = frozenset("enumerate len reversed zip".split())
+OF_DICTS = frozenset({"items", "keys", "values"})
 MAX_CALLS = 4
 """How deep the calls are that are followed to see what becomes of an argument."""
 
@@ -27,6 +33,17 @@ def is_kept(program: Program, statement: ast.stmt, name: str) -> bool:
     """Whether `old = w`, `best = (loss, w.detach())` or the like hold memory that an update in place would change."""
     around = _Around(program, statement, name)
     return around.is_borrowed() or any(_is_held(program, read, around.may_return(read)) for read in around.reads())
+
+
+def are_elements_kept(program: Program, statement: ast.stmt, container: ast.expr) -> bool:
+    """Whether anything else may hold the elements of a container: who made them, or `start = list(ws)`.
+
+    Where that is not known, something does.
+    """
+    if not is_dotted(container):
+        return True
+    around = _Around(program, statement, spelled(container))
+    return not around.is_own() or any(_hands_out_elements(program, read) for read in around.reads())
 
 
 class _Around:
@@ -60,6 +77,33 @@ class _Around:
             for node in self._places()
             if isinstance(node.ctx, ast.Store)
         )
+
+    def is_own(self) -> bool:
+        """Whether all elements of a container are made for it."""
+        if isinstance(self._scope, CALLABLES) and self._name in all_parameter_names(self._scope.args):
+            return False
+        stores = [node for node in self._places() if isinstance(node.ctx, ast.Store)]
+        return bool(stores) and all(
+            isinstance(self._program.parents[node], (ast.Assign, ast.AnnAssign))
+            and all(self._are_own(value) for value in _bound_to(self._program, node))
+            for node in stores
+        )
+
+    def _are_own(self, value: ast.expr) -> bool:
+        """Whether what a container is made of has no other name: `[w, b]` has, and `[torch.zeros(3)]` has not."""
+        if isinstance(value, (ast.List, ast.Tuple, ast.Dict)):
+            elements = value.values if isinstance(value, ast.Dict) else value.elts
+            return all(self.is_made_there(element) for element in elements)
+        if isinstance(value, (ast.ListComp, ast.DictComp, ast.GeneratorExp)):
+            return self.is_made_there(value.value if isinstance(value, ast.DictComp) else value.elt)
+        if not isinstance(value, ast.Call):
+            return False
+        given = [*value.args, *(keyword.value for keyword in value.keywords)]
+        return last_word(value.func) not in COPYING or all(self._are_own(each) for each in given)
+
+    def is_made_there(self, element: ast.expr) -> bool:
+        """Whether an expression makes what it gives, as far as can be seen."""
+        return isinstance(element, (ast.Call, ast.BinOp, ast.Constant)) and not self._is_anothers(element)
 
     def _is_anothers(self, value: ast.expr) -> bool:
         """Whether a value is memory that has a name already: `image.detach()`, and not `image.clone()`."""
@@ -127,6 +171,50 @@ def _is_held(program: Program, read: ast.AST, may_return: bool = False, depth: i
     )
 
 
+def _hands_out_elements(program: Program, read: ast.expr) -> bool:
+    """Whether an element that is taken from a container where that is read may be held from there."""
+    around = program.parents[read]
+    if isinstance(around, ast.Subscript) and around.value is read:
+        return _is_element_held(program, around)
+    counted = False
+    if isinstance(around, ast.Attribute):
+        call, part = program.parents[around], around.attr
+        if part not in OF_DICTS or not isinstance(call, ast.Call) or call.func is not around:
+            return True
+        if part == "keys":
+            return False
+        read, around, counted = call, program.parents[call], part == "items"
+    while isinstance(around, ast.Call) and read in around.args and (name := last_word(around.func)) in COUNTING:
+        if name == "len":
+            return False
+        counted = name == "enumerate" and not counted
+        read, around = around, program.parents[around]
+    if isinstance(around, (ast.For, ast.comprehension)) and around.iter is read:
+        whole = around if isinstance(around, ast.For) else program.parents[around]
+        given = around.target.elts[1:] if counted and isinstance(around.target, ast.Tuple) else [around.target]
+        names = (n.id for target in given for n in ast.walk(target) if isinstance(n, ast.Name))
+        return any(_is_name_held(program, whole, name, 0) for name in names)
+    if isinstance(around, ast.Compare):
+        return False
+    return not isinstance(around, ast.Call) or read not in around.args or not _only_computes(program, around)
+
+
+def _is_element_held(program: Program, element: ast.Subscript) -> bool:
+    if isinstance(element.ctx, ast.Load):
+        return isinstance(element.slice, ast.Slice) or _is_held(program, element)
+    statement = program.parents[element]
+    if isinstance(statement, (ast.AugAssign, ast.Delete)) or is_update(statement):
+        return False
+    made = _Around(program, program.statement(element) or ast.Pass(), spelled(element.value))
+    return not (isinstance(statement, ast.Assign) and made.is_made_there(statement.value))
+
+
+def _only_computes(program: Program, call: ast.Call) -> bool:
+    """Whether a call that is given a container computes something of its elements, or asks, and keeps none of them."""
+    is_asking = isinstance(call.func, ast.Name) and last_word(call.func) in ASKING
+    return is_asking or is_of(program, call, OF_ARRAYS)
+
+
 def _keeps_argument(program: Program, call: ast.Call, argument: ast.AST, depth: int) -> bool:
     """Whether what is called may keep an argument: what is out of view may, unless it computes something of it."""
     name = last_word(call.func)
@@ -141,7 +229,7 @@ def _keeps_argument(program: Program, call: ast.Call, argument: ast.AST, depth: 
     if found:
         return any(_keeps_given(program, function, call, argument, depth) for function in found)
     is_asking = isinstance(call.func, ast.Name) and name in ASKING
-    return not (is_asking or _is_of_torch(program, call) or _computes(program, call))
+    return not (is_asking or is_of(program, call, OF_ARRAYS) or _computes(program, call))
 
 
 def _keeps_given(
@@ -185,14 +273,14 @@ def _computes(program: Program, call: ast.Call) -> bool:
     )
 
 
-def _is_of_torch(program: Program, call: ast.Call) -> bool:
-    """Whether what is called is imported from `torch` or `numpy`; what these keep is meant to follow the parameters."""
+def is_of(program: Program, call: ast.Call, packages: tuple[str, ...]) -> bool:
+    """Whether what is called is imported from one of some packages."""
     root = call.func
     while isinstance(root, ast.Attribute):
         root = root.value
     return isinstance(root, ast.Name) and any(
         (alias.asname or alias.name.partition(".")[0]) == root.id
-        and (alias.name if isinstance(s, ast.Import) else s.module or "").partition(".")[0] in ("torch", "numpy")
+        and (alias.name if isinstance(s, ast.Import) else s.module or "").partition(".")[0] in packages
         for s in ast.walk(program.file_of(call))
         if isinstance(s, (ast.Import, ast.ImportFrom))
         for alias in s.names
