@@ -126,6 +126,7 @@ ORDER = (
     "view",
     "view.program view.crossings",
     "view.*",
+    "view.alike",
     # What may repair them.
     "candidates",
     "candidates.by_parts",

@@ -13,12 +13,15 @@ from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, NUMBER, 
 from autodetach.machine.spelling import called_name, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
+from autodetach.view.kept import is_of
 from autodetach.view.program import Program, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 CUT = "what was detached may be meant to be: more is trained then"
+OF_ONE_ELEMENT = "a tensor of one element may have dimensions, which a number has not"
+WHOLE = frozenset({"mean", "sum"})
 ON_THE_WAY_TO_NUMPY = frozenset({"cpu", "data", "detach", "numpy"})
 FOR_ALL = "all that calls it records history, too, and trains more"
 
@@ -31,7 +34,7 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
         yield from _not_by_numpy(program, copies, arrays)
         return
     if copies:
-        yield from _not_copied(program, copies, [one.place for one in fact.lost if one.how == NUMBER])
+        yield from _not_copied(program, copies, [one for one in fact.lost if one.how in (COPIED, GATHERED, NUMBER)])
         return
     yield from _not_detached(program, [one for one in fact.lost if one.how == DETACHED])
     yield from _called_with_gradients(program, fact)
@@ -39,15 +42,19 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     yield from with_gradients_on(program, fact)
 
 
-def _not_copied(program: Program, copies: dict[ast.AST, str], read: list[ast.AST]) -> Iterator[Candidate]:
+def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) -> Iterator[Candidate]:
     """The tensor instead of a copy of its value, and a list of tensors stacked; rows in a list are stacked, too.
 
-    What was `read` as a number before it was copied stays a tensor.
+    What was read as a number before it was copied stays a tensor. `torch.tensor` takes one of one element for a number,
+    whatever its dimensions: those of one dimension are joined by `torch.cat`.
     """
     from autodetach.codemods.rename_method import RenameMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     codemods: list[Codemod] = []
+    read = [one.place for one in lost if one.how == NUMBER]
+    sizes = {one.sizes for one in lost if one.how != COPIED}
+    joining = "cat" if sizes == {(1,)} and set(copies.values()) == {GATHERED} else "stack"
     for call, how in copies.items():
         if not isinstance(call, ast.Call) or len(call.args) != 1 or not all(map(_goes_with_it, call.keywords)):
             return
@@ -59,8 +66,10 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], read: list[ast.AST
             continue
         if not isinstance(call.func, ast.Attribute):
             return
-        codemods.append(RenameMethod(call.func, "stack"))
+        codemods.append(RenameMethod(call.func, joining))
         rows = [row for row in getattr(whole, "elts", ()) if isinstance(row, (ast.List, ast.Tuple))]
+        if rows and joining == "cat":
+            return
         codemods += (ReplaceExpression(row, f"{spelled(call.func.value)}.stack({{}})") for row in rows)
     for number in dict.fromkeys(read):
         tensor = _read_from(number)
@@ -68,8 +77,21 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], read: list[ast.AST
             return
         codemods.append(_only(program, number, tensor, copies))
     is_stacked = GATHERED in copies.values()
-    message = "put the tensors together with their history: `torch.stack`" if is_stacked else "take the tensor itself"
-    yield Candidate(message, tuple(codemods), adds=True)
+    message = (
+        f"put the tensors together with their history: `torch.{joining}`" if is_stacked else "take the tensor itself"
+    )
+    is_same = joining == "cat" or all(shape == () for shape in sizes) or all(_is_reduced(program, at) for at in copies)
+    yield Candidate(message, tuple(codemods), None if is_same else OF_ONE_ELEMENT, adds=True)
+
+
+def _is_reduced(program: Program, copy: ast.AST) -> bool:
+    """Whether only the sum or the mean of all elements is taken: the dimensions do not matter to these."""
+    around = program.parents[copy]
+    call = program.parents.get(around)
+    if isinstance(around, ast.Attribute) and isinstance(call, ast.Call) and call.func is around:
+        return around.attr in WHOLE and not call.args and not call.keywords
+    is_torch = isinstance(around, ast.Call) and is_of(program, around, ("torch",)) and last_word(around.func) in WHOLE
+    return is_torch and isinstance(around, ast.Call) and around.args == [copy] and not around.keywords
 
 
 def _only(program: Program, expression: ast.expr, part: ast.expr, gone: Collection[ast.AST] = ()) -> Codemod:

@@ -131,13 +131,15 @@ class Lost(NamedTuple):
 
     `how`: it was DETACHED, read as a NUMBER, COPIED into a new tensor, GATHERED into one with others that stood in a
     list, put into an operation without gradient (DISCRETE, as `argmax`), or computed with where gradients are OFF.
-    `sure`: whatever else the value was made of has no history either.
+    `sure`: whatever else the value was made of has no history either. `sizes`: the shape of what was copied, gathered
+    or read; None where that is not known.
     """
 
     node: Node
     place: ast.AST
     how: str
     sure: bool = True
+    sizes: tuple[int | None, ...] | None = None
 
 
 class Storage:

@@ -14,6 +14,7 @@ from autodetach.machine.values import (
     Mapping,
     Opaque,
     Sequence,
+    Shape,
     Sym,
     Tensor,
     Value,
@@ -48,9 +49,9 @@ def graph_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
             yield t
 
 
-def lost_of(node: Node, site: Site, how: str) -> Lost:
+def lost_of(node: Node, site: Site, how: str, sizes: Shape = None) -> Lost:
     """What is lost of the history of a node."""
-    return Lost(node, site.node, how, sure=not (node.weak or node.assumed))
+    return Lost(node, site.node, how, not (node.weak or node.assumed), sizes)
 
 
 def lost_by_copy(value: Value, site: Site) -> tuple[Lost, ...]:
@@ -96,7 +97,8 @@ def lost_from(value: Value, site: Site, how: str) -> tuple[Lost, ...]:
     found: list[tuple[Lost, ...]] = []
     for t in tensors_in(value):
         if t.node is not None:
-            found.append(() if t.node.leaf else (lost_of(t.node, site, how),))
+            sizes = t.shape if isinstance(t, Tensor) else () if t.scalar else None
+            found.append(() if t.node.leaf else (lost_of(t.node, site, how, sizes),))
         else:
             found.append(t.lost)
     return joined(*found)
