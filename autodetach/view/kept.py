@@ -99,7 +99,7 @@ class _Around:
         if not isinstance(value, ast.Call):
             return False
         given = [*value.args, *(keyword.value for keyword in value.keywords)]
-        return last_word(value.func) not in COPYING or all(self._are_own(each) for each in given)
+        return last_word(value.func) in COPYING and all(self._are_own(each) for each in given)
 
     def is_made_there(self, element: ast.expr) -> bool:
         """Whether an expression makes what it gives, as far as can be seen."""
