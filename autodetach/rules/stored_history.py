@@ -25,7 +25,8 @@ for x, y in loader:
 ## Fix safety
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
 where a tensor is needed later (`torch.stack(losses)`), where something is divided by it, or it takes part in a power
-(Python's numbers raise there what tensors do not), or where the container leaves the code in view. A list of which
+(Python's numbers raise there what tensors do not), or where the container leaves the code in view. Of what a pass puts
+together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. A list of which
 each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key elsewhere,
 is compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
@@ -64,6 +65,7 @@ from autodetach.candidates.current_entry import current_entry, is_cached
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
 from autodetach.candidates.emptied_behind_read import emptied_behind_read
 from autodetach.candidates.frozen_results import frozen_results
+from autodetach.candidates.gathered_parts import gathered_parts
 from autodetach.candidates.gradient_by_hand import set_without_its_graph
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.in_closures import detached_in_closures, keeping
@@ -221,6 +223,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         return
     if keeping(stored.value):
         yield from detached_in_closures(program, stored.value)
+    yield from gathered_parts(program, growth)
     targets = [(narrowed_to(e, v), v) for e, v in leaves_of_display(stored.element, stored.value)]
     if stored.how == "extend":
         yield from _extending(stored.element)
