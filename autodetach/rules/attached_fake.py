@@ -23,7 +23,8 @@ loss_d = bce(D(real), ones) + bce(D(fake.detach()), zeros)
 ## Fix safety
 Safe where no parameter step stands between the two backward calls: the program could only raise before, and no gradient
 that any step consumes changes. Unsafe otherwise: the second loss may be meant to be computed again behind the step.
-Where a loop differentiates one loss after the other, it is detached for all of them.
+Where a loop differentiates one loss after the other, it is detached for all of them. So is what all losses of a pass
+walk into in vain, where one of them cannot do without a retained graph alone.
 A fake that goes through a pool which gives it back is detached before it, so that the pool keeps no graph either.
 Where both losses are made of one `D(fake)`, it is computed once more, from the detached fake, for the second loss.
 That is unsafe: it costs another forward, and layers that draw or count notice it.
@@ -230,13 +231,30 @@ def _candidates(
                 if handed_in and handed_in not in tried:
                     tried.append(handed_in)
                     yield from _detached(handed_in, [*group, *walked], doubt)
-            yield from _detached(expressions, group, doubt, last_resort=inner)
+            ones = [*_detached(expressions, group, doubt, last_resort=inner)]
+            if len(ones) > 1 and not inner:
+                ones[1:1] = _all_detached(run, _second(event), tried, doubt)
+            yield from ones
             if alike:
                 _, walked = _given(run, alike, shared, inner)
                 yield from _detached([*expressions, *alike], [*group, *walked], doubt, last_resort=True)
         if not inner:
             yield from _called_again(program, run, _second(event))
             yield from restricted(program, run, _second(event))
+
+
+def _all_detached(
+    run: Run, second: Differentiation, tried: list[Sequence[ast.expr]], doubt: str | None
+) -> list[Candidate]:
+    """Detach what all losses of a pass walk into in vain, and retain no graph: to do so for one leaves what raises."""
+    together = [d for d in run.machine.differentiations if d.loops == second.loops and d.kind != "grad"]
+    walking = {d: list(unconsumed_edges(run, d)) for d in together if not d.create_graph}
+    walking = {d: edges for d, edges in walking.items() if edges}
+    expressions = list({e: None for edges in walking.values() for _, _, e in edges})
+    if len({d.call for d in walking}) < 2 or expressions in tried:
+        return []
+    tried.append(expressions)
+    return [*_detached(expressions, walking, doubt)][:-1]
 
 
 def _detached(
