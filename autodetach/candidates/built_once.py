@@ -9,7 +9,6 @@ from autodetach.candidates.anew import KEPT, places_of
 from autodetach.candidates.built_with_locals import built_by
 from autodetach.candidates.cache_guards import guards
 from autodetach.candidates.moved_inside import (
-    CHANGED,
     body_of_reader,
     is_set_elsewhere,
     moved_with_locals,
@@ -19,6 +18,7 @@ from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
+from autodetach.view.changed_between import CHANGED
 from autodetach.view.crossings import Crossed
 from autodetach.view.program import Block, Program, calls_of, targets_of
 

@@ -10,6 +10,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import DEFINITIONS, LOOPS
 from autodetach.suspect import Candidate
+from autodetach.view.changed_between import CHANGED, may_be_changed
 from autodetach.view.program import Block, Program, calls_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
@@ -29,7 +30,8 @@ def called_inside(program: Program, run: Run, body: Block, outer: list[Node], do
     flags = without_retain(outer)
     end = ", and no graph is retained" if flags else ""
     message = f"call `{text(calls[0])}` inside the function{end}"
-    yield Candidate(message, (CopyStatements((calls[0],), anchor), *flags), _doubt(program, run, calls[0], doubt))
+    doubt = _doubt(program, run, calls[0], outer, doubt)
+    yield Candidate(message, (CopyStatements((calls[0],), anchor), *flags), doubt)
 
 
 def called_by_reader(
@@ -65,7 +67,8 @@ def called_in_loop(
         flags = without_retain(outer)
         end = ", and no graph is retained" if flags else ""
         move = MoveStatements((call,), first_statement(loop.body))
-        yield Candidate(f"call `{text(call)}` inside the loop{end}", (move, *flags), _doubt(program, run, call, doubt))
+        reason = _doubt(program, run, call, outer, doubt)
+        yield Candidate(f"call `{text(call)}` inside the loop{end}", (move, *flags), reason)
 
 
 def first_statement(body: Block) -> ast.stmt:
@@ -127,9 +130,10 @@ def _lines_of_descent(tree: ast.AST) -> Iterator[set[str]]:
         yield line
 
 
-def _doubt(program: Program, run: Run, call: ast.stmt, doubt: str | None) -> str | None:
-    changes = draws_random_numbers(run, [call]) or keeps_state(program, run, [call])
-    return CHANGES if doubt is None and changes else doubt
+def _doubt(program: Program, run: Run, call: ast.stmt, outer: list[Node], doubt: str | None) -> str | None:
+    if doubt is None and (draws_random_numbers(run, [call]) or keeps_state(program, run, [call])):
+        return CHANGES
+    return CHANGED if doubt is None and may_be_changed(program, run, [call], outer) else doubt
 
 
 def _way(program: Program, call: ast.stmt, loop: ast.stmt) -> tuple[Block, Block]:

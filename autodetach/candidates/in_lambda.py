@@ -9,8 +9,9 @@ from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.run import Run
 from autodetach.node_types import COMPREHENSIONS, LOOPS, SCOPES
 from autodetach.suspect import Candidate
+from autodetach.view.changed_between import CHANGED, may_be_changed
 from autodetach.view.program import Program, line, targets_of, text, without_retain
-from autodetach.view.side_effects import draws_random_numbers, keeps_state
+from autodetach.view.side_effects import draws_random_numbers, keeps_state, takes_away
 
 
 def computed_in_lambda(program: Program, run: Run, outer: list[Node], doubt: str | None) -> Iterator[Candidate]:
@@ -27,10 +28,12 @@ def computed_in_lambda(program: Program, run: Run, outer: list[Node], doubt: str
         return
     (target,) = targets_of(statement)
     read = _only_read(program, target)
-    if read is None or not _means_the_same(program, statement, read):
+    if read is None or not _means_the_same(program, statement, read) or takes_away(program, run, [statement]):
         return
     if doubt is None and (draws_random_numbers(run, [statement]) or keeps_state(program, run, [statement])):
         doubt = "what is moved draws random numbers or changes a state, which it will do in every pass"
+    if doubt is None and may_be_changed(program, run, [statement], outer):
+        doubt = CHANGED
     parent = program.parents.get(read)
     inlined = InlineName(read, statement.value, isinstance(parent, ast.Lambda))
     yield Candidate(

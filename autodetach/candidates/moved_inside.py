@@ -29,15 +29,15 @@ from autodetach.machine.spelling import is_none, spelled
 from autodetach.node_types import CALLABLES, FUNCTIONS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
+from autodetach.view.changed_between import CHANGED, may_be_changed
 from autodetach.view.program import Program, calls_of, line, listed, targets_of, without_retain
-from autodetach.view.side_effects import draws_random_numbers, keeps_state
+from autodetach.view.side_effects import draws_random_numbers, keeps_state, takes_away
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
-CHANGED = "what it is computed from may be changed between the place where it was computed and that where it is read"
 OF_SUMS = (ast.If, ast.For, ast.Continue, ast.Break, ast.Pass)
 
 
@@ -88,7 +88,7 @@ def moved_to(
         ordered = with_holders(program, ordered, anchor, loop.frame)
     if not _movable(program, ordered, anchor) or make_what_changes(program, ordered):
         return []
-    doubt = doubt or _doubt_of(program, run, ordered)
+    doubt = doubt or _doubt_of(program, run, ordered, outer)
     if loop is None and (_mentioned_by_others(program, ordered, goal) or is_set_elsewhere(program, ordered)):
         doubt = doubt or CHANGED
     if loop is not None and not loop.length and read_behind(program, ordered, loop.node):
@@ -111,7 +111,7 @@ def _in_closure(
     ordered = _to_move(program, run, closure.body, outer)
     if not ordered:
         return []
-    doubt = doubt or _doubt_of(program, run, ordered)
+    doubt = doubt or _doubt_of(program, run, ordered, outer)
     return list(computed_in_closure(program, ordered, closure, first_statement(closure.body), doubt))
 
 
@@ -127,7 +127,7 @@ def _to_move(program: Program, run: Run, body: list[ast.stmt], outer: list[Node]
     ordered = sorted(statements, key=line)
     if not all(isinstance(s, ASSIGNMENTS) or _is_sum(s) or _is_choice(s) for s in ordered):
         return []
-    return [] if makes_leaves(program, run, ordered, outer) else ordered
+    return [] if makes_leaves(program, run, ordered, outer) or takes_away(program, run, ordered) else ordered
 
 
 def _with_branches(program: Program, statement: ast.stmt, body: list[ast.stmt]) -> ast.stmt:
@@ -179,9 +179,10 @@ def moved_with_locals(
     built = built_with_locals(program, outer, body, home) if body else None
     if built is None or _read_by_others(program, list(built.moved), program.scope(first_statement(body))):
         return
-    if make_what_changes(program, [*built.copied, *built.moved]):
+    whole = [*built.copied, *built.moved]
+    if make_what_changes(program, whole) or takes_away(program, run, whole):
         return
-    doubt = doubt or _doubt_of(program, run, [*built.copied, *built.moved])
+    doubt = doubt or _doubt_of(program, run, whole, outer)
     if _mentioned_by_others(program, list(built.moved), program.scope(first_statement(body))):
         doubt = doubt or CHANGED
     renamed = tuple(ReplaceExpression(name, kept) for name, kept in built.given)
@@ -191,8 +192,7 @@ def moved_with_locals(
     if set(built.moved) == set(program.block(built.moved[0])):
         emptied = (ReplaceStatement(s, "" if n else "pass") for n, s in enumerate(built.moved))
         move = (CopyStatements(built.moved, first_statement(body), changes=changes), *emptied)
-    targets = [t for s in built.moved for t in targets_of(s) if isinstance(t, (ast.Name, ast.Attribute))]
-    shown = listed(targets)
+    shown = listed(t for s in built.moved for t in targets_of(s) if isinstance(t, (ast.Name, ast.Attribute)))
     codemods = (*((copy,) if built.copied else ()), *move, *without_retain(outer))
     yield Candidate(f"compute {shown} inside the function", codemods, doubt)
 
@@ -202,12 +202,12 @@ def _within(changes: tuple[ReplaceExpression, ...], statements: tuple[ast.stmt, 
     return tuple(change for change in changes if change.expression in inside)
 
 
-def _doubt_of(program: Program, run: Run, statements: list[ast.stmt]) -> str | None:
+def _doubt_of(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> str | None:
     if draws_random_numbers(run, statements):
         return "a moved statement draws random numbers, which it will do in every pass"
     if keeps_state(program, run, statements):
         return "a moved statement calls what keeps a state, which it will change in every pass"
-    return None
+    return CHANGED if may_be_changed(program, run, statements, outer) else None
 
 
 def _summed_by_loop(program: Program, statement: ast.stmt, anchor: ast.stmt) -> list[ast.stmt]:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from autodetach.machine.graph import Node, trail_of
+from autodetach.machine.run import Run
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Block, Program, line, targets_of, text, without_retain
+from autodetach.view.side_effects import draws_random_numbers, takes_away
 
 MEANT = "the first pass computes the same values twice; only its author knows what should be computed anew"
 
 
 def repeated_inside(
-    program: Program, loop: ast.AST | None, outer: list[Node], draws: Callable[[Block], bool]
+    program: Program, run: Run, loop: ast.AST | None, outer: list[Node]
 ) -> Iterator[Candidate]:
     """Write the statements that make the nodes of `outer` once more, in front of what reads them in `loop`.
 
     Only if each of them would make the same again: nothing in between binds what they read, and no branch chooses them.
-    Flags that have kept the old graph for the next pass go. `draws` says whether statements draw random numbers.
+    Flags that have kept the old graph for the next pass go.
     """
     from autodetach.codemods.copy_statements import CopyStatements
 
@@ -33,11 +35,11 @@ def repeated_inside(
         statements[statement] = None
     ordered = sorted(statements, key=line)
     reader = _reader(program, loop.body, ordered)
-    if reader is None or not _would_make_the_same(program, ordered, loop):
+    if reader is None or takes_away(program, run, ordered) or not _would_make_the_same(program, ordered, loop):
         return
     flags = without_retain(outer)
     copy = CopyStatements(tuple(ordered), reader)
-    doubt = f"{MEANT}, and random numbers are drawn again" if draws(ordered) else MEANT
+    doubt = f"{MEANT}, and random numbers are drawn again" if draws_random_numbers(run, ordered) else MEANT
     shown = f"compute {', '.join(f'`{text(t)}`' for s in ordered for t in targets_of(s))} again inside the loop"
     if flags:
         yield Candidate(f"{shown}, without `retain_graph=True`", (copy, *flags), doubt)

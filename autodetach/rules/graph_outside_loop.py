@@ -25,12 +25,15 @@ for x, y in loader:
 ```
 
 ## Fix safety
-If the leaves are trained, the statements that build the graph move into the loop, or into the function or `lambda`
-that reads what they make: safe when the program could only raise before and the moved statements draw no random
-numbers. Of a table that is read in one place, one element at a time, that element is computed there instead.
-Nothing moves past what gives another meaning to a name that it reads. If they are not trained, the value is
-detached where it is built: safe. What an object then keeps, and hands out in parts, is computed without graph. What a
-table keeps that later values are computed of, as rewards, is detached where it is written into the table: safe.
+If the leaves are trained, the statements that build the graph move into the loop, or into the function or `lambda` that
+reads what they make: safe when the program could only raise before, the moved statements draw no random numbers and
+keep no state, and nothing in view that runs between there and here, or in the loop, changes what they read: values,
+attributes, elements and global names, the mode of modules, in front of the loop the weights, too. Else it is unsafe.
+What takes something away, as `next(batches)` does, is not moved. Of a table that is read in one place, one element at a
+time, that element is computed there instead. Nothing moves past what gives another meaning to a name that it reads. If
+they are not trained, the value is detached where it is built: safe. What an object then keeps, and hands out in parts,
+is computed without graph. What a table keeps that later values are computed of, as rewards, is detached where it is
+written into the table: safe.
 Unsafe when the program runs today (the silent kind). What is needed before the loop too is built once more inside of
 it: unsafe. Into the closure of an optimizer moves what it differentiates; where the loss is read behind the step, it is
 what `step` returns, and other values are computed once more, under `no_grad`.
@@ -65,7 +68,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.built_once import computed_by_reader_of_method
@@ -106,7 +108,6 @@ from autodetach.view.program import (
     text,
     without_retain,
 )
-from autodetach.view.side_effects import draws_random_numbers
 
 CONSTANT = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
 ELSEWHERE = "another loss trains what it is computed from: whether its value may stay as it is, only its author knows"
@@ -311,7 +312,7 @@ def _candidates(
         moved = moved or made_where_read(program, run, outer, doubt)
         moved = moved or list(computed_by_reader_of_method(program, run, readers, outer, doubt))
         yield from moved
-        for candidate in repeated_inside(program, activation.node, outer, partial(draws_random_numbers, run)):
+        for candidate in repeated_inside(program, run, activation.node, outer):
             yield replace(candidate, last_resort=bool(moved))
         yield from computed_as_property(program, run, outer, doubt)
         yield from made_by_property(program, run, outer, doubt)

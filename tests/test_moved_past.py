@@ -1,0 +1,166 @@
+"""What is built before a loop moves into it safely only if it reads the same there."""
+
+from __future__ import annotations
+
+import pytest
+
+from autodetach.checker import CheckOptions, check
+from autodetach.source import Source
+
+PROGRAM = """\
+import itertools
+import os
+
+import torch
+from torch import nn
+
+
+class Settings:
+    def __init__(self):
+        self.heat = 1.0
+        self.seen = []
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+        self.leak = nn.LeakyReLU(0.1)
+        self.heat = 1.0
+
+    def forward(self, x):
+        return self.leak(torch.tanh(self.layer(x))) / self.heat
+
+
+class Clock:
+    now = 0
+
+    def __call__(self):
+        Clock.now += 1
+        return Clock.now
+
+    def __getitem__(self, at):
+        Clock.now += at
+        return Clock.now
+
+
+def count(seen=[]):
+    seen.append(1)
+    return len(seen)
+
+
+def taken():
+    return next(numbers)
+
+
+def anneal():
+    global heat
+    heat *= 0.5
+
+
+def judge(module):
+    module.eval()
+    print(module.training)
+    module.train()
+
+
+def begin(module):
+    if isinstance(module, nn.Linear):
+        nn.init.ones_(module.weight)
+
+
+settings, table, heat, rows = Settings(), {"heat": 1.0}, 1.0, [torch.ones(4)]
+numbers, clock = itertools.count(1), Clock()
+shared, offset = table, torch.ones(4)
+net, head, other = Scaled(), nn.Linear(4, 1), nn.Sequential(nn.Linear(4, 4))
+x = torch.ones(5, 4)
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+features = net(x)
+BETWEEN
+for step in range(3):
+    loss = head(features).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    BODY
+"""
+
+HEALTHY = [
+    ("net.train()", "net.train()"),
+    ("net.train(); other.eval()", "pass"),
+    ("print(len(x))", "rows.append(loss.item())"),
+    ("nn.init.zeros_(head.bias)", "pass"),
+    ("other.double(); other.apply(begin)", "pass"),
+    ("judge(net)", "judge(net)"),
+    ("settings.heat_of_others = 0.5", "settings.seen.append(step)"),
+    ("table['heat'] = 0.5", "table['loss'] = loss.item()"),
+    ("optimizer.param_groups[0]['lr'] = 0.2", "nn.utils.clip_grad_norm_(net.parameters(), 1.0)"),
+    ("pass", "net.layer.weight.data.clamp_(-1, 1)"),
+    ("pass", "anneal()"),
+]
+
+CHANGING = [
+    ("net.eval()", "pass"),
+    ("pass", "net.eval()"),
+    ("net.leak.negative_slope = 0.5", "pass"),
+    ("net.heat = 0.5", "pass"),
+    ("setattr(net, 'heat', 0.5)", "pass"),
+    ("net.layer.weight.data.mul_(0.5)", "pass"),
+    ("net.layer.weight.data = torch.ones(4, 4)", "pass"),
+    ("nn.init.zeros_(net.layer.weight)", "pass"),
+    ("net.apply(begin)", "pass"),
+    ("net.double(); x.data = x.double()", "pass"),
+    ("net.load_state_dict(net.state_dict())", "pass"),
+    ("for p in net.parameters(): p.data.clamp_(0, 0.1)", "pass"),
+    ("pass", "x.mul_(0.5)"),
+    ("torch.set_default_dtype(torch.float64)", "pass"),
+]
+
+READING = [
+    ("net(x) * settings.heat", "settings.heat = 0.5", "pass"),
+    ("net(x) * settings.heat", "pass", "settings.heat *= 0.5"),
+    ("net(x) * table['heat']", "table['heat'] = 0.5", "pass"),
+    ("net(x) * table['heat']", "shared['heat'] = 0.5", "pass"),
+    ("net(x) * table['heat']", "pass", "table.update(heat=0.5)"),
+    ("net(x) * heat", "pass", "anneal()"),
+    ("net(x) * heat", "pass", "heat *= 0.5"),
+    ("net(x) * torch.stack(rows).sum(0)", "pass", "rows.append(torch.ones(4))"),
+    ("net(x) * offset", "torch.mul(offset, 2, out=offset)", "pass"),
+    ("net(x) * float(os.environ.get('HEAT', '1'))", "os.environ['HEAT'] = '2'", "pass"),
+    ("net(x) * clock()", "pass", "pass"),
+    ("net(x) * clock[1]", "pass", "pass"),
+    ("net(x) * count()", "pass", "pass"),
+]
+
+
+def applicability(between: str, body: str, value: str = "net(x)") -> str:
+    text = PROGRAM.replace("BETWEEN", between).replace("BODY", body)
+    text = text.replace("features = net(x)", f"features = {value}")
+    (finding,) = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions()).findings
+    return "none" if finding.fix is None else finding.fix.applicability.value
+
+
+@pytest.mark.parametrize(("between", "body"), HEALTHY)
+def test_it_moves_safely_past_what_changes_nothing_that_it_reads(between: str, body: str) -> None:
+    assert applicability(between, body) == "safe"
+
+
+@pytest.mark.parametrize(("between", "body"), CHANGING)
+def test_it_does_not_move_safely_past_what_changes_a_network_or_its_input(between: str, body: str) -> None:
+    assert applicability(between, body) != "safe"
+
+
+@pytest.mark.parametrize(("value", "between", "body"), READING)
+def test_nor_past_what_changes_something_else_that_it_reads_or_if_it_does_so_itself(
+    value: str, between: str, body: str
+) -> None:
+    assert applicability(between, body, value) != "safe"
+
+
+@pytest.mark.parametrize("value", ["next(numbers) * net(x)", "net(x) * taken()", "net(rows.pop())"])
+def test_what_takes_something_away_is_not_moved(value: str) -> None:
+    assert applicability("pass", "pass", value) == "none"
+
+
+def test_an_iterator_that_is_made_for_it_is_nothing_that_others_have() -> None:
+    assert applicability("pass", "pass", "net(next(iter(rows)))") == "safe"
