@@ -125,6 +125,7 @@ ORDER = (
     "suspect",
     "view",
     "view.program view.crossings",
+    "view.read_by",
     "view.*",
     "view.alike",
     # What may repair them.
