@@ -27,7 +27,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.derived import is_added
 from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
-from autodetach.machine.graph_reads import note_read
+from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import keeps_history
 from autodetach.machine.marks import HELD, ITEMS
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
@@ -277,6 +277,8 @@ class Attributes(Core):
         self._want_of_number(value, name, site)
         if name == "grad_fn":
             note_read(self, value, site)
+        elif name == "requires_grad" and value.node is not None and not value.node.weak:
+            note_flag(self, name, True, site)
         if name in value.attrs:
             return value.attrs[name]
         if name == "shape" and options.OPTIONS not in value.attrs:

@@ -12,15 +12,28 @@ from autodetach.machine.marks import HOOK, HOOK_NAME, HOOKED
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.second_derivatives import ASSUMED, gradients_with_history
 from autodetach.machine.tensors import plain
-from autodetach.machine.values import Class, External, Instance, Namespace, Native, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import (
+    Class,
+    External,
+    Instance,
+    Namespace,
+    Native,
+    Opaque,
+    Sequence,
+    Tensor,
+    Value,
+    is_number,
+)
 
 OF_MODULES = frozenset("register_backward_hook register_full_backward_hook register_full_backward_pre_hook".split())
 OF_TENSORS = frozenset({"register_hook", "register_post_accumulate_grad_hook"})
 NAMES = OF_MODULES | OF_TENSORS
 
 
-def register(m: Core, this: Value, name: str, hook: Value) -> Value:
+def register(m: Core, this: Value, name: str, hook: Value, site: Site) -> Value:
     """The handle by which a hook can be removed. A function that is not in view changes nothing in view."""
+    if isinstance(this, Tensor) and this.node is None:
+        m.type_fault(site, f"calls `{name}` of what does not require grad", "hook")
     handle = removable(m, lambda: handle.attrs.update({HOOK: None}))
     handle.attrs.update({HOOKED: this, HOOK_NAME: name, HOOK: hook})
     if code_of(hook) is not None:
@@ -99,4 +112,6 @@ def takes_hook(this: Value, name: str) -> bool:
     if isinstance(this, Instance):
         is_own = name in this.attrs or own_method(this, name) is not None
         return not is_own and name in (OF_MODULES if is_module(this) else OF_TENSORS)
+    if is_number(this):
+        return False
     return name in (NAMES if isinstance(this, Opaque) else OF_TENSORS) and not isinstance(this, (Class, Namespace))

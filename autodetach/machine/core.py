@@ -100,7 +100,7 @@ class Core(Tape):
             self.watched.append(Kept(container, value, element, site, how))
         for t, of in graph_kept_of(value):
             if t.node is not None and not t.node.leaf:
-                version = t.storage.version if isinstance(t, Tensor) else 0
+                version = t.storage.changes if isinstance(t, Tensor) else 0
                 event = Stored(
                     container, t, site, element, value, self.loops, self.tick(), how,
                     node=t.node, chain=self.chain, version=version, gradient_of=of,

@@ -304,8 +304,19 @@ class GraphRead(NamedTuple):
         return not self.asked and not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
 
 
+class FlagRead(NamedTuple):
+    """What `detach()` changes of a tensor is read: whether it requires grad, is a leaf, has kept a gradient."""
+
+    site: Site
+    name: str
+    answer: bool
+
+
 class ToldApart(NamedTuple):
-    """A tensor is a key, is compared by `is`, or is looked for: two tensors with the same value are told apart."""
+    """A tensor is a key, is compared by `is`, is looked for, or what the program has put on it is read.
+
+    Two tensors with the same value are told apart then.
+    """
 
     tensor: Tensor | Opaque
 

@@ -146,16 +146,23 @@ class Storage:
     """The memory behind a tensor and its views, with PyTorch's version counter.
 
     `trail`: the statements that were running when it was last changed, outermost first, each with its frame.
-    `guessed`: the last change is the step of an optimizer of which nobody knows the parameters.
+    `guessed`: the last change is the step of an optimizer of which nobody knows the parameters. `uncounted`: changes by
+    way of `.data`, which has a counter of its own.
     """
 
-    __slots__ = ("changed", "guessed", "trail", "version")
+    __slots__ = ("changed", "guessed", "trail", "uncounted", "version")
 
     def __init__(self) -> None:
         self.version = 0
         self.changed: Site | None = None
         self.trail: tuple[Place, ...] = ()
         self.guessed = False
+        self.uncounted = 0
+
+    @property
+    def changes(self) -> int:
+        """How often it was changed, in whatever way."""
+        return self.version + self.uncounted
 
 
 Place = tuple[ast.stmt, object]

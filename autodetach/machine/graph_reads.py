@@ -7,12 +7,13 @@ https://docs.pytorch.org/docs/stable/autograd.graph.html
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from autodetach.machine.children import children_of
 from autodetach.machine.core import Core
-from autodetach.machine.events import GraphRead
+from autodetach.machine.events import FlagRead, GraphRead
 from autodetach.machine.graph import Site
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Opaque, Tensor
 
 SHOWING = frozenset("ascii format hash id isinstance print repr str type".split())
@@ -32,6 +33,31 @@ def note_read(m: Core, value: Tensor | Opaque, site: Site) -> None:
     asked = _is_asked(site.node, around)
     if asked or not _is_shown(site.node, around):
         m.facts.append(GraphRead(value, value.node, site, m.tick(), asked))
+
+
+def note_flag(m: Core, name: str, answer: bool, site: Site) -> None:
+    """Note that a tensor is asked for what `detach()` changes, unless that only chooses what becomes of it."""
+    around = _around(m.trail[-1][0], site.node) if m.trail else []
+    if not _is_chosen(site.node, around):
+        m.facts.append(FlagRead(site, name, answer))
+
+
+def _is_chosen(node: ast.AST, around: list[ast.AST]) -> bool:
+    """`h = h if h.requires_grad else h.clone()`, `if h.requires_grad: h = h.detach()`: where that leads is run."""
+    asked = spelled(node.value) if isinstance(node, ast.Attribute) else ""
+    for parent in around:
+        if isinstance(parent, ast.IfExp):
+            return parent.test is node and _mentions([parent.body, parent.orelse], asked)
+        if isinstance(parent, (ast.If, ast.While)):
+            return parent.test is node and _mentions([*parent.body, *parent.orelse], asked)
+        if not isinstance(parent, (ast.UnaryOp, ast.BoolOp, ast.Compare)):
+            return False
+        node = parent
+    return False
+
+
+def _mentions(parts: Sequence[ast.AST], name: str) -> bool:
+    return any(isinstance(n, ast.expr) and spelled(n) == name for part in parts for n in ast.walk(part))
 
 
 def _around(statement: ast.stmt, node: ast.AST) -> list[ast.AST]:

@@ -9,7 +9,7 @@ from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
 from autodetach.machine.spelling import called_name, spelled
-from autodetach.machine.values import FROM_NUMBER, External, Opaque, Sym, Tensor, Value, may_be_no_tensor
+from autodetach.machine.values import FROM_NUMBER, TRUTH, External, Opaque, Sym, Tensor, Value, may_be_no_tensor
 
 NUMBERS = frozenset("int float bool complex Number Complex Real Rational Integral ndarray".split())
 """Types of what has no history, numbers and arrays of them."""
@@ -41,6 +41,19 @@ def asked_for_type(m: Core, value: Value, site: Site) -> None:
 def tags_of(t: Tensor | None, site: Site) -> frozenset[object]:
     """What tells a number that is read at a place: of a tensor of integers it is taken for a count."""
     return frozenset({site.node} if t is not None and t.is_float is False else {site.node, FRACTION})
+
+
+def of_truth(m: Core, truth: Value, left: Value, right: Value) -> Value:
+    """What a comparison gives: where it compares such a number, a tensor in its place would give one of `bool`."""
+    if type(truth) is not Sym:
+        return truth
+    tags = frozenset(tag for side in (left, right) if type(side) is Sym for tag in side.tags) - {FRACTION}
+    return m.sym(truth.key, truth.kind, None, tags) if tags else truth
+
+
+def are_truths(left: Value, right: Value) -> bool:
+    """Whether both are True or False, of numbers or of tensors."""
+    return all(type(side) is bool or (type(side) is Sym and side.kind in (TRUTH, "bool")) for side in (left, right))
 
 
 def number_in(value: Value) -> Sym | None:

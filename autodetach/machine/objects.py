@@ -108,7 +108,7 @@ class Objects(Attributes):
 
     def call_method(self, this: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if name in backward_hooks.NAMES and args and backward_hooks.takes_hook(this, name):
-            return backward_hooks.register(self, this, name, args[0])
+            return backward_hooks.register(self, this, name, args[0], site)
         kind = type(this)
         if self.named_constants:
             method = enumerations.attribute_of_constant(self, this, name, site)

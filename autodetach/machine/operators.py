@@ -9,9 +9,10 @@ from autodetach.machine import elements, iteration, joining, tensors
 from autodetach.machine.graph import DISCRETE, Site
 from autodetach.machine.held import lost_by_numbers
 from autodetach.machine.implicit_calls import formatted_by_percent, special
-from autodetach.machine.number_readers import RAISING, are_apart, computed, number_in, wanted
+from autodetach.machine.number_readers import RAISING, are_apart, are_truths, computed, number_in, of_truth, wanted
 from autodetach.machine.objects import Objects
 from autodetach.machine.old_types import SIGNS, is_variable, tells_variables
+from autodetach.machine.other_types import meets
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import (
@@ -31,6 +32,7 @@ from autodetach.machine.values import (
     is_constant,
     is_member,
     is_number,
+    is_truth,
 )
 
 BINARY: dict[str, Callable[[Value, Value], Value]] = {
@@ -62,6 +64,8 @@ COMPARE: dict[str, Callable[[Value, Value], bool]] = {
     "GtE": operator.ge,
 }
 COMPARE_DUNDER = {"Eq": "__eq__", "NotEq": "__ne__", "Lt": "__lt__", "LtE": "__le__", "Gt": "__gt__", "GtE": "__ge__"}
+OF_BITS = frozenset({"BitAnd", "BitOr", "BitXor"})
+"""What gives True or False of these."""
 HUGE = 1 << 64
 """No greater number is computed."""
 LONG = 10_000
@@ -84,6 +88,8 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     if op == "Mod" and one is str:
         formatted_by_percent(m, left, right, site)
     if one is Tensor or (other is Tensor and one in BEFORE_TENSORS):
+        if one is Sym or other is Sym:
+            meets(m, left, right, site)
         return tensors.operator(m, OPERATORS.get(op, "add"), left, right, site)
     if one in PLAIN and other in PLAIN:
         if op in RAISING:
@@ -92,10 +98,11 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
             result = tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
             number = number_in(left) or number_in(right)
             if number is not None:
+                meets(m, left, right, site)
                 result.attrs[FROM_NUMBER] = number
             return result
         if one is Sym or other is Sym:
-            return _of_unknown(m, op, left, right)
+            return _of_unknown(m, op, left, right, site)
         return _of_constants(m, op, left, right, site)
     if isinstance(left, (Sequence, Mapping)) or isinstance(right, (Sequence, Mapping)):
         found = joining.binary(m, op, left, right, site)
@@ -107,7 +114,7 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
             return found
     if one is Opaque or other is Opaque:
         return tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
-    return _of_unknown(m, op, left, right)
+    return _of_unknown(m, op, left, right, site)
 
 
 def _of_constants(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
@@ -134,7 +141,7 @@ def _of_constants(m: Objects, op: str, left: Value, right: Value, site: Site) ->
     return result
 
 
-def _of_unknown(m: Objects, op: str, left: Value, right: Value) -> Value:
+def _of_unknown(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     tags = left.tags if type(left) is Sym else NO_TAGS
     if type(right) is Sym and right.tags:
         tags = tags | right.tags
@@ -148,6 +155,11 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value) -> Value:
         lo = None if a is None else a - right
     text = isinstance(left, str) and op in ("Mod", "Add")
     kind = "number" if number else "str" if text else ""
+    if tags and are_truths(left, right):
+        if op in OF_BITS:
+            kind = TRUTH
+        else:
+            wanted(m, (left, right), site, op)  # numbers add up, and of tensors of `bool` their sum is another one
     made = m.sym((op, m.key(left), m.key(right)), kind, lo, NO_TAGS if text else tags)
     made.lost = lost_by_numbers(left, right)
     return made
@@ -182,6 +194,8 @@ def unary(m: Objects, op: str, value: Value, site: Site) -> Value:
     if found is not MISSING:
         return found
     tags = value.tags if isinstance(value, Sym) else NO_TAGS
+    if op == "Invert":
+        wanted(m, [value], site, op)  # of True it is -2, of a tensor of `bool` the opposite
     made = m.sym((op, m.key(value)), "number" if is_number(value) else "", None, tags)
     made.lost = lost_by_numbers(value)
     return made
@@ -242,12 +256,11 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
     if known is not None:
         return known
     if op in ("Eq", "NotEq"):
-        return _equality(m, op, left, right)
+        return of_truth(m, _equality(m, op, left, right), left, right)
     a, b = key_in_test(m, left), key_in_test(m, right)
     kind = _kind_of_truth(left, right)
-    if op in ("Lt", "LtE"):
-        return m.sym((op, a, b), kind)
-    return m.sym(({"Gt": "Lt", "GtE": "LtE"}[op], b, a), kind)
+    key = (op, a, b) if op in ("Lt", "LtE") else ({"Gt": "Lt", "GtE": "LtE"}[op], b, a)
+    return of_truth(m, m.sym(key, kind), left, right)
 
 
 def _kind_of_truth(left: Value, right: Value) -> str:
@@ -303,7 +316,8 @@ def _identity(m: Objects, left: Value, right: Value, site: Site) -> Value:
                 return a is b
             if isinstance(a, Opaque):
                 return m.sym(("is", m.key(a), m.key(b)), "bool")
-            if isinstance(a, Sym) and a.kind == "":
+            if isinstance(a, Sym) and (a.kind == "" or (a.tags and is_truth(a) and isinstance(b, bool))):
+                wanted(m, [a], site, "is")
                 return m.sym(("is", m.key(a), m.key(b)), "bool")
             return False
     if isinstance(left, MAY_BE_TENSORS) and isinstance(right, MAY_BE_TENSORS):

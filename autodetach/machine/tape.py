@@ -183,6 +183,11 @@ class Tape(State):
         tensor.storage.version += 1
         tensor.storage.changed, tensor.storage.trail = site, tuple(self.trail)
         tensor.storage.guessed = False
+        at: Tensor | None = tensor
+        while at is not None:
+            if at.data_of is not None:
+                at.data_of.storage.uncounted += 1
+            at = at.data_of or at.view_of
 
     # ---- parameters
 

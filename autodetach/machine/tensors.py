@@ -12,10 +12,11 @@ from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
 from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
 from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
-from autodetach.machine.graph_reads import note_read
+from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import also_lost, lost_by_arrays, lost_by_copy, lost_from
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
 from autodetach.machine.number_readers import tags_of
+from autodetach.machine.other_types import made_of
 from autodetach.machine.result_names import PAIR, result_names
 from autodetach.machine.shapes import (
     broadcast,
@@ -87,10 +88,10 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
         return _sizes(m, t)
     if name == "ndim":
         return _count(m, t, name, 0) if t.shape is None else len(t.shape)
-    if name == "requires_grad":
-        return t.node is not None
-    if name == "is_leaf":
-        return t.is_leaf
+    if name in ("requires_grad", "is_leaf"):
+        answer = t.node is not None if name == "requires_grad" else t.is_leaf
+        note_flag(m, name, answer, site)
+        return answer
     if name == "_version":
         return t.storage.version
     if name == "grad_fn":
@@ -103,7 +104,10 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
         return m.sym(("tensor", name), "")
     if name in TENSOR_ATTRIBUTES:
         return Native(name, lambda args, kwargs, s: method(m, t, name, args, kwargs, s), t)
-    return MISSING if t.extras is None else t.extras.get(name, MISSING)
+    if t.extras is None or name not in t.extras:
+        return MISSING
+    m.tell_apart(t)
+    return t.extras[name]
 
 
 def _sizes(m: Core, t: Tensor) -> Value:
@@ -124,6 +128,7 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
     node = t.leaf_node if t.node is None else t.node  # what is frozen for a while keeps its gradient
     if node is None or not node.leaf:
         since = t.retains_since
+        note_flag(m, "grad", since is not None, site)
         if since is not None and t.grad is None and node is not None:
             if any(d.number > since for d in node.walked_by):
                 t.grad = plain(t.shape, True)
@@ -164,6 +169,7 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
         by_grad = joined(*(v.from_grad for v in flatten([new]) if isinstance(v, Tensor)))
         if by_grad and t.node is not None and t.node.leaf:
             m.steps_read(t, site, "update", by_grad)
+        m.tell_apart(t)  # what was made of it by `detach()` keeps the memory that it had
     elif name == "requires_grad":
         set_requires_grad(m, t, new, site)
     elif name not in TENSOR_ATTRIBUTES:
@@ -218,6 +224,8 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         return _number(m, t, name, args, site)
     if name in EFFECTS or name in ("register_hook", "retain_grad", "share_memory_"):
         if name == "retain_grad":
+            if t.node is None:
+                m.type_fault(site, "calls `retain_grad` of what does not require grad", "hook")
             t.retains_since = m.clock
         return m.opaque(name) if name == "register_hook" else None
     if t.node is not None and name in ("to", "type") and dtypes.is_cast_to_integers(name, args, kwargs):
@@ -340,6 +348,8 @@ def unbound(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
 def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`torch.NAME(*args)`, `Tensor.NAME`, `F.NAME`: a function of tensors by the table of operations."""
     are_tensors(args)
+    if any(type(a) is Sym and a.tags for a in args):
+        made_of(m, args, site)
     if name in ("max", "min") and len(args) > 1 and isinstance(args[1], (Tensor, Opaque)):
         name = {"max": "maximum", "min": "minimum"}[name]
     if name == "where" and len(args) == 1:

@@ -30,6 +30,7 @@ from autodetach.machine.modules import build_module
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
 from autodetach.machine.opened import context_of
 from autodetach.machine.optimizers import build_optimizer
+from autodetach.machine.other_types import made_of
 from autodetach.machine.parameter_groups import leaves_of
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
@@ -256,6 +257,8 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
     if name in OF_VALUES:
         # What stands in a container may have been replaced under a key that nobody knows.
         shape = None if isinstance(written_at(site, 0), ast.Subscript) and is_number(first) else shape_of_data(first)
+        if name not in ("from_numpy", "scalar_tensor") and kwargs.get("dtype") is None:
+            made_of(m, args[:1], site)
         number = first
         while isinstance(number, Sequence) and number.items:
             number = number.items[0]

@@ -19,6 +19,7 @@ def _may_be_gone(value: Value) -> bool:
 def _ref(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`ref(x)`, and `WeakMethod(x.update)`: a call of it gives what it refers to."""
     target = args[0] if args else None
+    m.tell_apart(target)
     if _may_be_gone(target):
         return Native("ref", lambda a, k, s: m.opaque("referent"))
     return Native("ref", lambda a, k, s: target, target)

@@ -7,7 +7,7 @@ from autodetach.machine.apart import Spoilt
 from autodetach.machine.project import Project
 from autodetach.machine.run import Analysis, Paths, Run, dissolve
 from autodetach.machine.tensors import OF_LEAVES
-from autodetach.proving.drawn import is_drawn_otherwise
+from autodetach.proving.drawn import is_drawn_otherwise, is_told_otherwise
 from autodetach.proving.faults import known_faults, new_faults
 from autodetach.proving.proof import Verdict, compare, trained_by
 from autodetach.suspect import Candidate
@@ -108,5 +108,7 @@ class Trial:
                 return verdict
             if is_drawn_otherwise(self._before.runs[number], self.run(number)):
                 return Verdict(False, False, "the graph that is read by way of `.grad_fn` is another one")
+            if is_told_otherwise(self._before.runs[number], self.run(number)):
+                return Verdict(False, False, "what a tensor is asked for, as whether it requires grad, is another")
             equal = equal and verdict.equal
         return Verdict(True, equal)

@@ -274,7 +274,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
 def _is_changed_since(run: Run, stored: Stored) -> bool:
     """Whether a tensor was changed in place after it was stored: what is stored shows that, and a number would not."""
     alike = (one for one in run.machine.stored if one.site.node is stored.site.node)
-    return any(isinstance(one.tensor, Tensor) and one.tensor.storage.version > one.version for one in alike)
+    return any(isinstance(one.tensor, Tensor) and one.tensor.storage.changes > one.version for one in alike)
 
 
 def _extending(element: ast.expr) -> Iterator[Candidate]:
