@@ -118,6 +118,8 @@ def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr 
             set_surely(m, this, index)
         if m.truncated_since(this.born) and (not known or (fresh and _goes_on(m, this, site))):
             this.exact = False
+            if not known and isinstance(value, Sequence) and value.kind == "list" and not value.items:
+                value.exact = False  # what is begun here for one of the keys, passes that are not executed fill
         if not (fresh or known or any(graph_in(value))):
             this.cut = m.clock
         this.items[key] = (index, value)
