@@ -34,11 +34,11 @@ class Policy(NamedTuple):
     two. What is true but in every k-th pass (see `is_usual`) goes the other way in each third pass, or "later" in each
     second. What is true in every k-th pass is so "later" in each second one: windows of two passes.
 
-    `opened` are the settings that may be others than they are by default, since a test of them departs from its own.
+    `opened` are the names of objects of settings of which nothing is as by default, since a test of one is not.
     """
 
     flips: tuple[tuple[TestKey, str], ...] = ()
-    opened: frozenset[Setting] = frozenset()
+    opened: frozenset[str] = frozenset()
 
     def flip(self, key: TestKey) -> str:
         for k, how in self.flips:
@@ -50,7 +50,7 @@ class Policy(NamedTuple):
         return self._replace(flips=(*self.flips, (key, how)))
 
     def turned(self, decision: Decision) -> Policy:
-        """The path on which a test goes the other way in every pass, and what it asks for may be anything."""
+        """The path on which a test goes the other way in every pass, and all settings beside it may be anything."""
         return Policy((*self.flips, (decision.key, "other")), self.opened | decision.settings)
 
 
@@ -58,7 +58,7 @@ class Decision:
     """A test that the oracle had to decide: its place, and the ways it went.
 
     `counts`: it is, or follows from, one of how many there are by now, or of every k-th pass. `of_device`: it asks
-    what there is to compute on. `settings`: it asks for these, and takes them for what they are by default.
+    what there is to compute on. `settings`: it asks for some of these objects, and takes them as they are by default.
     """
 
     __slots__ = ("counts", "default", "key", "line", "of_device", "outcomes", "relevant", "settings", "text")
@@ -73,7 +73,7 @@ class Decision:
         self.default = default
         self.counts = counts
         self.of_device = of_device
-        self.settings: frozenset[Setting] = frozenset()
+        self.settings: frozenset[str] = frozenset()
         self.outcomes: set[bool] = set()
 
 

@@ -17,8 +17,11 @@ from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import FRACTION, wanted
 from autodetach.machine.values import Opaque, Sym, Tensor, Value, may_be_no_tensor
 
-TELLING = OTHER_FLOATS | {"from_numpy", "set_default_dtype", "set_default_tensor_type"}
+TELLING = OTHER_FLOATS | {"set_default_dtype", "set_default_tensor_type"}
 """By what a program may come to tensors of floating point that have not the type of all others."""
+OF_ARRAYS = frozenset({"from_numpy"})
+"""By what it comes to the type of arrays, unless it makes that the default one."""
+USUAL = frozenset({"float", "float32", "FloatTensor"})
 
 
 def meets(m: Core, left: Value, right: Value, site: Site) -> None:
@@ -45,19 +48,23 @@ def _has_other_types(m: Core) -> bool:
     """Whether the program mentions another type of floating point, or what brings one along."""
     if m.project is None:
         return False
-    return any(_tells(statement) for module in m.project.modules for statement in module.tree.body)
+    words = [_words(statement) for module in m.project.modules for statement in module.tree.body]
+    if not all(map(TELLING.isdisjoint, words)):
+        return True
+    return not all(map(OF_ARRAYS.isdisjoint, words)) and all(map(USUAL.isdisjoint, words))
 
 
 @kept
-def _tells(statement: ast.stmt) -> bool:
-    return any(_word(node) in TELLING for node in ast.walk(statement))
+def _words(statement: ast.stmt) -> frozenset[str]:
+    """What of these words a statement mentions."""
+    return (TELLING | OF_ARRAYS | USUAL).intersection(map(_word, ast.walk(statement)))
 
 
 def _word(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute):
         return node.attr
     if isinstance(node, ast.Name):
-        return node.id
+        return "" if node.id == "float" else node.id  # that makes a number
     if isinstance(node, ast.alias):
         return node.name
     if isinstance(node, ast.Constant) and isinstance(node.value, str):

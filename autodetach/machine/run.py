@@ -21,7 +21,7 @@ from autodetach.machine.entries import (
 )
 from autodetach.machine.graph import Node, Pass, Site
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.oracle import Decision, Policy, Setting, TestKey, is_part, is_usual
+from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usual
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.settings import open_settings
@@ -345,9 +345,10 @@ def variants(run: Run) -> list[Policy]:
     last = next((d for d in reversed(before) if d.relevant), None)
     if last is not None and last.key not in flipped and not is_part(last.key, flipped):
         made.append(run.policy.turned(last))
-    # What there is to compute on changes little of what is computed, and a setting may stay as it is: these come last.
-    for decision in sorted(run.machine.oracle.decisions.values(), key=lambda d: d.of_device or bool(d.settings)):
-        if decision.relevant and decision.key not in flipped and not is_part(decision.key, flipped):
+    # What there is to compute on changes little of what is computed: that comes last.
+    for decision in sorted(run.machine.oracle.decisions.values(), key=lambda d: d.of_device):
+        is_option = decision.relevant and not decision.settings
+        if is_option and decision.key not in flipped and not is_part(decision.key, flipped):
             made.append(run.policy.turned(decision))
     if depth == 0:
         for decision in run.machine.oracle.decisions.values():
@@ -448,7 +449,7 @@ class Paths:
         self._called = called
         self._apart = apart and evidence is None
         self._first: Run | None = None
-        self._done: dict[tuple[frozenset[tuple[TestKey, str]], frozenset[Setting]], Run] = {}
+        self._done: dict[tuple[frozenset[tuple[TestKey, str]], frozenset[str]], Run] = {}
 
     def run(self, policy: Policy, fuel: int) -> Run:
         """The path of a policy. Raises Spoilt where all runs so far have to be forgotten, but not without `apart`."""

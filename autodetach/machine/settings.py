@@ -1,8 +1,9 @@
 """Settings: entries of an object of a file whose defaults may be written over, by keys that nobody knows.
 
 `cfg.TRAIN.NET = ""` stands in a file, and a function of that file merges what was read from another one into `cfg`. A
-test of such an entry goes the way of its default first. The other way is a variation of it, a path on which the entry
-may be anything wherever it is read. What the program surely sets later, it has set.
+test of such an entry goes the way of its default. Only where an error ends an entry point behind it, the program is not
+meant to be run by its defaults: on another path the test goes the other way, and all entries of the object may be
+anything, wherever they are read. What the program surely sets later, it has set.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _open(m: Core, value: Value, path: Setting) -> None:
                 _open(m, entry, setting)
             elif not isinstance(entry, CHOICES):
                 continue
-            elif setting not in m.oracle.policy.opened:
+            elif path[0] not in m.oracle.policy.opened:
                 known.open.add(key)
             elif isinstance(value, Mapping):
                 value.items[m.key(key)] = (key, _unknown(m, setting, entry))
@@ -102,9 +103,8 @@ def asked(m: Core, this: Value, name: object, found: Value) -> Value:
     known = m.settings.get(id(this)) if isinstance(found, CHOICES) else None
     if known is None or m.asking is None or not isinstance(name, str) or name not in known.open:
         return found
-    setting = (*known.path, name)
-    m.asking.add(setting)
-    return _unknown(m, setting, found)
+    m.asking.add(known.path[0])
+    return _unknown(m, (*known.path, name), found)
 
 
 def _unknown(m: Core, setting: Setting, default: Value) -> Value:

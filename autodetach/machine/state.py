@@ -120,7 +120,7 @@ class State:
         self.options: dict[str, Value] = {}
         self.numeric_options: set[str] = set()
         self.settings: dict[int, Settings] = {}  # by identity
-        self.asking: set[Setting] | None = None  # those that the test asks for which is evaluated
+        self.asking: set[str] | None = None  # the names of those that the test asks which is evaluated
         self.setting_asked: TestKey | None = None  # the last test that did, since an entry point was entered
         self.suspected_settings: list[TestKey] = []  # what it was when an error ended one
         self.evaluated: set[Node] = set()  # parameters of modules in `eval()` mode

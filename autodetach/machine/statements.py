@@ -19,7 +19,6 @@ from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.loops import RETURN, Looping, is_little, overfull
 from autodetach.machine.opened import Leave
-from autodetach.machine.oracle import Setting
 from autodetach.machine.patterns import matches
 from autodetach.machine.quiet import matters
 from autodetach.machine.searches import must_find
@@ -98,7 +97,7 @@ class Statements(Looping):
 
     def _by_settings(self, node: ast.If, frame: Frame, by_default: bool) -> bool:
         """How a test goes whose value is known, but where settings may be others than they are by default."""
-        self.asking = asked = set[Setting]()
+        self.asking = asked = set[str]()
         try:
             value = self.eval(node.test, frame)
         finally:

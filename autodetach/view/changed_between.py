@@ -10,7 +10,7 @@ from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.module_tree import parameters_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import CONSTANTS, External, Frame, Function, Instance, Tensor, Value
+from autodetach.machine.values import CONSTANTS, External, Frame, Function, Instance, Opaque, Tensor, Value
 from autodetach.node_types import FUNCTIONS, LOOPS, SCOPES
 from autodetach.view.program import Block, Program, calls_of, targets_of
 from autodetach.view.read_by import Function as Definition
@@ -21,13 +21,16 @@ CHANGED = "what it is computed from may be changed between the place where it wa
 OF_GRADIENT = frozenset({"grad", "requires_grad"})
 UPDATING = frozenset(
     """
-    add append appendleft clear discard extend insert pop popitem popleft remove reverse setdefault sort update
+    add append appendleft clear discard extend fill insert pop popitem popleft remove reverse setdefault sort update
     """.split()
 )
+OF_FIRST = frozenset("heapify heappop heappush heappushpop heapreplace shuffle".split())
+"""Functions that change what they are given first: `random.shuffle(order)`."""
 OF_ALL = frozenset("set_default_dtype set_default_tensor_type set_default_device".split())
 """What tells the way in which all later tensors are made."""
 OF_WEIGHTS = frozenset("apply load_state_dict half double bfloat16".split())
 """Methods that change the weights of a module in place."""
+ENTERING = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 NO_VALUES = frozenset("requires_grad_ detach_ share_memory_".split())
 """Methods that change a tensor in place, and none of its values."""
 
@@ -98,6 +101,9 @@ class _Look:
             if not (isinstance(at, ast.Attribute) and this and _is_name(at.value, this)):
                 yield at, direct
             called: list[tuple[ast.AST, bool, str]] = []
+            if isinstance(at, ast.withitem) and isinstance(at.context_expr, ast.Call):
+                entering = (f for name in ENTERING for f in self._known.get(name, ()))
+                called += [(s, False, "") for function in entering for s in function.body]
             for function in self._known.get(last_word(at.func), ()) if isinstance(at, ast.Call) else ():
                 if function not in seen:
                     seen.add(function)
@@ -114,7 +120,7 @@ class _Look:
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
             if node.attr == "data":
                 return before
-            return node.attr not in OF_GRADIENT and self._is_read(node)
+            return node.attr not in OF_GRADIENT and self._is_read(node) and not (direct and self._is_of_another(node))
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             inside = {n.attr for n in ast.walk(node.value) if isinstance(n, ast.Attribute)}
             return (before and "data" in inside) or self._is_read(node.value)
@@ -135,6 +141,8 @@ class _Look:
         written = next((k.value for k in call.keywords if k.arg == "out"), None)
         if written is not None and self._is_read(written):
             return True
+        if name in OF_FIRST and call.args and self._is_read(call.args[0]):
+            return True
         if owner is None or name in self._known:
             return False
         if name in UPDATING:
@@ -149,7 +157,9 @@ class _Look:
         value = self._value(_root(changed))
         if before:
             return not self._is_apart(changed)
-        return isinstance(value, Tensor) and self._is_read(changed) and value.node is None and value.leaf_node is None
+        if not isinstance(value, Tensor) or value.node is not None or value.leaf_node is not None:
+            return False
+        return value.view_of is not None or self._is_read(changed)
 
     def _is_set_by_name(self, owner: ast.expr, name: ast.expr) -> bool:
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
@@ -166,6 +176,15 @@ class _Look:
         if word in self._reading.attributes:
             return True
         return root in self._reading.whole and word not in self._own
+
+    def _is_of_another(self, target: ast.Attribute) -> bool:
+        """Whether an attribute is that of an object out of view whose name, and all others of it, are not read."""
+        owner = target.value
+        return (
+            isinstance(owner, ast.Name)
+            and owner.id not in self._reading.names
+            and isinstance(self._value(owner.id), Opaque)
+        )
 
     def _is_here(self, name: str) -> bool:
         """Whether a name belongs to the function of the statements, and to none around it."""
