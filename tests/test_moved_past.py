@@ -10,9 +10,12 @@ from autodetach.source import Source
 PROGRAM = """\
 import itertools
 import os
+import random
 
 import torch
 from torch import nn
+
+from data_of_somebody import batches, out_of_view
 
 
 class Settings:
@@ -97,6 +100,7 @@ HEALTHY = [
     ("optimizer.param_groups[0]['lr'] = 0.2", "nn.utils.clip_grad_norm_(net.parameters(), 1.0)"),
     ("pass", "net.layer.weight.data.clamp_(-1, 1)"),
     ("pass", "anneal()"),
+    ("pass", "for batch in batches: batch.heat = batch.heat.float()"),
 ]
 
 CHANGING = [
@@ -126,6 +130,9 @@ READING = [
     ("net(x) * heat", "pass", "heat *= 0.5"),
     ("net(x) * torch.stack(rows).sum(0)", "pass", "rows.append(torch.ones(4))"),
     ("net(x) * offset", "torch.mul(offset, 2, out=offset)", "pass"),
+    ("net(x) * offset", "row = offset[:2]", "row.mul_(0.5)"),
+    ("net(x) * torch.stack(rows).sum(0)", "pass", "random.shuffle(rows)"),
+    ("net(out_of_view.x)", "other_one = out_of_view", "other_one.x = other_one.x.float()"),
     ("net(x) * float(os.environ.get('HEAT', '1'))", "os.environ['HEAT'] = '2'", "pass"),
     ("net(x) * clock()", "pass", "pass"),
     ("net(x) * clock[1]", "pass", "pass"),
