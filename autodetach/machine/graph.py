@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 
@@ -172,7 +172,8 @@ Chain: TypeAlias = "tuple[Site, Place | None, Chain] | None"
 """The calls that are open, innermost first, as a linked list, each with the statement that makes it."""
 
 
-SURE: dict[Storage, tuple[Node, ...]] = {}
+SURE: Mapping[Storage, tuple[Node, ...]] = {}
+"""Of a node that saves all its memory whatever else requires grad."""
 
 
 class Node:
@@ -236,7 +237,7 @@ class Node:
         self.operands = operands
         self.saves = saves
         self.saved = saved
-        self.saved_for: dict[Storage, tuple[Node, ...]] = SURE
+        self.saved_for: Mapping[Storage, tuple[Node, ...]] = SURE
         self.assumed = assumed
         self.weak = weak
         self.freed_by: Differentiation | None = None
