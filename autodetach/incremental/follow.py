@@ -140,6 +140,8 @@ def _patch(
         stop -= 1
     while stop < len(block) and stop and not ends_its_line(block, stop - 1, before):
         stop += 1
+    if stop < len(block) and not _begins_its_line(block[stop], before):
+        return None  # a backslash over it may be what the edit takes away
     is_nested = len(around) > 1
     for first in (begin, begin - 1):  # what is written behind a statement may belong to it
         if first < 0 or (first < begin and not ends_its_line(block, first - 1, before)):

@@ -63,7 +63,6 @@ math.sqrt(V)
 V.exp().item()
 V.reshape(1).tolist()
 V.expand(2).tolist()
-V.is_leaf
 torch.sqrt(V).item()
 torch.isnan(V).item()
 torch.any(V > 0).item()
@@ -147,3 +146,13 @@ def test_it_runs(begin: str, taken: str, name: str, use: str) -> None:
     assert result.applied
     after = output_of(result.source.text)
     assert len(before.splitlines()) == len(after.splitlines())
+
+
+@pytest.mark.parametrize("use", ["V.is_leaf", "V.requires_grad", "V.grad_fn is None"])
+@pytest.mark.parametrize("kind", SUMS)
+def test_the_answer_stays(kind: str, use: str) -> None:
+    """Where the program asks what a repair changes, there is no safe repair of that."""
+    begin, taken, name = SUMS[kind]
+    text = PROGRAM.format(begin=begin, taken=taken, use=f"print({use.replace('V', name)})")
+    result = fix(Source.from_text(text, "train.py"), CheckOptions(), unsafe=False)
+    assert output_of(result.source.text) == output_of(text)

@@ -131,3 +131,15 @@ def test_only_what_an_edit_touches_is_parsed(old: str, new: str, parsed: list[st
     patch.put(patch.fresh)
     assert dumped(tree) == dumped(whole)
     assert set(kept) <= set(ast.walk(tree))
+
+
+def test_what_an_edit_takes_away_may_indent_what_is_behind() -> None:
+    old, new = "for k in b:\n c\n \\\na;\nx = 1\n", "for k in b:\n c\na;\nx = 1\n"
+    tree, whole = tree_of(old), tree_of(new)
+    assert tree is not None
+    assert whole is not None
+    patch = followed(tree, source(old), source(new))
+    if patch is not None:
+        patch.make_room()
+        patch.put(patch.fresh)
+        assert dumped(tree) == dumped(whole)
