@@ -12,7 +12,7 @@ from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.suspect import Candidate
-from autodetach.view.changed_between import CHANGED, may_be_changed
+from autodetach.view.changed_between import doubt_of_changes
 from autodetach.view.program import Program, calls_of, listed, targets_of, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
@@ -55,8 +55,7 @@ def computed_as_property(
         return
     if draws_random_numbers(run, whole) or keeps_state(program, run, [*built.moved]):
         return
-    if may_be_changed(program, run, whole, outer):
-        doubt = doubt or CHANGED
+    doubt = doubt or doubt_of_changes(program, run, whole, outer)
     if built.is_trained:
         doubt = doubt or TRAINED
     if program.is_imported(home):

@@ -10,7 +10,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import DEFINITIONS, LOOPS
 from autodetach.suspect import Candidate
-from autodetach.view.changed_between import CHANGED, may_be_changed
+from autodetach.view.changed_between import doubt_of_changes
 from autodetach.view.program import Block, Program, calls_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
@@ -133,7 +133,7 @@ def _lines_of_descent(tree: ast.AST) -> Iterator[set[str]]:
 def _doubt(program: Program, run: Run, call: ast.stmt, outer: list[Node], doubt: str | None) -> str | None:
     if doubt is None and (draws_random_numbers(run, [call]) or keeps_state(program, run, [call])):
         return CHANGES
-    return CHANGED if doubt is None and may_be_changed(program, run, [call], outer) else doubt
+    return doubt or doubt_of_changes(program, run, [call], outer)
 
 
 def _way(program: Program, call: ast.stmt, loop: ast.stmt) -> tuple[Block, Block]:

@@ -9,7 +9,7 @@ from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.run import Run
 from autodetach.node_types import COMPREHENSIONS, LOOPS, SCOPES
 from autodetach.suspect import Candidate
-from autodetach.view.changed_between import CHANGED, may_be_changed
+from autodetach.view.changed_between import doubt_of_changes
 from autodetach.view.program import Program, line, targets_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state, takes_away
 
@@ -32,8 +32,7 @@ def computed_in_lambda(program: Program, run: Run, outer: list[Node], doubt: str
         return
     if doubt is None and (draws_random_numbers(run, [statement]) or keeps_state(program, run, [statement])):
         doubt = "what is moved draws random numbers or changes a state, which it will do in every pass"
-    if doubt is None and may_be_changed(program, run, [statement], outer):
-        doubt = CHANGED
+    doubt = doubt or doubt_of_changes(program, run, [statement], outer)
     parent = program.parents.get(read)
     inlined = InlineName(read, statement.value, isinstance(parent, ast.Lambda))
     yield Candidate(

@@ -11,7 +11,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
-from autodetach.view.changed_between import CHANGED, may_be_changed
+from autodetach.view.changed_between import doubt_of_changes
 from autodetach.view.program import Program, handed, line, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
@@ -37,8 +37,7 @@ def kept_in_record(program: Program, run: Run, outer: list[Node], doubt: str | N
         return
     if not all(_may_compute(program, statement, part, read) for read in reads):
         return
-    if may_be_changed(program, run, [statement], outer):
-        doubt = doubt or CHANGED
+    doubt = doubt or doubt_of_changes(program, run, [statement], outer)
     keep, flags = KeepPart(statement.value, part, tuple(sorted(reads, key=line))), without_retain(outer)
     methods = list(methods_called(statement.value, part))
     words = tuple((spelled(read) + was[len(part.id) :], was) for was in methods for read in reads)

@@ -21,7 +21,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
-from autodetach.view.changed_between import CHANGED, may_be_changed
+from autodetach.view.changed_between import doubt_of_changes
 from autodetach.view.program import Program, calls_of, line, place_text, targets_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
@@ -50,8 +50,7 @@ def handed_over_uncalled(program: Program, run: Run, outer: list[Node], doubt: s
         return
     if any(getattr(program.scope(read), "name", "") == "__init__" for read in reads):
         return
-    if may_be_changed(program, run, [statement], outer):
-        doubt = doubt or CHANGED
+    doubt = doubt or doubt_of_changes(program, run, [statement], outer)
     keep, flags = KeepPart(call, call.func, tuple(sorted(reads, key=line))), without_retain(outer)
     words = tuple(pair for read in reads for pair in _respelled(program, read))
     shown = ", ".join(dict.fromkeys(f"`{text(read)}`" for read in sorted(reads, key=line)))

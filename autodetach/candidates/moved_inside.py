@@ -29,7 +29,7 @@ from autodetach.machine.spelling import is_none, spelled
 from autodetach.node_types import CALLABLES, FUNCTIONS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
-from autodetach.view.changed_between import CHANGED, may_be_changed
+from autodetach.view.changed_between import CHANGED, doubt_of_changes
 from autodetach.view.program import Program, calls_of, line, listed, targets_of, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state, takes_away
 
@@ -207,7 +207,7 @@ def _doubt_of(program: Program, run: Run, statements: list[ast.stmt], outer: lis
         return "a moved statement draws random numbers, which it will do in every pass"
     if keeps_state(program, run, statements):
         return "a moved statement calls what keeps a state, which it will change in every pass"
-    return CHANGED if may_be_changed(program, run, statements, outer) else None
+    return doubt_of_changes(program, run, statements, outer)
 
 
 def _summed_by_loop(program: Program, statement: ast.stmt, anchor: ast.stmt) -> list[ast.stmt]:

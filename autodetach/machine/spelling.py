@@ -23,6 +23,13 @@ def last_word(callee: ast.expr) -> str:
     return callee.attr if isinstance(callee, ast.Attribute) else callee.id if isinstance(callee, ast.Name) else ""
 
 
+def root_of(node: ast.expr) -> ast.expr:
+    """`self` of `self.losses[0]`, `torch` of `torch.mean(x)`."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
+
+
 def called_name(expression: ast.expr) -> str:
     """The last word of the name of what an expression calls; nothing where it is no call."""
     return last_word(expression.func) if isinstance(expression, ast.Call) else ""

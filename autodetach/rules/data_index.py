@@ -39,7 +39,7 @@ from functools import partial
 
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import DataRead
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import root_of, spelled
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.old_versions import is_chosen_by_version
 from autodetach.view.program import Program, line, text
@@ -76,7 +76,7 @@ def _suspects(program: Program, fact: DataRead) -> Iterator[Suspect]:
         message = f"`{text(node)}` reads a value behind autograd's back"
     severity = Severity.ERROR if fact.raises else Severity.WARNING
     # Which of those that read alike: a repair of one must not move the others, even on its own line.
-    key = ("AD401", spelled(node), *program.spot(_root(owner)))
+    key = ("AD401", spelled(node), *program.spot(root_of(owner)))
     whole = _asked_for_item(program, node)
     candidates = partial(_candidates, whole or node, owner, _reader(program, whole or node, fact))
     assumed = (f"`{text(owner)}` is a scalar, as it is where it is differentiated",) if fact.alike else ()
@@ -116,13 +116,6 @@ def _called(node: ast.expr) -> str:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
         return node.func.attr
     return ""
-
-
-def _root(node: ast.expr) -> ast.expr:
-    """`self` of `self.losses[0]`, `torch` of `torch.mean(x)`."""
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return node
 
 
 def _candidates(node: ast.Subscript | ast.Call, owner: ast.expr, reader: str) -> Iterator[Candidate]:

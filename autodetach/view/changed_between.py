@@ -6,10 +6,11 @@ import ast
 from collections.abc import Container, Iterator
 from typing import NamedTuple
 
+from autodetach.kept import kept
 from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.module_tree import parameters_of
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.spelling import last_word, root_of, spelled
 from autodetach.machine.values import CONSTANTS, External, Frame, Function, Instance, Opaque, Tensor, Value
 from autodetach.node_types import FUNCTIONS, LOOPS, SCOPES
 from autodetach.view.program import Block, Program, calls_of, targets_of
@@ -42,7 +43,12 @@ class _Between(NamedTuple):
     passes: list[Block]
 
 
-def may_be_changed(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> bool:
+def doubt_of_changes(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> str | None:
+    """Why statements that make nodes of `outer` may make something else where these are read; None if they do not."""
+    return CHANGED if _may_be_changed(program, run, statements, outer) else None
+
+
+def _may_be_changed(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> bool:
     """Whether something that runs before a pass may change what the statements read.
 
     That passes train the leaves is what the statements are moved for.
@@ -293,19 +299,18 @@ def _earlier(program: Program, statement: ast.stmt) -> list[ast.stmt]:
 
 def _own_attributes(program: Program) -> set[str]:
     """The attributes that methods in view set on their objects."""
-    return {
-        n.attr
-        for tree in program.analysis.trees
-        for n in ast.walk(tree)
-        if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load) and _is_name(n.value, "self")
-    }
+    return {name for tree in program.analysis.trees for name in _set_on_self(tree)}
+
+
+@kept
+def _set_on_self(tree: ast.Module) -> set[str]:
+    nodes = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load))
+    return {n.attr for n in nodes if _is_name(n.value, "self")}
 
 
 def _root(expression: ast.expr) -> str:
-    at: ast.AST = expression
-    while isinstance(at, (ast.Attribute, ast.Subscript, ast.Call)):
-        at = at.func if isinstance(at, ast.Call) else at.value
-    return at.id if isinstance(at, ast.Name) else ""
+    root = root_of(expression)
+    return root.id if isinstance(root, ast.Name) else ""
 
 
 def _is_name(node: ast.AST, name: str) -> bool:

@@ -228,8 +228,7 @@ def _keeps_argument(program: Program, call: ast.Call, argument: ast.AST, depth: 
     ]
     if found:
         return any(_keeps_given(program, function, call, argument, depth) for function in found)
-    is_asking = isinstance(call.func, ast.Name) and name in ASKING
-    return not (is_asking or is_of(program, call, OF_ARRAYS) or _computes(program, call))
+    return not (_only_computes(program, call) or _computes(program, call))
 
 
 def _keeps_given(

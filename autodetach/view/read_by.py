@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.classes import linear_order
 from autodetach.machine.graph import trail_of
@@ -53,12 +54,20 @@ def functions_by_name(program: Program) -> dict[str, list[Function]]:
     """The functions and methods in view by their names; a class stands for its constructor."""
     found: dict[str, list[Function]] = {}
     for tree in program.analysis.trees:
-        for node in ast.walk(tree):
-            if isinstance(node, FUNCTIONS):
-                found.setdefault(node.name, []).append(node)
-            elif isinstance(node, ast.ClassDef):
-                makers = (s for s in node.body if isinstance(s, FUNCTIONS) and s.name in ("__init__", "__new__"))
-                found.setdefault(node.name, []).extend(makers)
+        for name, functions in _functions_in(tree).items():
+            found.setdefault(name, []).extend(functions)
+    return found
+
+
+@kept
+def _functions_in(tree: ast.Module) -> dict[str, list[Function]]:
+    found: dict[str, list[Function]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS):
+            found.setdefault(node.name, []).append(node)
+        elif isinstance(node, ast.ClassDef):
+            makers = (s for s in node.body if isinstance(s, FUNCTIONS) and s.name in ("__init__", "__new__"))
+            found.setdefault(node.name, []).extend(makers)
     return found
 
 
