@@ -49,17 +49,22 @@ def fix(
     may_edit: Callable[[str], bool] | None = None,
     wanted: Wanted | None = None,
     evidence: Evidence | None = None,
+    may_edit_own: bool = True,
 ) -> FixResult:
     """Apply fixes until none is left: one at a time, since each is proven on the program as it is.
 
-    `may_edit` says of other files, by absolute path, whether they may be edited too; without it, none may. `evidence`
-    is what a run of the first program has shown: it speaks of no lines, and is asked about the edited ones too.
+    `may_edit` says of other files, by absolute path, whether they may be edited too; without it, none may.
+    `may_edit_own` says it of the source itself. `evidence` is what a run of the first program has shown: it speaks of
+    no lines, and is asked about the edited ones too.
     """
     root = path or source.path
     originals: dict[str, Source] = {root: source}
     current: dict[str, Source] = {root: source}
     edits: dict[str, tuple[Edit, ...]] = {}
     applied: list[Finding] = []
+
+    def is_open(at: str) -> bool:
+        return (may_edit is not None and may_edit(at)) if at else may_edit_own
 
     def look() -> CheckResult:
         nonlocal evidence
@@ -82,7 +87,7 @@ def fix(
     problems: tuple[Problem, ...] = ()
     max_rounds = MAX_MORE_ROUNDS + len(result.findings)
     for rounds in range(max_rounds + 1):
-        chosen = _next(result.findings, unsafe, may_edit)
+        chosen = _next(result.findings, unsafe, is_open)
         if not chosen:
             break
         if rounds == max_rounds or cost > FUEL_FOR_FIXING:
@@ -126,18 +131,18 @@ def _edits_of(findings: Iterable[Finding], root: str) -> dict[str, tuple[Edit, .
 
 
 def _next(
-    findings: tuple[Finding, ...], unsafe: bool, may_edit: Callable[[str], bool] | None = None
+    findings: tuple[Finding, ...], unsafe: bool, may_edit: Callable[[str], bool] = lambda at: not at
 ) -> tuple[Finding, ...]:
     """What to repair first: what its author tried to do (AD4xx), then what crosses a pass, other errors, the rest.
 
-    It is one finding, or several whose fixes were proven together.
+    It is one finding, or several whose fixes were proven together. `may_edit` is asked with the paths of findings.
     """
     allowed = [
         f
         for f in findings
         if f.fix is not None
         and (unsafe or f.fix.applicability is Applicability.SAFE)
-        and all(not at or (may_edit is not None and may_edit(at)) for at, _ in edits_by_file(f))
+        and all(may_edit(at) for at, _ in edits_by_file(f))
     ]
     allowed.sort(key=_urgency)
     chosen = allowed[:1]

@@ -46,7 +46,8 @@ class Task(NamedTuple):
     `unsafe` is None to check only, else whether unsafe fixes are wanted too. What the file imports may be edited too if
     it lies at or below one of the absolute paths `roots`, and is none of `forbidden`. `changed` has sources that are to
     be taken instead of what is on disk, by absolute path. `cwd` is the folder to which shown names are relative.
-    `evidence` is what a run of the program has shown. With `notes`, the outcome says what it rests on.
+    `evidence` is what a run of the program has shown. With `notes`, the outcome says what it rests on. `is_beside`: it
+    was not asked for, and is not edited, see `commands.beside`.
     """
 
     file: FoundFile
@@ -60,6 +61,7 @@ class Task(NamedTuple):
     wanted: Wanted | None = None
     evidence: Evidence | None = None
     notes: bool = False
+    is_beside: bool = False
 
     def may_edit(self, path: str) -> bool:
         """Whether another file, by its absolute path, may be edited."""
@@ -273,6 +275,7 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
         may_edit=task.may_edit,
         wanted=task.wanted,
         evidence=task.evidence,
+        may_edit_own=not task.is_beside,
     )
     imported = tuple(at for at in result.sources if at != path)
     if not (result.remaining or result.changes or result.edits or may_name_rules(source.raw)):

@@ -30,8 +30,14 @@ def settle(tasks: Sequence[Task], outcomes: Iterable[Outcome]) -> Settled:
     A fix is proven on the files as they were; so what rests on a file that has changed since is not taken, but looked
     for anew. Files that no other one imports come first: they show how the others are used.
     """
-    settled = list(outcomes)
-    state = _State({task.file.path for task in tasks}, Shared(settled))
+    tasks, settled = list(tasks), list(outcomes)
+    shared = Shared(settled)
+    for i, (task, outcome) in enumerate(zip(tasks, settled, strict=True)):
+        if shared.may_want_tensors(outcome):
+            # What stays a tensor is right for whoever takes it for a number, too.
+            tasks[i] = task._replace(options=task.options._replace(prefer_accumulate="detach"))
+            settled[i] = run_one(tasks[i])
+    state = _State({task.file.path for task in tasks if not task.is_beside}, shared)
     order = _programs_first(settled)
     for number in range(MAX_ROUNDS):
         again = False
@@ -87,9 +93,7 @@ class _State:
         return any(self._versions.get(path, 0) != seen.get(path, 0) for path in _inputs(outcome))
 
     def allows(self, outcome: Outcome) -> bool:
-        first = {change.path: change.original for change in outcome.elsewhere}
-        if outcome.original is not None:
-            first[""] = outcome.original
+        first = _first_sources(outcome)
         return not self._forbidden(outcome) and not any(
             self._shared.contradict(f, first.get(f.path) or outcome.source_of(f.path), outcome.file.path)
             for f in outcome.applied
@@ -153,6 +157,36 @@ class Shared:
             return False
         place = 1 << source.position(finding.span.start).line
         return bool(own.entered & place) and any(uses.off & place for uses in others)
+
+    def may_want_tensors(self, outcome: Outcome) -> bool:
+        """Whether a repair makes numbers in a function that another program calls, always with gradients off.
+
+        That one is not told of it, so that nothing is proven for it: it may do with the result what only tensors can.
+        """
+        first = _first_sources(outcome)
+        return any(
+            _makes_numbers(finding) and self._is_called_off(finding, source, outcome.file.path)
+            for finding in outcome.applied or outcome.findings
+            if (source := first.get(finding.path) or outcome.source_of(finding.path)) is not None
+        )
+
+    def _is_called_off(self, finding: Finding, source: Source, program: str) -> bool:
+        """Whether another program calls the function in which a finding is, always with gradients off."""
+        place = 1 << source.position(finding.span.start).line
+        programs = self._by_file.get(finding.path or program, {})
+        return any(uses.off & place for other, uses in programs.items() if other != program)
+
+
+def _makes_numbers(finding: Finding) -> bool:
+    return finding.fix is not None and any(".item()" in edit.replacement for edit in finding.fix.edits)
+
+
+def _first_sources(outcome: Outcome) -> dict[str, Source]:
+    """What changed files were before, by absolute path, the analysed one being the empty path."""
+    first = {change.path: change.original for change in outcome.elsewhere}
+    if outcome.original is not None:
+        first[""] = outcome.original
+    return first
 
 
 def _programs_first(outcomes: Sequence[Outcome]) -> list[int]:

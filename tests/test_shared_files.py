@@ -109,6 +109,7 @@ def autodetach(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_program_alone_has_an_unsafe_fix(project: tuple[str, Path]) -> None:
     code, folder = project
+    (folder / "trains.py").unlink()
     (finding,) = json.loads(autodetach(folder, "check", "--output-format", "json", "looks.py").stdout)
     assert finding["code"] == code
     assert finding["filename"].endswith("shared.py")
@@ -119,6 +120,12 @@ def test_a_program_alone_has_an_unsafe_fix(project: tuple[str, Path]) -> None:
 def test_nothing_is_said_where_another_program_needs_it(project: tuple[str, Path]) -> None:
     _, folder = project
     ran = autodetach(folder, "check", "--unsafe-fixes", ".")
+    assert (ran.returncode, ran.stdout) == (0, "")
+
+
+def test_nothing_is_said_either_where_that_one_is_not_asked_for(project: tuple[str, Path]) -> None:
+    _, folder = project
+    ran = autodetach(folder, "check", "--unsafe-fixes", "looks.py")
     assert (ran.returncode, ran.stdout) == (0, "")
 
 
@@ -336,9 +343,10 @@ print("done")
 
 def test_a_file_that_others_import_is_judged_by_what_they_do(tmp_path: Path) -> None:
     (tmp_path / "expert.py").write_text(EXPERT)
-    (tmp_path / "mixture.py").write_text(MIXTURE)
     alone = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "expert.py").stdout)
     assert [finding["code"] for finding in alone] == ["AD103"]
+    (tmp_path / "mixture.py").write_text(MIXTURE)
+    assert autodetach(tmp_path, "check", "expert.py").stdout == ""
     assert autodetach(tmp_path, "check", ".").returncode == 0
     assert autodetach(tmp_path, "fix", "--unsafe-fixes", ".").returncode == 0
     assert (tmp_path / "expert.py").read_text() == EXPERT

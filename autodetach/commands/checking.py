@@ -45,7 +45,7 @@ def diff(request: Request) -> int:
         output.write_bytes(patch_of(this_run.changes))
     findings = this_run.findings()
     if not request.quiet:
-        for outcome in this_run.outcomes:
+        for outcome in (*this_run.outcomes, *this_run.beside):
             for finding in outcome.applied:
                 say(_reason(finding, outcome))
         if has_cells(this_run.changes):

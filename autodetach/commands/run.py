@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from autodetach.adoption.adopt import Adoption, add_ignores
 from autodetach.changes import write
 from autodetach.checker import Change
+from autodetach.commands.beside import tasks_beside
 from autodetach.commands.keeping import cache_folder
 from autodetach.commands.request import CLEAN, FINDINGS, STDIN, TROUBLE, Request, UsageError, say_problems
 from autodetach.comments.idle import Views, with_unused
@@ -36,6 +37,7 @@ class Run:
         self.stdin: bytes | None = None
         self.file_count = 0
         self.outcomes: tuple[Outcome, ...] = ()
+        self.beside: tuple[Outcome, ...] = ()
         self.changes: tuple[Change, ...] = ()
         self._request = request
         self._fixing = fixing
@@ -50,8 +52,16 @@ class Run:
         self._spare_sources(tasks)
         self.file_count = len(tasks)
         jobs = self._request.jobs or _cpu_count()
-        done = dict(tracked(run_as_done(tasks, jobs, self._cache(tasks)), len(tasks)))
-        settled = settle(tasks, (done[number] for number in range(len(tasks))))
+        cache = self._cache(tasks)
+        done = dict(tracked(run_as_done(tasks, jobs, cache), len(tasks)))
+        outcomes = [done[number] for number in range(len(tasks))]
+        beside = tasks_beside(tasks, outcomes)
+        if beside:
+            seen = dict(run_as_done(beside, jobs, cache))
+            outcomes += (seen[number]._replace(problems=()) for number in range(len(beside)))
+        settled = settle([*tasks, *beside], outcomes)
+        self.beside = settled.outcomes[len(tasks) :]
+        settled = settled._replace(outcomes=settled.outcomes[: len(tasks)])
         self._views = Views(settled.outcomes, self._configuration, self._cwd)
         settled = with_unused(tasks, settled, self._views)
         self.outcomes, self.changes = settled.outcomes, settled.changes
@@ -83,15 +93,15 @@ class Run:
     @property
     def applied(self) -> int:
         """How many findings were repaired, or would be."""
-        return sum(len(outcome.applied) for outcome in self.outcomes)
+        return sum(len(outcome.applied) for outcome in (*self.outcomes, *self.beside))
 
     def findings(self) -> list[Located]:
         """What is left, each finding once, in the order of files and lines."""
-        return gather(self.outcomes, self._configuration)
+        return gather([*self.outcomes, *self.beside], self._configuration)
 
     def write(self) -> None:
         """Write what is changed. The outcomes that rest on a file which cannot be written are forgotten."""
-        problems = write(self.changes, self.outcomes)
+        problems = write(self.changes, (*self.outcomes, *self.beside))
         self._report(problems)
         left = {problem.path for problem in problems}
         failed = {change.path for change in self.changes if change.original.path in left}

@@ -1,0 +1,63 @@
+"""The programs beside what a run was asked for: what they do with its files says what may be said of these.
+
+Whoever checks one file of a project, as `pre-commit` does, is to read of it what the check of the whole project tells:
+that its sums are differentiated elsewhere, or that its lists are taken for tensors there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from autodetach.checker import Change, Wanted
+from autodetach.disk.files import FoundFile, relative
+from autodetach.finding import Finding
+from autodetach.projects.importers import importers
+from autodetach.runner import Outcome, Task
+from autodetach.source import Source
+
+
+class _InAsked(NamedTuple):
+    """What is `wanted` of a program, see `checker.Wanted`, and stands in files that were asked for."""
+
+    wanted: Wanted | None
+    asked: frozenset[str]
+
+    def sift(
+        self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str
+    ) -> tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]:
+        places, known = tuple(range(len(findings))), frozenset[tuple[str, int, str]]()
+        if self.wanted is not None:
+            places, known = self.wanted.sift(findings, sources, root)
+        return tuple(n for n in places if findings[n].path in self.asked), known
+
+    def after(self, changes: Iterable[Change]) -> Wanted:
+        return self._replace(wanted=None if self.wanted is None else self.wanted.after(changes))
+
+
+def tasks_beside(tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> list[Task]:
+    """The tasks of programs that were not asked for, and import files in which something was found.
+
+    What they find in files that were asked for is theirs to tell, and to repair, and nothing else.
+    """
+    told = {finding.path or o.file.path for o in outcomes for finding in (*o.findings, *o.applied)}
+    if not told:
+        return []
+    asked = frozenset(task.file.path for task in tasks)
+    first = tasks[0]
+    changed = {
+        task.file.path: source
+        for task, outcome in zip(tasks, outcomes, strict=True)
+        if task.raw is not None and (source := outcome.original or outcome.source) is not None
+    }
+    return [
+        first._replace(
+            file=FoundFile(path, relative(path, first.cwd)),
+            raw=None,
+            changed=changed,
+            roots=first.roots or (first.file.path,),
+            wanted=_InAsked(first.wanted, asked),
+            is_beside=True,
+        )
+        for path in importers(told, asked, first.cwd)
+    ]
