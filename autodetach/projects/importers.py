@@ -23,17 +23,14 @@ def importers(paths: Collection[str], but: Set[str], cwd: str) -> list[str]:
     around = _around(meant)
     if but >= set(around):
         return []
-    names = {path: frozenset(imports_in(raw)) for path in around if (raw := bytes_at(path)) is not None}
     found = set[str]()
     imported = set[str]()
     reached = meant
     while reached:
-        modules = {_module(path) for path in reached}
         more = set[str]()
-        for path, its in names.items():
-            finder = Imports(path, cwd)
-            hits = {at for name in its if _may_be(name, modules) and (at := finder.find(name, path)) in reached}
-            if hits - {path}:
+        for path in around:
+            hits = _imported_by(path, reached, cwd) - {path}
+            if hits:
                 imported |= hits
                 more.add(path)
         reached = more - found - meant
@@ -42,10 +39,16 @@ def importers(paths: Collection[str], but: Set[str], cwd: str) -> list[str]:
     return sorted(beside, key=lambda path: path in imported)[:MAX_IMPORTERS]
 
 
-def _may_be(name: str, modules: Collection[str]) -> bool:
-    """Whether what is imported by a dotted name may be one of some modules; of dots alone, it is a package."""
-    last = name.rpartition(".")[2]
-    return not last or last in modules
+def _imported_by(path: str, paths: Set[str], cwd: str) -> set[str]:
+    """Those of some files that a file imports itself."""
+    raw = bytes_at(path)
+    modules = {_module(at) for at in paths}
+    if raw is None or not (b"from ." in raw or any(module.encode() in raw for module in modules)):
+        return set()
+    finder = Imports(path, cwd)
+    # By dots alone, a package is meant.
+    names = {name for name in imports_in(raw) if name.rpartition(".")[2] in modules or not name.strip(".")}
+    return {at for name in names if (at := finder.find(name, path)) is not None and at in paths}
 
 
 def _module(path: str) -> str:
@@ -67,11 +70,13 @@ def _around(paths: Collection[str]) -> list[str]:
 
 def _folders(folder: str) -> Iterator[str]:
     root = project_root(folder)
-    yield folder
-    while folder != root and folder != os.path.dirname(folder):
-        folder = os.path.dirname(folder)
+    is_installed = os.path.basename(root) in INSTALLED
+    while not (folder == root and is_installed):
         yield folder
-    if os.path.basename(root) not in INSTALLED:
+        if folder in (root, os.path.dirname(folder)):
+            break
+        folder = os.path.dirname(folder)
+    if not is_installed:
         yield from (entry.path for entry in _entries(root) if entry.is_dir() and not entry.name.startswith("."))
 
 
