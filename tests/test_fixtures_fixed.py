@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
 
 from autodetach.checker import CheckOptions, check
 from autodetach.finding import Applicability
-from autodetach.fixing import fix
+from autodetach.fixing import FixResult, fix
 from autodetach.rules import RULES
 from autodetach.source import Source
 
@@ -26,9 +27,15 @@ def name_of(path: Path) -> str:
     return f"{path.parent.name}/{path.name}"
 
 
+@functools.cache
+def fixed(path: Path) -> FixResult:
+    """What becomes of a file, which several tests look at."""
+    return fix(source_of(path), CheckOptions(), unsafe=True)
+
+
 @pytest.mark.parametrize("path", BEFORE, ids=name_of)
 def test_before_becomes_after(path: Path) -> None:
-    result = fix(source_of(path), CheckOptions(), unsafe=True)
+    result = fixed(path)
     assert result.source.raw == path.with_name(path.name.replace(".before.", ".after.")).read_bytes()
     assert result.applied
     assert not result.remaining
@@ -37,9 +44,8 @@ def test_before_becomes_after(path: Path) -> None:
 
 @pytest.mark.parametrize("path", BEFORE, ids=name_of)
 def test_the_edits_give_the_fixed_source(path: Path) -> None:
-    source = source_of(path)
-    result = fix(source, CheckOptions(), unsafe=True)
-    assert source.apply(result.edits) == result.source.raw
+    result = fixed(path)
+    assert source_of(path).apply(result.edits) == result.source.raw
 
 
 @pytest.mark.parametrize("path", BEFORE, ids=name_of)
@@ -59,7 +65,7 @@ def test_healthy_programs_are_quiet(path: Path) -> None:
 
 @pytest.mark.parametrize("path", REPORT, ids=name_of)
 def test_what_cannot_be_proven_is_reported_and_left_alone(path: Path) -> None:
-    result = fix(source_of(path), CheckOptions(), unsafe=True)
+    result = fixed(path)
     assert result.remaining
     assert result.source.raw == path.read_bytes()
 
@@ -67,7 +73,7 @@ def test_what_cannot_be_proven_is_reported_and_left_alone(path: Path) -> None:
 @pytest.mark.parametrize("path", BEFORE, ids=name_of)
 def test_the_rule_of_the_folder_has_a_part_in_it(path: Path) -> None:
     """The fault of a folder is seen by the folder's rule, or by the one whose repair settles it as well."""
-    codes = {f.code for f in fix(source_of(path), CheckOptions(), unsafe=True).applied}
+    codes = {f.code for f in fixed(path).applied}
     own = next(rule.code for rule in RULES if rule.name == path.parent.name)
     assert own in codes or codes & OTHER_VIEWS.get(own, set())
 
