@@ -30,9 +30,13 @@ def is_floating(dtype: Value) -> bool | None:
     return True if name in DEFAULT else False if name in WITHOUT_GRADIENT else None
 
 
+TAKING_TYPES = frozenset({"to", "type", "view"})
+"""Methods that are told the type; `view` takes the memory for values of it."""
+
+
 def is_cast_to_integers(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
     """Whether a method, as `long()` or `type(torch.LongTensor)`, gives what has no gradient."""
-    if name not in ("to", "type"):
+    if name not in TAKING_TYPES:
         return name in CASTS and not (args or kwargs)
     return any(_name(given) in WITHOUT_GRADIENT for given in (*args, *kwargs.values()))
 

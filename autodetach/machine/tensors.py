@@ -228,7 +228,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
                 m.type_fault(site, "calls `retain_grad` of what does not require grad", "hook")
             t.retains_since = m.clock
         return m.opaque(name) if name == "register_hook" else None
-    if t.node is not None and name in ("to", "type") and dtypes.is_cast_to_integers(name, args, kwargs):
+    if t.node is not None and name in dtypes.TAKING_TYPES and dtypes.is_cast_to_integers(name, args, kwargs):
         return operation(m, "long", [t], {}, site)
     if name in MOVES and (t.node is None or t.node.leaf):
         if t.node is not None:
