@@ -13,7 +13,7 @@ from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import NUMBER, Site
 from autodetach.machine.held import lost_from
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, show, special
-from autodetach.machine.marks import ITEMS
+from autodetach.machine.marks import ITEMS, SUMMED
 from autodetach.machine.number_readers import tags_of
 from autodetach.machine.object_builtins import (
     callable_,
@@ -198,6 +198,8 @@ def _sum(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
     if not args:
         return 0
     items, exact = m.collect(args[0], site)
+    if isinstance(args[0], Opaque):
+        args[0].attrs[SUMMED] = True
     total: Value = args[1] if len(args) > 1 else kwargs.get("start", 0)
     for item in items:
         total = m.binary("Add", total, item, site)

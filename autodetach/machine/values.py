@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from autodetach.machine.graph import Differentiation, Lost, Node, Site, Storage
+from autodetach.machine.marks import SUMMED
 from autodetach.machine.project import Module
 
 Value: TypeAlias = Any
@@ -582,7 +583,8 @@ def is_number(value: Value) -> bool:
 def may_be_no_tensor(value: Value) -> bool:
     """Whether nothing tells that something unknown is a tensor."""
     if isinstance(value, Opaque):
-        return (value.node is None or value.node.weak or GIVEN in value.attrs) and not value.scalar
+        attrs = value.attrs
+        return (value.node is None or value.node.weak or GIVEN in attrs or SUMMED in attrs) and not value.scalar
     if isinstance(value, External):  # `math.tau`, `sys.maxsize`
         return not value.path.startswith("torch")
     return isinstance(value, Sym) and not value.kind

@@ -87,6 +87,7 @@ from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.hooked import is_kept_for_others
 from autodetach.view.lifetime import left_of, walked
 from autodetach.view.program import Program, handed, line, observed_of, stable, text
+from autodetach.view.summed_lists import is_list_of_numbers
 from autodetach.view.told_apart import is_told_apart
 
 if TYPE_CHECKING:
@@ -109,6 +110,8 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     assert stored is not None
     statement = program.statement(stored.site.node)
     if statement is None or stored.element is None or is_kept_for_others(program, stored.site.node):
+        return None
+    if is_list_of_numbers(stored):
         return None
     built, graph = f"`{text(stored.element)}`", "its autograd graph"
     if stored.gradient_of is not None:
