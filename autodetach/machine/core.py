@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Hashable, Iterable
 from typing import NoReturn
 
+from autodetach.machine.called_back import CALLABLE, given
 from autodetach.machine.events import Drawn, Escape, Stored, ToldApart, TypeFault
 from autodetach.machine.graph import Activation, Differentiation, Loops, Lost, Node, Pass, Site
 from autodetach.machine.held import graph_in, graph_kept_of, held_by, tensors_in
@@ -48,7 +49,11 @@ class Core(Tape):
         """Code that is not in view gets some values, and keeps them, unless it reads them now and not `later`."""
         nodes: list[Node] = []
         tags: set[object] = set()
+        callables: list[Value] = []
+        values = list(values)
         for value in values:
+            if later and type(value) in CALLABLE:
+                callables.append(value)
             found = list(tensors_in(value))
             made = [this for this in found if isinstance(this, Opaque) and HELD in this.attrs]
             found += (t for this in made for kept in this.attrs.values() for t in tensors_in(kept))
@@ -60,6 +65,8 @@ class Core(Tape):
                 self.note_read(value)
         if later:
             self.untaken.given_away(self.clock)
+            if callables:
+                self.facts += given(callables, values)
         if nodes or tags:
             self.escapes.append(Escape(tuple(dict.fromkeys(nodes)), site, self.tick(), how, frozenset(tags)))
 

@@ -234,6 +234,8 @@ def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None
         return
     if node.walked_by and meet_by_sample(node, node.freed_by or node.walked_by[0], d):
         return
+    if m.tasks.all and _is_beside(m, node, d, stale):
+        return
     d.raised = True
     if expected:
         return
@@ -241,6 +243,22 @@ def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None
         m.second_walks.append(SecondWalk(node, node.freed_by, d, tuple(path)))
     elif stale is not None:
         m.stale.append(StaleSaved(node, stale[0], stale[0].changed or d.site, d, tuple(path)))
+
+
+def _is_beside(m: Core, node: Node, d: Differentiation, stale: tuple[Storage, int] | None) -> bool:
+    """Whether what freed a node, or changed what it saved, may come behind this, in a task: then this need not raise.
+
+    If neither of two differentiations keeps the graph, one of them raises in whichever order they come.
+    """
+    first = node.freed_by
+    if node.saves and first is not None:
+        if not m.tasks.may_come_later(first.number):
+            return False
+        m.tasks.unordered.update((first.call, d.call))
+        return d.retain
+    at = stale and stale[0].changed
+    step = next((step for step in reversed(m.steps) if step.site is at), None)
+    return step is not None and m.tasks.may_come_later(step.clock)
 
 
 def _is_changed(m: Core, storage: Storage) -> bool:

@@ -282,6 +282,21 @@ class Escape(NamedTuple):
         return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
 
 
+class CallableGiven(NamedTuple):
+    """Code that is not in view is given what it may call at any time: functions, by their `codes`, or a `backward`.
+
+    `nodes`: the graphs that this, and what else it is given, may walk. `is_bound`: arguments may be bound already.
+    """
+
+    nodes: tuple[Node, ...]
+    codes: tuple[ast.AST, ...]
+    is_bound: bool
+
+    def reaches(self, goals: set[Node]) -> bool:
+        """Whether any of some nodes may be walked, as far as that is looked at."""
+        return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
+
+
 class GraphRead(NamedTuple):
     """`.grad_fn` of a tensor is read: its nodes may be walked, called and asked for what they have saved from now on.
 

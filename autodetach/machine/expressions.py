@@ -476,7 +476,8 @@ class Expressions(Decisions):
         return function
 
     def _eval_Await(self, node: ast.Await, frame: Frame) -> Value:
-        return self.eval(node.value, frame)
+        with self.tasks.awaiting(node.value):
+            return self.eval(node.value, frame)
 
     def _eval_Yield(self, node: ast.Yield, frame: Frame) -> Value:
         if node.value is not None:

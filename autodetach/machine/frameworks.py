@@ -74,6 +74,7 @@ def toggle(m: Core, this: Instance, optimizer: Value, on: bool, site: Site) -> N
 HANDLERS: dict[str, Handler] = {
     "threading.Thread": threads.make,
     "threading.local": threads.local,
+    "asyncio.run": threads.event_loop,
     "concurrent.futures.as_completed": threads.futures,
     "deepspeed.initialize": _engine,
     "apex.amp.initialize": _initialize_apex,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from autodetach.machine import (
@@ -36,6 +37,7 @@ from autodetach.machine.number_readers import SCRIPTED, wanted
 from autodetach.machine.optimizers import give_parameters
 from autodetach.machine.resets import reset_by
 from autodetach.machine.state import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
+from autodetach.machine.tasks import is_coroutine
 from autodetach.machine.values import (
     GIVEN,
     RECORD,
@@ -215,6 +217,14 @@ class Objects(Attributes):
             made = Iterable(lambda exact: self._generator(function, frame), None, function.name, once=True)
             made.frame = frame
             return made
+        if is_coroutine(function.node) and isinstance(site.node, ast.Call) and site.node is not self.tasks.awaited:
+            with self.tasks.beside(self.tick, is_thread=False):
+                return self._run_call(function, frame, args, site, active)
+        return self._run_call(function, frame, args, site, active)
+
+    def _run_call(
+        self, function: Function, frame: Frame, args: list[Value], site: Site, active: list[tuple[Frame, list[Value]]]
+    ) -> Value:
         mode = self.grad_enabled
         if function.grad_mode is not None:
             self.grad_enabled = bool(function.grad_mode)

@@ -24,6 +24,7 @@ from autodetach.machine.marks import QUIET
 from autodetach.machine.oracle import Oracle, Policy, Setting, TestIndex, TestKey
 from autodetach.machine.passes import Ways
 from autodetach.machine.project import Project
+from autodetach.machine.tasks import Tasks
 from autodetach.machine.untaken import Untaken
 from autodetach.machine.values import (
     Class,
@@ -147,6 +148,7 @@ class State:
         self.watched: list[Kept] | None = None  # what is put into containers where gradients are off for a while
         self.filled: list[Stored] = []
         self.untaken = Untaken()
+        self.tasks = Tasks()
         self.attributes_set: list[AttributeSet] = []
         self.held: list[Sequence | Mapping] = []  # containers in containers, each of which knows its holder
         self.drawn: list[Drawn] = []

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from autodetach.machine.core import Args, Core, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.state import Raised
+from autodetach.machine.tasks import Task
 from autodetach.machine.values import External, Function, Instance, Mapping, Method, Native, Opaque, Sequence, Value
 
 BOUND = ("start", "run", "join", "is_alive")
@@ -52,16 +53,35 @@ def thread_method(m: Core, this: Instance, name: str) -> Value:
         target, held, named = (this.attrs.get(key) for key in ("#target", "#args", "#kwargs"))
         if name == "start":
             try:
-                with _own_mode(m):
+                with _own_mode(m), m.tasks.beside(m.tick) as task:
+                    this.attrs["#joined"] = _waiting(task)
                     m.call(m.attribute(this, "run", site), [], {}, site)
             except Raised:
                 return None
+        elif name == "join" and "#joined" in this.attrs:
+            m.call(this.attrs["#joined"], [], {}, site)
         elif name == "run" and target is not None:
             options = {k: v for k, v in named.items.values() if isinstance(k, str)} if named is not None else {}
             m.call(target, m.collect(held, site)[0], options, site)
         return False if name == "is_alive" else None
 
     return Native(name, run, this)
+
+
+def _waiting(task: Task, value: Value = None) -> Native:
+    """What waits for a task, and gives its result."""
+
+    def wait(args: Args, kwargs: Named, site: Site) -> Value:
+        task.is_awaited = True
+        return value
+
+    return Native("result", wait)
+
+
+def event_loop(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    """`asyncio.run(main())`: what ran in it is over behind this."""
+    m.tasks.end_loop()
+    return args[0] if args else m.call_unknown("run", args, kwargs, site)
 
 
 def local(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
@@ -100,6 +120,7 @@ def _called(m: Core, name: str, args: Args, site: Site) -> Value:
             m.loops = outer
         return Sequence("list", results, m.clock)
     result = m.opaque("future")
-    value = m.call(args[0], list(args[1:]), {}, site)
-    result.attrs["result"] = Native("result", lambda a, k, s: value)
+    with m.tasks.beside(m.tick) as task:
+        value = m.call(args[0], list(args[1:]), {}, site)
+    result.attrs["result"] = result.attrs["get"] = _waiting(task, value)
     return result

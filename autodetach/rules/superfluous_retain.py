@@ -35,7 +35,10 @@ when the flag is not the literal `True`, when a part of the graph is handed to c
 when its nodes are read by way of `.grad_fn`, which is more than to print one,
 when all of the graph was made out of view, as that of a parameter `loss`, when it begins with a gradient from out of
 view or of another backward, when another loss of the same pass comes from where nobody knows, as this one does, when a
-call in view may give the function, as an argument, what a module has made, and in `torch.autograd.grad`.
+call in view may give the function, as an argument, what a module has made, when code out of view is given a callable
+that may walk the graph (`signal.signal(number, handler)`), or Python leads to what may by itself, as a handler of
+errors, or an option of the command line that is off by default, when a task or a thread walks it too, in whatever
+order, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -59,6 +62,7 @@ from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.called_back import may_be_called_back, may_be_called_by_python
 from autodetach.view.given_again import given_again
 from autodetach.view.program import Program, line, text
 
@@ -72,6 +76,7 @@ def find(program: Program) -> Iterator[Suspect]:
     faulty: set[ast.AST] = set()
     for run in program.runs:
         events: list[SecondWalk | StaleSaved] = [*run.machine.second_walks, *run.machine.stale]
+        needed |= run.machine.tasks.unordered
         faulty.update(d.call for event in events for d in event.node.walked_by)
         for d in run.machine.differentiations:
             if _is_literal(d):
@@ -80,10 +85,15 @@ def find(program: Program) -> Iterator[Suspect]:
                 if is_walked_again(d) or any(asks(run, d) for asks in USES):
                     needed.add(d.call)
     for call, d in retained.items():
-        if call in needed or call in faulty or _may_be_given_history(program, d):
+        if call in needed or call in faulty or _may_be_given_history(program, d) or _may_be_called(program, d):
             continue
         if not _is_left_out(program, d):
             yield _suspect(program, d)
+
+
+def _may_be_called(program: Program, d: Differentiation) -> bool:
+    """Whether what the program, as it is set, does not call itself may walk the graph again."""
+    return _waits_for_option(program, d) or may_be_called_back(program, d) or may_be_called_by_python(program, d)
 
 
 def _is_left_out(program: Program, d: Differentiation) -> bool:
@@ -228,10 +238,26 @@ def _given_again(program: Program, d: Differentiation) -> str | None:
 
 
 def _switched_off(program: Program, d: Differentiation) -> str | None:
-    """A doubt where the function differentiates in a branch that no path has taken, unless this is the other branch.
+    """A doubt where the function differentiates in a branch that no path has taken.
 
     With `self.with_penalty = False` in the constructor, the graph is walked again as soon as somebody turns it on.
     """
+    for at in _walks_not_reached(program, d):
+        return f"{program.place(at)} may walk the graph too, where nothing leads as the program is set"
+    return None
+
+
+def _waits_for_option(program: Program, d: Differentiation) -> bool:
+    """Whether an option of the command line leads to such a branch: one is there to be given."""
+    names = {name for run in program.runs for name in run.machine.options}
+    if not names:
+        return False
+    tests = (b.test for at in _walks_not_reached(program, d) for b in program.enclosing(at) if isinstance(b, ast.If))
+    return any(isinstance(n, ast.Attribute) and n.attr in names for test in tests for n in ast.walk(test))
+
+
+def _walks_not_reached(program: Program, d: Differentiation) -> Iterator[ast.AST]:
+    """What the function differentiates in branches that no path has taken, unless this is the other branch."""
     taken = _branches(program, d.call)
     for at in ast.walk(program.scope(d.call)):
         if not _walks(at):
@@ -240,8 +266,7 @@ def _switched_off(program: Program, d: Differentiation) -> str | None:
         if any(statement in run.machine.executed for run in program.runs):
             continue
         if all(taken.get(branch, way) == way for branch, way in _branches(program, at).items()):
-            return f"{program.place(at)} may walk the graph too, where nothing leads as the program is set"
-    return None
+            yield at
 
 
 def _walks(at: ast.AST) -> bool:
@@ -251,9 +276,9 @@ def _walks(at: ast.AST) -> bool:
     return isinstance(at, ast.Call) and last_word(at.func) in WALKS
 
 
-def _branches(program: Program, node: ast.AST) -> dict[ast.AST, bool]:
+def _branches(program: Program, node: ast.AST) -> dict[ast.If, bool]:
     """The `if` statements around a node, and whether it stands where the test is true."""
-    found: dict[ast.AST, bool] = {}
+    found: dict[ast.If, bool] = {}
     inner = node
     for at in program.enclosing(node):
         if isinstance(at, ast.If):
