@@ -75,6 +75,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.free_names import free_name
+from autodetach.view.other_entries import stand_in_for_each_other
 from autodetach.view.program import (
     Program,
     assumptions_of,
@@ -96,7 +97,7 @@ def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
     for run in program.runs:
         for event in run.machine.second_walks:
-            if not is_shared(run, event):
+            if not is_shared(run, event) or stand_in_for_each_other(program, event.first, event.second):
                 continue
             suspect = _suspect(program, run, event)
             if suspect.key not in seen:

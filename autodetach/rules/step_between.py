@@ -81,6 +81,7 @@ from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Site, diverge
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.other_entries import stand_in_for_each_other
 from autodetach.view.program import (
     Program,
     assumptions_of,
@@ -106,13 +107,17 @@ def _changed(program: Program, run: Run) -> Iterator[Suspect]:
     for event in run.machine.stale:
         if diverge(event.node.loops, event.by.loops) is None:
             first = next((d for d in event.node.walked_by if d.number < event.by.number), None)
-            yield _suspect(program, run, event, first, event.by, event.changed)
+            if first is None or not stand_in_for_each_other(program, first, event.by):
+                yield _suspect(program, run, event, first, event.by, event.changed)
 
 
 def _freed(program: Program, run: Run) -> Iterator[Suspect]:
     """The graph is freed as well: retaining it would only trade one error for the other."""
     for event in run.machine.second_walks:
-        if diverge(event.first.loops, event.second.loops) is None and stepped_between(run, event.first, event.second):
+        first, second = event.first, event.second
+        if diverge(first.loops, second.loops) is not None or stand_in_for_each_other(program, first, second):
+            continue
+        if stepped_between(run, first, second):
             step = next(
                 s for s in run.machine.steps if event.first.number < s.clock < event.second.number and s.what != "grad"
             )

@@ -1,0 +1,35 @@
+"""What the machine enters by itself although the program calls it: only where a switch is set in another way."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.kept import kept
+from autodetach.machine.graph import Differentiation
+from autodetach.machine.spelling import last_word
+from autodetach.machine.state import STRIDE
+from autodetach.machine.values import Frame, Function
+from autodetach.view.program import Program
+
+
+def stand_in_for_each_other(program: Program, first: Differentiation, second: Differentiation) -> bool:
+    """Whether two differentiations are of two entry points, one of which is called in view, where nothing leads.
+
+    Where its switch is set so that it is called, the other one may not be: nothing says that both are, one behind the
+    other.
+    """
+    if first.number // STRIDE == second.number // STRIDE:
+        return False
+    called = {name for tree in program.analysis.trees for name in _called_in(tree)}
+    return any(_entry_of(d) in called for d in (first, second))
+
+
+def _entry_of(d: Differentiation) -> str:
+    """The name of the function that was entered."""
+    frame = d.trail[0][1] if d.trail else None
+    return frame.function.name if isinstance(frame, Frame) and isinstance(frame.function, Function) else ""
+
+
+@kept
+def _called_in(tree: ast.AST) -> frozenset[str]:
+    return frozenset(last_word(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)) - {""}
