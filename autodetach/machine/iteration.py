@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.core import Core
+from autodetach.machine.held import graph_in
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.values import (
@@ -40,13 +41,19 @@ def items(m: Core, this: Value) -> Iterable:
                 m.note_drawn(this.items[: i + 1], this.items[i + 1 :], in_order=True, since=since)
             raise
         if not exact and not this.exact:
-            while this.items and i < MOST_PASSES:
+            # What this loop has differentiated by now stands for no other element: that one has a graph of its own.
+            while this.items and i < MOST_PASSES and not _was_walked(this.items[-1], since):
                 yield m.draw(this.items[-1], this.items, in_order=True)
                 i += 1
 
     listed = this.exact and (_are_leaves(this.items) or _are_modules(this.items) or _are_fields(this.items))
     short = this.exact or _are_parts(this.items)
     return Iterable(walk, len(this.items) if this.exact else None, short=short, listed=listed)
+
+
+def _was_walked(value: Value, since: int) -> bool:
+    """Whether a graph in a value was differentiated after the clock was `since`."""
+    return any(d.number > since for t in graph_in(value, 3) if t.node is not None for d in t.node.walked_by)
 
 
 def length(m: Core, this: Value) -> Value:
