@@ -106,7 +106,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         for e in growth.elements
         if e.expression is not None
     ]
-    name = text(_target(statement))
+    name = text(_named_inside(program, growth.node.site.node) or _target(statement))
     story = []
     if elements:
         made = line(growth.elements[0].node.site)
@@ -206,6 +206,16 @@ def _target(statement: ast.stmt) -> ast.AST | None:
             return args[0]
         return func.value if isinstance(func, ast.Attribute) else func
     return statement
+
+
+def _named_inside(program: Program, node: ast.AST) -> ast.expr | None:
+    """The name of `print(total := total + loss)`, which the statement does not begin with."""
+    for at in program.enclosing(node):
+        if isinstance(at, ast.NamedExpr):
+            return at.target
+        if isinstance(at, ast.stmt):
+            break
+    return None
 
 
 def _attribute(this: ast.expr, name: ast.expr) -> ast.expr:
