@@ -21,6 +21,7 @@ ORDER = (
     "decoding disk.reasons kept node_types old_names safe_path syntax",
     "places",
     "source",
+    "notebooks.commands",
     "notebooks.magics",
     "notebooks.cells",
     "notebooks.notebook",

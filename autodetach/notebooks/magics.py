@@ -1,23 +1,17 @@
 """What IPython allows in a cell beyond Python, line for line as Python of the same effect.
 
 `%magic`, `%%magic`, `!command`, `name?` and their like are what IPython takes before Python sees a cell. Here each line
-of a cell becomes a line of Python: itself, the statement behind `%time`, or `pass` for what has no effect on tensors.
+of a cell becomes a line of Python: itself, the statement behind `%time`, what reads the values that a command is given
+(`!echo {loss.item()}`), or `pass` for what has nothing to do with tensors.
 """
 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from autodetach.old_names import parsed
-
-RUN_AS_THEY_ARE = frozenset("capture debug ipytest notify prun scalene snakeviz time wandb".split())
-"""Magics that run the Python behind them, or the rest of their cell, as if they were not there."""
-
-RUN_APART = frozenset("memit timeit".split())
-"""Magics that run it too, but the names that it binds are lost."""
+from autodetach.notebooks.commands import COMMAND, RUN_APART, RUN_AS_THEY_ARE, is_expression, parses, parts, reading
 
 NO_PYTHON = frozenset(
     "! HTML R SVG bash bigquery cmd cpp cython file fortran html javascript js julia latex manim markdown mermaid "
@@ -26,12 +20,8 @@ NO_PYTHON = frozenset(
 )
 """Cell magics whose cells are text, another language, or the program of another process."""
 
-_WITH_VALUE = {"timeit": "nrpv", "memit": "rti", "prun": "lsTD"}
-"""The options of a magic that take a value."""
-
 _ESCAPES = tuple("%!?,;/")
-_AUTOMAGIC = re.compile(r"\s*(?:apt|apt-get|cat|cd|conda|cp|ls|mamba|matplotlib|mkdir|mv|pip|rm|wget)\s+[-\w./~]")
-_COMMAND = re.compile(r"(?P<name>[\w.!]+)[ \t]*(?P<rest>.*)")
+_AUTOMAGIC = re.compile(r"\s*(?:apt|apt-get|cat|cd|conda|cp|ls|mamba|matplotlib|mkdir|mv|pip|rm|wget)\s+[-\w./~{$]")
 NEWLINE = re.compile(r"\r\n|\r|\n")
 _MARK = re.compile(r"'''|\"\"\"|['\"#()\[\]{}\\?=]")
 _ANSWER = "get_ipython()"
@@ -93,18 +83,20 @@ def split_lines(text: str) -> list[str]:
 
 
 def _cell_magic(lines: Sequence[str], first: int) -> PythonCell:
-    command = _COMMAND.match(lines[first][2:])
+    command = COMMAND.match(lines[first][2:])
     name = command["name"] if command else ""
     above = [Line(line, kept=False, before=False, behind=False) for line in lines[:first]]
     body = "\n".join(lines[first + 1 :])
     if name in RUN_AS_THEY_ARE:
         inner = as_python(body) if first + 1 < len(lines) else PythonCell(())
         return PythonCell((*above, Line("pass", kept=False, before=False), *inner.lines), inner.above, inner.below)
+    given = Line(reading(lines[first]))
+    as_text = (*above, *(_closed(line, at=0, shift=0) for line in (given, *(Line("") for _ in lines[first + 1 :]))))
     if name in NO_PYTHON or not body.strip():
-        return PythonCell((*above, *(_closed(Line(""), at=0, shift=0) for _ in lines[first:])))
+        return PythonCell(as_text)
     inner = as_python(body)
     if not parses(inner.text):
-        return PythonCell((*above, *(_closed(Line(""), at=0, shift=0) for _ in lines[first:])))
+        return PythonCell(as_text)
     inner = indented(inner)
     apart = name in RUN_APART
     # Of a magic that is not known it is not known either whether it runs its cell.
@@ -166,9 +158,11 @@ def _magic(line: str, lexed: _Lexed, lines: Sequence[str]) -> list[Line] | None:
         command = _joined((line.lstrip(), *lines[1:]))
         run = _statement(command)
         shift = command.find(run) if run and len(lines) == 1 else 0
-        return _in_place_of(lines, Line(indent + (run or "pass"), kept=False, at=len(indent), shift=max(shift, 0)))
+        return _in_place_of(
+            lines, Line(indent + (run or reading(command) or "pass"), kept=False, at=len(indent), shift=max(shift, 0))
+        )
     if lexed.asks or (_AUTOMAGIC.match(line) and not lexed.inside and not parses(line.strip())):
-        return _in_place_of(lines[:1], Line(f"{indent}pass", kept=False))
+        return _in_place_of(lines[:1], Line(indent + (reading(line.strip()) or "pass"), kept=False))
     return None
 
 
@@ -184,10 +178,10 @@ def _joined(lines: Iterable[str]) -> str:
 
 def _statement(command: str) -> str | None:
     """The Python that a line magic runs, as a line; None where it runs none, or none that can be told."""
-    name, rest = _parts(command)
+    name, rest = parts(command)
     if not rest or not parses(rest):
         return None
-    if name in RUN_AS_THEY_ARE or (name in RUN_APART and _is_expression(rest)):
+    if name in RUN_AS_THEY_ARE or (name in RUN_APART and is_expression(rest)):
         return rest
     apart = f"class __timeit__: {rest}"
     return apart if name in RUN_APART and parses(apart) else None
@@ -195,41 +189,11 @@ def _statement(command: str) -> str | None:
 
 def _value(command: str, blanks: int) -> str:
     """The Python for what a magic gives that is assigned to a name, `blanks` columns behind the equals sign."""
-    name, rest = _parts(command)
-    if _is_expression(rest) and name in RUN_AS_THEY_ARE:
+    name, rest = parts(command)
+    if is_expression(rest) and name in RUN_AS_THEY_ARE:
         return " " * (blanks + max(command.find(rest), 0)) + rest
-    argument = rest if name in RUN_APART and _is_expression(rest) and "#" not in rest else ""
+    argument = rest if name in RUN_APART and is_expression(rest) and "#" not in rest else reading(command)
     return f" get_ipython({argument})"
-
-
-def _parts(command: str) -> tuple[str, str]:
-    """The name of a `%magic` and what follows its options."""
-    match = _COMMAND.match(command.lstrip("%")) if command.startswith("%") else None
-    if match is None:
-        return "", ""
-    name, rest = match["name"], match["rest"]
-    valued = _WITH_VALUE.get(name, "")
-    while option := re.match(r"--?[A-Za-z][-\w]*(?:=\S+)?\s*", rest):
-        text = option[0].strip()
-        rest = rest[option.end() :]
-        if len(text) == 2 and text[1] in valued:
-            rest = re.sub(r"\A\S+\s*", "", rest)
-    return name, rest.strip()
-
-
-def parses(text: str) -> bool:
-    """Whether a text is valid Python."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            parsed(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
-def _is_expression(text: str) -> bool:
-    return bool(text) and "\n" not in text and parses(f"({text}\n)") and parses(text)
 
 
 @dataclass(frozen=True, slots=True)

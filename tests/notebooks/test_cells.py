@@ -25,7 +25,7 @@ def python_of(text: str) -> str:
     [
         ("%matplotlib inline\nx = 1", "pass\nx = 1"),
         ("!pip install torch", "pass"),
-        ("x?\nx.y??\n?x\n??x\n%time?", "pass\npass\npass\npass\npass"),
+        ("x?\nx.y??\n?x\n??x\n%time?\n%cd?", "print(x)\nprint(x.y)\nprint(x)\nprint(x)\npass\npass"),
         ("y = x.shape?", "pass"),
         (",f a b\n;f a b\n/f a", "pass\npass\npass"),
         ("pip install torch\npip = 1\nls", "pass\npip = 1\nls"),
@@ -37,7 +37,7 @@ def python_of(text: str) -> str:
         ("y = %timeit -o f(x)", "y = get_ipython(f(x))"),
         ("y = %timeit -o f(x)  # c", "y = get_ipython()"),
         ("y = %time f(x)  # c\n%time f(x)  # noqa", "y =       f(x)  # c\nf(x)  # noqa"),
-        ("for i in x:\n    %time f(i)\n    !echo {i}", "for i in x:\n    f(i)\n    pass"),
+        ("for i in x:\n    %time f(i)\n    !echo {i}", "for i in x:\n    f(i)\n    print(i)"),
         ("!ls \\\n  -l \\\n  -a\nx = 1", "pass\n\n\nx = 1"),
         ("%time f(a, \\\n  b)", "f(a, b)\n"),
         ("%time it takes", "pass"),
@@ -51,6 +51,16 @@ def python_of(text: str) -> str:
         ("%%timeit\nx = 1", "def __timeit__():\n x = 1\n pass\n__timeit__()"),
         ("%%timeit\n# nothing", "def __timeit__():\n # nothing\n pass\n__timeit__()"),
         ("  x = 1\n  if x:\n    y = 2\n", "x = 1\nif x:\n  y = 2\n"),
+        # What commands read.
+        ("!echo {x.item()} $y ${z} $y.shape.", "print(x.item(), y, z, y.shape)"),
+        ("!awk '{print $1}' $$HOME {{x}}\n!echo {x\n!echo {} $1", "pass\npass\npass"),
+        ("!f {x!r:>10} \\\n  {d['k']}", "print(x, d['k'])\n"),
+        ("y = !echo {x}\n%cd {p}\ncd {p}", "y = get_ipython(print(x))\nprint(p)\nprint(p)"),
+        ('%%bash -s {x} "$y"\necho $1 {z}', "print(x, y)\n"),
+        ("%%sql {x}\nselect 1\n2 3", "print(x)\n\n"),
+        ("%%time {x}\ny = 1", "pass\ny = 1"),
+        ("%store x y\n%store x > f.txt\n%store -r x\n%store", "get_ipython(x, y)\nget_ipython(x)\npass\npass"),
+        ("%run -i f.py\n%run -ti f.py {x}\n%run f.py -i {x}", "exec(get_ipython())\nexec(get_ipython())\nprint(x)"),
         # What only looks like a magic.
         ("x = (a\n%b)", None),
         ("x = a \\\n%b", None),
@@ -116,6 +126,45 @@ def test_a_finding_behind_time_is_shown_where_it_stands() -> None:
     place = cells.place(cells.raw.index(b"f(i)"))
     assert (place.cell, place.line, place.column) == (2, 2, 10)
     assert place.source.raw[place.offset :] == b"f(i)"
+
+
+SUMMED = (
+    "import torch\nmodel = torch.nn.Linear(2, 1)\nopt = torch.optim.SGD(model.parameters(), 0.1)\n"
+    "penalty = sum(p.pow(2).sum() for p in model.parameters())",
+    "total = 0\nfor i in range(4):\n    loss = model(torch.ones(1, 2)).sum()\n    opt.zero_grad()\n"
+    "    loss.backward()\n    opt.step()\n    total += loss",
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "method"),
+    [
+        ("!nvidia-smi", "item"),
+        ("!echo {total} $total", "item"),
+        ("total?", "item"),
+        ("!awk '{print $1}' total.txt", "item"),
+        ("!echo {total.tolist()}", "detach"),
+        ("out = !echo {total.detach().numpy()}", "detach"),
+        ("%%bash -s {total.tolist()}\necho $1", "detach"),
+        ("%store total", "detach"),
+        ("%run -i plot.py", "detach"),
+    ],
+)
+def test_what_a_command_reads_of_a_sum(command: str, method: str) -> None:
+    cells = Cells.of((*SUMMED, command), "n.ipynb")
+    fixed = fix(cells, CheckOptions(), unsafe=False).source
+    assert isinstance(fixed, Cells)
+    assert fixed.texts == (SUMMED[0], SUMMED[1].replace("+= loss", f"+= loss.{method}()"), command)
+
+
+@pytest.mark.parametrize("command", ["!echo {penalty.item()}", "!echo $penalty", "penalty?", "%store penalty"])
+def test_nothing_is_moved_past_a_command_that_reads_it(command: str) -> None:
+    trained = SUMMED[1].replace(".sum()", ".sum() + penalty").replace("\n    total += loss", "")
+    for between, stays in ((command, True), ("!nvidia-smi", False)):
+        fixed = fix(Cells.of((SUMMED[0], between, trained), "n.ipynb"), CheckOptions(), unsafe=True)
+        assert isinstance(fixed.source, Cells)
+        assert fixed.edits
+        assert ("penalty" in fixed.source.texts[0]) == stays
 
 
 def test_a_cell_that_expects_an_exception_is_left_alone() -> None:
