@@ -36,7 +36,8 @@ class CheckOptions(NamedTuple):
     """What to look for. `codes` are the enabled rule codes, None for all of them.
 
     `alternatives`: also prove other repairs than the first, which takes longer. Without `fixes`, repairs are looked for
-    only where the finding depends on them: the findings are the same, and few of them have a fix.
+    only where the finding depends on them: the findings are the same, and few of them have a fix. `whole`: run also
+    what cannot have a finding, to learn what it does with the files of others.
     """
 
     codes: frozenset[str] | None = None
@@ -44,6 +45,7 @@ class CheckOptions(NamedTuple):
     prefer_shared: Literal["retain", "sum"] = "retain"
     alternatives: bool = False
     fixes: bool = True
+    whole: bool = False
 
 
 class CheckResult(NamedTuple):
@@ -187,7 +189,8 @@ def _of_tree(
 ) -> CheckResult:
     texts = {name: other.raw for name, other in (changed or {}).items()}
     is_told = _again is not None and may_matter(source.raw) and _again.is_told()
-    if evidence is None and not is_told and is_idle(source.raw, at, finder, texts, tree):
+    is_asked = evidence is not None or is_told or options.whole
+    if not is_asked and is_idle(source.raw, at, finder, texts, tree):
         return CheckResult(())
     with _undisturbed():
         files = Files(at, source, tree, finder, changed)
@@ -317,7 +320,7 @@ class _Session:
             problems = (*problems, Problem(self.files.sources[self.root].path, text, partial=True))
         cost = sum(run.cost for run in self.analysis.runs) + (search.cost if search is not None else 0)
         is_asked = bool(findings) or len(self.files.modules) > 1
-        used = uses(self.analysis, self.files, {f.path for f in findings}) if _again is None and is_asked else {}
+        used = uses(self.analysis, self.files, findings) if _again is None and is_asked else {}
         return CheckResult(findings, problems, evidence=self.analysis.evidence, cost=cost, uses=used)
 
     def dissolve(self) -> None:

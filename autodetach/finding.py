@@ -88,6 +88,14 @@ class Finding(NamedTuple):
         return self.fix is not None and self.fix.applicability is Applicability.UNSAFE
 
 
+def edits_by_file(finding: Finding) -> tuple[tuple[str, tuple[Edit, ...]], ...]:
+    """The edits of a finding's fix, by absolute path (empty: of the analysed file)."""
+    if finding.fix is None:
+        return ()
+    own = ((finding.path, finding.fix.edits),) if finding.fix.edits else ()
+    return (*own, *finding.fix.elsewhere)
+
+
 class Problem(NamedTuple):
     """Something that kept a file from being analysed whole: what, where, and what to do, in one line.
 

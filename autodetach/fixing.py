@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from autodetach.checker import Change, CheckOptions, CheckResult, Wanted, check
-from autodetach.finding import Applicability, Finding, Problem, Severity
+from autodetach.finding import Applicability, Finding, Problem, Severity, edits_by_file
 from autodetach.projects.project import Finder
 from autodetach.source import Edit, Source, Span, compose, offset_before
 from autodetach.uses import Uses
@@ -38,6 +38,13 @@ class FixResult(NamedTuple):
     uses: Mapping[str, Uses] = {}
 
 
+class Judge(Protocol):
+    """What others say of the repairs that are found."""
+
+    def of(self, finding: Finding, first: Finding, sources: Mapping[str, Source]) -> Finding:
+        """A finding with its fix as it is to be taken; `first` is the same in terms of the first `sources`."""
+
+
 def fix(
     source: Source,
     options: CheckOptions,
@@ -50,12 +57,13 @@ def fix(
     wanted: Wanted | None = None,
     evidence: Evidence | None = None,
     may_edit_own: bool = True,
+    judge: Judge | None = None,
 ) -> FixResult:
     """Apply fixes until none is left: one at a time, since each is proven on the program as it is.
 
     `may_edit` says of other files, by absolute path, whether they may be edited too; without it, none may.
-    `may_edit_own` says it of the source itself. `evidence` is what a run of the first program has shown: it speaks of
-    no lines, and is asked about the edited ones too.
+    `may_edit_own` says it of the source itself. What is found is told as `judge` has it. `evidence` is what a run of
+    the first program has shown: it speaks of no lines, and is asked about the edited ones too.
     """
     root = path or source.path
     originals: dict[str, Source] = {root: source}
@@ -74,12 +82,15 @@ def fix(
         for at, found in result.sources.items():
             originals.setdefault(at, found)
             current.setdefault(at, found)
-        if wanted is None:
+        if wanted is None and judge is None:
             return result
         # What is wanted is said of the files as they were.
-        first = [in_terms_of(finding, root, originals, edits, current) for finding in result.findings]
-        places, _ = wanted.sift(first, originals, root)
-        return result._replace(findings=tuple(result.findings[n] for n in places))
+        findings = result.findings
+        first = [in_terms_of(finding, root, originals, edits, current) for finding in findings]
+        if judge is not None:
+            findings = tuple(judge.of(*one, originals) for one in zip(findings, first, strict=True))
+        places = range(len(findings)) if wanted is None else wanted.sift(first, originals, root)[0]
+        return result._replace(findings=tuple(findings[n] for n in places))
 
     result = look()
     uses = result.uses
@@ -112,14 +123,6 @@ def fix(
         result.used,
         uses,
     )
-
-
-def edits_by_file(finding: Finding) -> tuple[tuple[str, tuple[Edit, ...]], ...]:
-    """The edits of a finding's fix, by absolute path (empty: of the analysed file)."""
-    if finding.fix is None:
-        return ()
-    own = ((finding.path, finding.fix.edits),) if finding.fix.edits else ()
-    return (*own, *finding.fix.elsewhere)
 
 
 def _edits_of(findings: Iterable[Finding], root: str) -> dict[str, tuple[Edit, ...]]:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 
 from autodetach.checker import Change
 from autodetach.comments.add_ignore import NotSilenced, ignoring
-from autodetach.finding import Applicability, Finding, Fix
-from autodetach.fixing import edits_by_file
+from autodetach.finding import Applicability, Finding, Fix, edits_by_file
 from autodetach.report import Located
 from autodetach.runner import Outcome, Task, run_one
 from autodetach.settle import Settled

@@ -22,6 +22,7 @@ from autodetach.uses import Uses
 
 if TYPE_CHECKING:
     from autodetach.cache import Cache
+    from autodetach.fixing import Judge
     from autodetach.machine.evidence import Evidence
     from autodetach.record import Record
 
@@ -47,7 +48,7 @@ class Task(NamedTuple):
     it lies at or below one of the absolute paths `roots`, and is none of `forbidden`. `changed` has sources that are to
     be taken instead of what is on disk, by absolute path. `cwd` is the folder to which shown names are relative.
     `evidence` is what a run of the program has shown. With `notes`, the outcome says what it rests on. `is_beside`: it
-    was not asked for, and is not edited, see `commands.beside`.
+    was not asked for, and is not edited, see `commands.beside`. `judge`: what others say of its repairs.
     """
 
     file: FoundFile
@@ -62,6 +63,7 @@ class Task(NamedTuple):
     evidence: Evidence | None = None
     notes: bool = False
     is_beside: bool = False
+    judge: Judge | None = None
 
     def may_edit(self, path: str) -> bool:
         """Whether another file, by its absolute path, may be edited."""
@@ -175,7 +177,8 @@ def _idle(task: Task, raw: bytes, mark: Mark) -> Outcome | None:
     What comes from standard input is to be given back, or refused, and so is read in any case.
     """
     file = task.file
-    if task.raw is not None or task.evidence is not None or file.path.endswith(NOTEBOOK_SUFFIX) or may_name_rules(raw):
+    is_asked = task.raw is not None or task.evidence is not None or task.options.whole
+    if is_asked or file.path.endswith(NOTEBOOK_SUFFIX) or may_name_rules(raw):
         return None
     finder = Imports(file.path, task.cwd, notes=task.notes)
     if not is_idle(raw, file.path, finder, {path: source.raw for path, source in task.changed.items()}):
@@ -276,6 +279,7 @@ def _fixed(task: Task, source: Source, *, unsafe: bool) -> Outcome:
         wanted=task.wanted,
         evidence=task.evidence,
         may_edit_own=not task.is_beside,
+        judge=task.judge,
     )
     imported = tuple(at for at in result.sources if at != path)
     if not (result.remaining or result.changes or result.edits or may_name_rules(source.raw)):

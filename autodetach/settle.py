@@ -6,15 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from autodetach.checker import Change, Wanted
-from autodetach.finding import NEVER_DIFFERENTIATED, Finding
+from autodetach.finding import Finding
 from autodetach.fixing import in_terms_of
 from autodetach.runner import Outcome, Task, run_one
+from autodetach.shared import Shared, first_sources
 from autodetach.source import Source, compose
-from autodetach.uses import Uses
 
 MAX_ROUNDS = 4
-OF_WHAT_IS_NOT_DONE = frozenset({"AD101", "AD102", "AD103"})
-"""Rules that say that nothing differentiates a value, or nothing walks a graph again."""
 
 
 class Settled(NamedTuple):
@@ -79,6 +77,20 @@ class _Uncontradicted(NamedTuple):
         return self._replace(wanted=wanted, changes=tuple(changes))
 
 
+class _Judge(NamedTuple):
+    """What the others say of the repairs of one program, see `fixing.Judge`; `changes` were made meanwhile."""
+
+    shared: Shared
+    program: str
+    changes: tuple[Change, ...]
+
+    def of(self, finding: Finding, first: Finding, sources: Mapping[str, Source]) -> Finding:
+        edits = {change.path: change.edits for change in self.changes}
+        before = {**sources, **{change.path: change.original for change in self.changes}}
+        first = in_terms_of(first, self.program, before, edits, sources)
+        return self.shared.judged(finding, first, before, self.program)
+
+
 class _State:
     def __init__(self, asked: set[str], shared: Shared) -> None:
         self._shared = shared
@@ -93,9 +105,12 @@ class _State:
         return any(self._versions.get(path, 0) != seen.get(path, 0) for path in _inputs(outcome))
 
     def allows(self, outcome: Outcome) -> bool:
-        first = _first_sources(outcome)
+        program = outcome.file.path
+        first = first_sources(outcome)
+        sources = {at or program: source for at, source in first.items()}
         return not self._forbidden(outcome) and not any(
-            self._shared.contradict(f, first.get(f.path) or outcome.source_of(f.path), outcome.file.path)
+            self._shared.contradict(f, first.get(f.path) or outcome.source_of(f.path), program)
+            or self._shared.judged(f, f, sources, program) != f
             for f in outcome.applied
         )
 
@@ -105,7 +120,8 @@ class _State:
         changes = tuple(self.changes.values())
         wanted = None if task.wanted is None else task.wanted.after(changes)
         wanted = _Uncontradicted(wanted, self._shared, task.file.path, changes)
-        after = run_one(task._replace(changed=changed, forbidden=forbidden, wanted=wanted))
+        judge = _Judge(self._shared, task.file.path, changes)
+        after = run_one(task._replace(changed=changed, forbidden=forbidden, wanted=wanted, judge=judge))
         applied = (*before.applied, *after.applied) if number in self._seen else after.applied
         return after._replace(applied=applied)
 
@@ -129,66 +145,6 @@ class _State:
         return bool(changed)
 
 
-class Shared:
-    """What some of several programs do with what is made in files that they share."""
-
-    def __init__(self, outcomes: Iterable[Outcome]) -> None:
-        self._by_file: dict[str, dict[str, Uses]] = {}
-        for outcome in outcomes:
-            for path, uses in outcome.uses.items():
-                self._by_file.setdefault(path or outcome.file.path, {})[outcome.file.path] = uses
-
-    def contradict(self, finding: Finding, source: Source | None, program: str) -> bool:
-        """Whether a finding says that something is not done with a graph that another program does, or never makes.
-
-        The finding counts in `source`, and is one of `program`, the path of its root. What nothing in that calls may be
-        called by another one, with gradients off.
-        """
-        never = any(step.text == NEVER_DIFFERENTIATED for step in finding.story)
-        if finding.code not in OF_WHAT_IS_NOT_DONE and not never:
-            return False
-        programs = self._by_file.get(finding.path or program, {})
-        own = programs.get(program, Uses())
-        lines = sum({1 << step.line for step in finding.story if step.path == finding.path})
-        others = [uses for other, uses in programs.items() if other != program]
-        if any(uses.walked & ~own.walked & lines for uses in others):
-            return True
-        if source is None:
-            return False
-        place = 1 << source.position(finding.span.start).line
-        return bool(own.entered & place) and any(uses.off & place for uses in others)
-
-    def may_want_tensors(self, outcome: Outcome) -> bool:
-        """Whether a repair makes numbers in a function that another program calls, always with gradients off.
-
-        That one is not told of it, so that nothing is proven for it: it may do with the result what only tensors can.
-        """
-        first = _first_sources(outcome)
-        return any(
-            _makes_numbers(finding) and self._is_called_off(finding, source, outcome.file.path)
-            for finding in outcome.applied or outcome.findings
-            if (source := first.get(finding.path) or outcome.source_of(finding.path)) is not None
-        )
-
-    def _is_called_off(self, finding: Finding, source: Source, program: str) -> bool:
-        """Whether another program calls the function in which a finding is, always with gradients off."""
-        place = 1 << source.position(finding.span.start).line
-        programs = self._by_file.get(finding.path or program, {})
-        return any(uses.off & place for other, uses in programs.items() if other != program)
-
-
-def _makes_numbers(finding: Finding) -> bool:
-    return finding.fix is not None and any(".item()" in edit.replacement for edit in finding.fix.edits)
-
-
-def _first_sources(outcome: Outcome) -> dict[str, Source]:
-    """What changed files were before, by absolute path, the analysed one being the empty path."""
-    first = {change.path: change.original for change in outcome.elsewhere}
-    if outcome.original is not None:
-        first[""] = outcome.original
-    return first
-
-
 def _programs_first(outcomes: Sequence[Outcome]) -> list[int]:
     imported = {path for outcome in outcomes for path in outcome.imported}
     return sorted(range(len(outcomes)), key=lambda i: outcomes[i].file.path in imported)
@@ -196,6 +152,12 @@ def _programs_first(outcomes: Sequence[Outcome]) -> list[int]:
 
 def _inputs(outcome: Outcome) -> tuple[str, ...]:
     return (outcome.file.path, *outcome.imported)
+
+
+def _by_path(outcome: Outcome) -> dict[str, Source]:
+    """The sources in which findings of an outcome count, by absolute path."""
+    own = {} if outcome.source is None else {outcome.file.path: outcome.source}
+    return {**outcome.sources, **own}
 
 
 def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
@@ -210,6 +172,7 @@ def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
         for finding in outcome.findings:
             if shared.contradict(finding, outcome.source_of(finding.path), outcome.file.path):
                 continue
+            finding = shared.judged(finding, finding, _by_path(outcome), outcome.file.path)
             key = (finding.path or outcome.file.path, finding.code, finding.span.start, finding.span.end)
             if key not in kept or (kept[key][0].fix is None and finding.fix is not None):
                 kept[key] = finding, outcome

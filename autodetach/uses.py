@@ -6,9 +6,12 @@ import ast
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from autodetach.finding import Finding, edits_by_file
+
 if TYPE_CHECKING:
     from autodetach.machine.run import Analysis
     from autodetach.projects.project import Files
+    from autodetach.source import Edit, Source
 
 
 class Uses(NamedTuple):
@@ -16,39 +19,72 @@ class Uses(NamedTuple):
 
     `walked`: something is made there that the program differentiates, or a graph is retained that it walks again.
     `entered`: they stand in functions that the program does not call of its own accord. `off`: they stand in functions
-    that it calls, or that are entry points, and each time with gradients off.
+    that it calls, or that are entry points, and each time with gradients off. `called`: they stand in functions that it
+    calls of its own accord. `awaited`: what is stored there is differentiated behind that. `told`: a finding begins
+    there. `mended`: a safe repair changes them.
     """
 
     walked: int = 0
     entered: int = 0
     off: int = 0
+    called: int = 0
+    awaited: int = 0
+    told: int = 0
+    mended: int = 0
 
 
-def uses(analysis: Analysis, files: Files, told: Collection[str]) -> dict[str, Uses]:
-    """The uses of all files, by absolute path, the analysed one being the empty path.
+def uses(analysis: Analysis, files: Files, findings: Collection[Finding]) -> dict[str, Uses]:
+    """The uses of all files, by absolute path, the analysed one being the empty path. `findings` are those of all.
 
-    `entered` is noted of the files that are `told` of, since only what is told of these rests on it.
+    `entered` is noted of the files that findings are in, since only what is told of these rests on it.
     """
     from autodetach.machine.entries import functions_of
     from autodetach.machine.graph import is_walked_again
 
-    walked, entered, off, on = (set[ast.AST]() for _ in range(4))
+    told = {finding.path for finding in findings}
+    walked, entered, off, on, awaited = (set[ast.AST]() for _ in range(5))
     for run in analysis.distinct:
         machine = run.machine
         walked.update(node.site.node for node in machine.nodes if node.walked_by)
         walked.update(d.call for d in machine.differentiations if d.retain and is_walked_again(d))
-        if told:
-            entered.update(f.node for f in functions_of(machine) if f.qualname not in run.started)
+        awaited.update(e.site.node for e in machine.stored if any(d.number > e.clock for d in e.node.walked_by))
+        entered.update(f.node for f in functions_of(machine) if f.qualname not in run.started)
         off |= machine.called_off
         on |= machine.called_on
-    walked_in = _by_file(files, {(at, at) for at in (getattr(place, "lineno", 0) for place in walked)})
-    entered_in = {path: lines for path, lines in _by_file(files, _spans(entered)).items() if path in told}
+    walked_in, awaited_in = _by_file(files, _lines(walked)), _by_file(files, _lines(awaited))
+    not_called = _by_file(files, _spans(entered))
+    entered_in = {path: lines for path, lines in not_called.items() if path in told}
     on_in = _by_file(files, _spans(on))
     off_in = {path: lines & ~on_in.get(path, 0) for path, lines in _by_file(files, _spans(off)).items()}
-    return {
-        path: Uses(walked_in.get(path, 0), entered_in.get(path, 0), off_in.get(path, 0))
-        for path in {**walked_in, **entered_in, **off_in}
-    }
+    called_in = {path: lines & ~not_called.get(path, 0) for path, lines in _by_file(files, _spans(on | off)).items()}
+    parts = walked_in, entered_in, off_in, called_in, awaited_in, *_repaired(files, findings)
+    paths = dict.fromkeys(path for part in parts for path in part)
+    return {path: Uses(*(part.get(path, 0) for part in parts)) for path in paths}
+
+
+def _repaired(files: Files, findings: Iterable[Finding]) -> tuple[dict[str, int], dict[str, int]]:
+    """The lines at which findings begin, and those that safe repairs change, by file."""
+    told: dict[str, int] = {}
+    mended: dict[str, int] = {}
+    for finding in findings:
+        source = files.sources[finding.path or files.root.path]
+        told[finding.path] = told.get(finding.path, 0) | 1 << source.position(finding.span.start).line
+        if finding.is_safe:
+            for path, edits in edits_by_file(finding):
+                mended[path] = mended.get(path, 0) | lines_of(edits, files.sources[path or files.root.path])
+    return told, mended
+
+
+def lines_of(edits: Iterable[Edit], source: Source) -> int:
+    """The lines in which edits begin, as in `Uses`."""
+    lines = 0
+    for edit in edits:
+        lines |= 1 << source.position(edit.start).line
+    return lines
+
+
+def _lines(places: Iterable[ast.AST]) -> set[tuple[int, int]]:
+    return {(at, at) for at in (getattr(place, "lineno", 0) for place in places)}
 
 
 def _spans(functions: Iterable[ast.AST]) -> set[tuple[int, int]]:

@@ -181,6 +181,7 @@ ORDER = (
     "record",
     "cache projects.twins projects.importers",
     "runner",
+    "shared",
     "settle",
     "comments.idle",
     # The command line.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from autodetach.checker import Change, Wanted
 from autodetach.disk.files import FoundFile, relative
-from autodetach.finding import Finding
+from autodetach.finding import Finding, edits_by_file
 from autodetach.projects.importers import importers
 from autodetach.runner import Outcome, Task
 from autodetach.source import Source
@@ -36,14 +36,21 @@ class _InAsked(NamedTuple):
 
 
 def tasks_beside(tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> list[Task]:
-    """The tasks of programs that were not asked for, and import files in which something was found.
+    """The tasks of programs that import files in which something was found, or is repaired.
 
-    What they find in files that were asked for is theirs to tell, and to repair, and nothing else.
+    They were not asked for, or not run. What they find in files that were asked for is theirs to tell, and to repair,
+    and nothing else.
     """
-    told = {finding.path or o.file.path for o in outcomes for finding in (*o.findings, *o.applied)}
+    told = {
+        path or o.file.path
+        for o in outcomes
+        for finding in (*o.findings, *o.applied)
+        for path in (finding.path, *(at for at, _ in edits_by_file(finding)))
+    }
     if not told:
         return []
     asked = frozenset(task.file.path for task in tasks)
+    run = {outcome.file.path for outcome in outcomes if outcome.imported or outcome.findings or outcome.problems}
     first = tasks[0]
     changed = {
         task.file.path: source
@@ -53,11 +60,12 @@ def tasks_beside(tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> list[Tas
     return [
         first._replace(
             file=FoundFile(path, relative(path, first.cwd)),
+            options=first.options._replace(whole=True),
             raw=None,
             changed=changed,
             roots=first.roots or (first.file.path,),
             wanted=_InAsked(first.wanted, asked),
             is_beside=True,
         )
-        for path in importers(told, asked, first.cwd)
+        for path in importers(told, run, first.cwd)
     ]
