@@ -28,7 +28,7 @@ class Shared:
             for path, uses in outcome.uses.items():
                 self._by_file.setdefault(path or outcome.file.path, {})[outcome.file.path] = uses
             first = first_sources(outcome)
-            for path, edits in (one for finding in outcome.applied for one in edits_by_file(finding)):
+            for path, edits in (one for f in outcome.applied if f.is_safe for one in edits_by_file(f)):
                 programs = self._by_file.get(path or outcome.file.path, {})
                 if outcome.file.path in programs and path in first:
                     uses = programs[outcome.file.path]
