@@ -95,6 +95,9 @@ def _differentiated(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, 
         return wrapped_backward(m, args, kwargs, site)
     if this.node is not None and this.node.leaf:
         return None
+    if isinstance(first, Sequence):  # a tensor takes one gradient: this differentiates what it has made itself
+        _opaque_backward(m, m.opaque("backward"), args, kwargs, site)
+        return m.call_unknown("backward", [this, *args], kwargs, site)
     return _opaque_backward(m, this, args, kwargs, site)
 
 
@@ -248,11 +251,8 @@ def _is_of_another(args: list[Value]) -> bool:
 
 def _is_item(call: ast.AST) -> bool:
     """Whether a method is called of one of several, `outputs[k].backward(weights)`: there are few engines."""
-    return (
-        isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Attribute)
-        and isinstance(call.func.value, ast.Subscript)
-    )
+    callee = call.func if isinstance(call, ast.Call) else None
+    return isinstance(callee, ast.Attribute) and isinstance(callee.value, ast.Subscript)
 
 
 def _may_rebind(m: Core, this: Opaque, site: Site) -> None:

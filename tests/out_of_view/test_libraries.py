@@ -275,3 +275,20 @@ def test_beside_a_state_what_others_give_is_stored_as_it_is() -> None:
     assert finding.code == "AD102" and finding.fix is not None
     assert finding.fix.applicability is Applicability.SAFE
     assert [edit.replacement for edit in finding.fix.edits] == ["tuple(s.detach() for s in state)"]
+
+
+TUNED = """\
+def tune(args, batches, optimizer, start, end):
+    model = Autoencoder(args.size)
+    tuner = Tuner(model, list(model.decoder.parameters()))
+    for batch in batches:
+        optimizer.zero_grad()
+        gradients = tuner.backward(GIVEN)
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("given", ["[start.grad]", "(start.grad, end.grad)", "[start.grad], batch.is_last"])
+def test_what_is_given_several_gradients_is_no_tensor(given: str) -> None:
+    source = Source.from_text(TUNED.replace("GIVEN", given), "program.py")
+    assert check(source, CheckOptions()).findings == ()
