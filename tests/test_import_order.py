@@ -106,7 +106,7 @@ ORDER = (
     "machine.entering",
     "machine.entries machine.apart",
     "machine.surroundings",
-    "machine.mixing machine.waiting",
+    "machine.mixing machine.passed_by machine.waiting",
     "machine.run",
     "machine.unseen machine.tails machine.scans machine.evaluations",
     "machine.growth",

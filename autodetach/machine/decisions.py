@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Hashable
 
 from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.graph import Site
@@ -52,10 +53,8 @@ class Decisions(Objects):
 
     def decided(self, value: Value, site: Site, default: bool, relevant: bool) -> bool:
         """Which way a test goes whose truth is not known."""
-        if isinstance(value, Sym):
-            key: object = value.key
-        elif isinstance(value, Opaque):
-            key = ("truth", value.number)
+        if isinstance(value, (Sym, Opaque)):
+            key: object = truth_key(value)
         elif isinstance(value, Sequence) and value.filled is not None:
             key = value.filled.key
         else:
@@ -109,6 +108,11 @@ class Decisions(Objects):
             sides = map(spelled, (site.node.left, *site.node.comparators))
             is_counter = counter_of(activation.node) in sides
         return (site.node, activation) if is_counter else None
+
+
+def truth_key(value: Sym | Opaque) -> Hashable:
+    """What the oracle calls the truth of a value."""
+    return value.key if isinstance(value, Sym) else ("truth", value.number)
 
 
 def _asks_for_last(test: ast.AST | None) -> bool:

@@ -87,6 +87,8 @@ class Oracle:
         self.decisions: dict[TestKey, Decision] = {}
         self.visits: dict[TestKey, int] = {}
         self.presumed: dict[Hashable, Hashable] = {}
+        self._decided_in: dict[Hashable, TestKey] = {}
+        self._settled: dict[ast.AST, Hashable] = {}
 
     def likely(self, key: Hashable) -> bool | None:
         """The truth of a comparison with what a value is by default, or None where nothing is presumed of it."""
@@ -162,8 +164,21 @@ class Oracle:
         elif how == "after":  # twice the other way, so that two passes lead to the third
             outcome = default if visit >= 2 else not default
         decision.outcomes.add(outcome)
+        self._decided_in.setdefault(_without_not(key), test)
         self.learn(key, outcome)
         return outcome
+
+    def note_settled(self, node: ast.AST, key: Hashable) -> None:
+        """A statement asks for what was decided before."""
+        self._settled[node] = key
+
+    def settled_by(self, node: ast.AST) -> TestKey | None:
+        """The test that has decided what a statement asks for."""
+        key = _without_not(self._settled.get(node))
+        found = self._decided_in.get(key)
+        if found is None and isinstance(key, tuple) and key[0] == "==" and key[1] in self.equal_to:
+            found = self._decided_in.get(("==", key[1], self.equal_to[key[1]]))
+        return found
 
     def learn(self, key: Hashable, outcome: bool) -> None:
         if isinstance(key, tuple) and key and key[0] == "not":
@@ -176,9 +191,15 @@ class Oracle:
 
 def _asks_for_device(key: Hashable) -> bool:
     """Whether a test is one of `torch.cuda.is_available()` and its like, by its key."""
+    key = _without_not(key)
+    return isinstance(key, tuple) and key[:1] == ("torch",)
+
+
+def _without_not(key: Hashable) -> Hashable:
+    """The key of what is asked, whichever way."""
     while isinstance(key, tuple) and len(key) == 2 and key[0] == "not":
         key = key[1]
-    return isinstance(key, tuple) and key[:1] == ("torch",)
+    return key
 
 
 def is_open(key: Hashable) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.kept import kept
@@ -22,6 +22,7 @@ from autodetach.machine.entries import (
 from autodetach.machine.graph import Node, Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usual
+from autodetach.machine.passed_by import passed_by
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.settings import open_settings
@@ -269,6 +270,7 @@ def _analyse(
     paths = Paths(tree, project, evidence, apart=apart)
     leads: Leads | None = None
     put_off: list[Policy] = []
+    leading: set[TestKey] = set()
     on_others = 0
     while waiting:
         if between is not None and analysis.runs:
@@ -287,14 +289,22 @@ def _analyse(
             analysis.complete = False  # the program itself was cut short, not only a variation of it
             if whole and project is not None and len(project.modules) > 1:
                 break
+        for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
         urgent = suspects(run) if len(analysis.runs) == 1 else []
         found = variants(run)
         is_quiet = len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history
+        if len(analysis.runs) == 1:
+            most = min(_most_paths(run, fuel), for_imports // max(FUEL_FOR_IMPORTS - run.machine.import_fuel, 1))
+            if not is_quiet and len(found) > (most if suspected is None else min(most, _most_where_quiet(run))):
+                past = passed_by(analysis.trees, run.machine.executed, run.called, run.machine.oracle)
+                leading = {d.key for d in run.machine.oracle.decisions.values() if past.lie_behind(d)}
+            found = _in_order(found, run, leading, all_of_them=len(found) <= most)
         if suspected is not None and (waiting or found) and not urgent and _is_enough(analysis, on_others):
-            if not suspected(analysis):
+            if suspected(analysis):
+                suspected = None
+            elif not _leads_on(analysis, waiting.first or found[0], leading, on_others):
                 analysis.narrowed, analysis.ended = leads is not None or is_quiet, True
                 return analysis
-            suspected = None
         if is_quiet:
             leads = Leads(tree, project, run.machine.executed)
         elif leads is not None and run.shows_history:
@@ -304,25 +314,49 @@ def _analyse(
             put_off += (policy for policy in found if not leads.further(policy.flips[-1][0]))
             found = [policy for policy in found if leads.further(policy.flips[-1][0])]
         waiting.add(urgent)
-        for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
-        if len(analysis.runs) == 1:
-            found = _nearest_first(found, run, fuel, for_imports)
         waiting.add(found)
         # What is open about a graph that is kept is worth all of the budget.
-        is_open = waiting.prefer(kept.open()) and left >= analysis.runs[0].cost
+        tests = kept.open()
+        is_open = waiting.prefer(tests | leading if tests else tests) and left >= analysis.runs[0].cost
         if for_imports <= 0 or (fuel <= 0 and not is_open):
             break
     analysis.narrowed, analysis.ended = leads is not None, True
     return analysis
 
 
-def _nearest_first(found: list[Policy], run: Run, fuel: int, for_imports: int) -> list[Policy]:
-    """Where not all paths of a program can be run, those first that are decided where it differentiates."""
-    left = min(MAX_PATHS, fuel // max(run.cost, 1), for_imports // max(FUEL_FOR_IMPORTS - run.machine.import_fuel, 1))
-    if len(found) <= left:
-        return found
-    near, decisions = around(run.machine.differentiations), run.machine.oracle.decisions
-    return sorted(found, key=lambda policy: not near.hold(decisions[policy.flips[-1][0]]))
+def _most_paths(run: Run, fuel: int) -> int:
+    """How many paths may be run beside the first one, each of which costs about as much."""
+    return min(MAX_PATHS, fuel // max(run.cost, 1))
+
+
+def _most_where_quiet(run: Run) -> int:
+    """As many, where nothing is suspected."""
+    return (FUEL_WHERE_TRAINING if run.machine.differentiations else FUEL_WHERE_QUIET) // max(run.cost, 1)
+
+
+def _in_order(found: list[Policy], run: Run, leading: Container[TestKey], *, all_of_them: bool) -> list[Policy]:
+    """First the paths that lead to differentiations which the first one passes by.
+
+    Where not all can be run, then those that are decided where that one differentiates.
+    """
+    near, decisions = around(() if all_of_them else run.machine.differentiations), run.machine.oracle.decisions
+
+    def rank(policy: Policy) -> tuple[bool, bool]:
+        key = policy.flips[-1][0]
+        return key not in leading, not near.hold(decisions[key])
+
+    return sorted(found, key=rank)
+
+
+def _leads_on(analysis: Analysis, policy: Policy, leading: Container[TestKey], on_others: int) -> bool:
+    """Whether a path may lead to differentiations where those so far show none, and does not cost too much for that."""
+    first = analysis.runs[0]
+    return (
+        policy.flips[-1][0] in leading
+        and first.finished
+        and on_others + first.cost <= FUEL_WHERE_TRAINING
+        and not any(run.machine.differentiations for run in analysis.runs)
+    )
 
 
 def _is_enough(analysis: Analysis, on_others: int) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from autodetach.machine import contexts
+from autodetach.machine.decisions import truth_key
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.exceptions import (
     TRY,
@@ -26,7 +27,7 @@ from autodetach.machine.settings import may_ask
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import OutOfFuel, Raised
 from autodetach.machine.stop_flags import ends_loop
-from autodetach.machine.values import Frame, Function, Instance, Sequence, Sym, Value, is_constant
+from autodetach.machine.values import Frame, Function, Instance, Opaque, Sequence, Sym, Value, is_constant
 from autodetach.node_types import JUMPS
 
 
@@ -84,6 +85,8 @@ class Statements(Looping):
         if known is not None and self.settings and is_constant(value) and may_ask(node.test):
             return self._by_settings(node, frame, known)
         if known is not None:
+            if isinstance(value, (Sym, Opaque)):
+                self.oracle.note_settled(node, truth_key(value))
             return known
         return self._decided(node, value, frame)
 

@@ -63,6 +63,11 @@ class Waiting:
                 (self._left_out if is_last else self._queue).append(policy)
                 self._known += not is_last
 
+    @property
+    def first(self) -> Policy | None:
+        """The one that is next, if any waits."""
+        return self._queue[0] if self._queue else None
+
     def next(self) -> Policy:
         return self._queue.pop(0)
 
