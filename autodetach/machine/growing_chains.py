@@ -49,7 +49,8 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         if is_begun and not walked:
             continue  # a later pass, which is not executed, may differentiate it
         is_sum = linear and bool(elements)
-        lasts = _outermost(child, activation) or ((is_sum or _descends(run, activation)) and _is_long(run, activation))
+        is_told_inside = is_sum or _descends(run, activation) or _begins_in_loop(child, activation)
+        lasts = _outermost(child, activation) or (is_told_inside and _is_long(run, activation))
         if not walked and not lasts and not (is_sum and _asks_for_gradient(run, activation)):
             continue
         if not walked and elements and all(is_kept_anyway(e.node, within, child.loops) for e in elements):
@@ -177,6 +178,19 @@ def _calls(node: Node) -> list[ast.AST]:
 
 def _outermost(child: Node, activation: Activation) -> bool:
     return bool(child.loops) and child.loops[0].activation is activation and activation.node is not None
+
+
+def _begins_in_loop(child: Node, activation: Activation) -> bool:
+    """Whether the loop around a loop is one of the same function, as that over the episodes of a roll-out.
+
+    Of a generator, those who take what it yields may differentiate that.
+    """
+    frame = activation.frame
+    if isinstance(frame, Frame) and frame.function is not None and frame.function.is_generator:
+        return False
+    inner = pass_of(child.loops, activation)
+    around = child.loops[: child.loops.index(inner)] if inner is not None else ()
+    return bool(around) and around[-1].activation.frame is activation.frame
 
 
 def _builds_a_network(activation: Activation) -> bool:
