@@ -6,6 +6,7 @@ import ast
 
 from autodetach.machine import texts
 from autodetach.machine.arguments import written_at
+from autodetach.machine.chosen_entries import is_set_elsewhere
 from autodetach.machine.core import Core
 from autodetach.machine.counted_keys import counted_key, counted_place
 from autodetach.machine.events import Tail
@@ -58,7 +59,10 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
             this.items[key] = (index, value)
             return value
         if guess is MISSING:
-            raise Raised("KeyError")
+            if not is_set_elsewhere(m, this, index):
+                raise Raised("KeyError")
+            guess = m.opaque("item")
+            this.items[key] = (index, guess)
         if not this.exact and is_known(index) and isinstance(guess, Opaque):
             this.items[key] = (index, guess)  # a setting is the same wherever it is read
         return guess
