@@ -13,6 +13,7 @@ from autodetach.machine import (
     python_builtins,
     read_by_text,
     settings,
+    sliced_arrays,
     tensors,
 )
 from autodetach.machine.alike_calls import is_scalar_alike
@@ -355,6 +356,7 @@ class Expressions(Decisions):
             key = ("[]", self.key(index)) if not isinstance(index, Slice) else ("[]", self.serial())
             if key not in this.attrs:
                 this.attrs[key] = self.part(this, "item", site, named=isinstance(index, str))
+                sliced_arrays.note_array(this.attrs[key], index, site.node)
             return this.attrs[key]
         if isinstance(this, (Class, External)):
             member = by_name(this, index)

@@ -5,6 +5,8 @@ Marks that one file alone knows stand there.
 
 from __future__ import annotations
 
+ARRAY = "#array"
+"""Marks what is used as only tensors, arrays and modules are: its sum has no dimension, as that of a table may have."""
 DIFFERENTIATED = "#differentiated "
 """Begins the marks of an unknown callable: in what way it was called where its result was differentiated."""
 HELD = "#held"

@@ -13,7 +13,7 @@ from autodetach.machine.dtypes import is_cast_to_integers
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in, lost_by_arrays, stored_in
 from autodetach.machine.implicit_calls import show
-from autodetach.machine.marks import HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
+from autodetach.machine.marks import ARRAY, HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import tags_of
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
@@ -56,8 +56,6 @@ TRAINED = frozenset({"parameters", "named_parameters", "train"})
 MOVED = frozenset("to cuda cpu half float double".split())
 """What gives a module back, or what has no history yet."""
 CASTS = frozenset("float double half bfloat16 long".split())
-CAST = "#cast"
-"""Marks what is cast as only tensors, and modules, are: its sum has no dimension, as that of a table may have."""
 CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_norm".split())
 
 
@@ -71,7 +69,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if name == "manual_backward" or (name == "backward" and not _is_of_another(args)):
         return _differentiated(m, this, args, kwargs, site)
     if name in CASTS:
-        this.attrs[CAST] = True
+        this.attrs[ARRAY] = True
     for of_its_kind in (_of_tensor, _of_optimizer, _of_module, _of_tool):
         result = of_its_kind(m, this, name, args, kwargs, site)
         if result is not MISSING:
@@ -80,7 +78,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
     if type(result) is Opaque and result is not this:
         if this.lost:
             result.lost = lost_by_arrays(this, *args)
-        if CAST in this.attrs and name in ("sum", "mean") and not args and not kwargs:
+        if ARRAY in this.attrs and name in ("sum", "mean") and not args and not kwargs:
             result.scalar = True
     return result
 
