@@ -32,6 +32,7 @@ from autodetach.machine.held import keeps_history
 from autodetach.machine.marks import HELD, ITEMS
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
 from autodetach.machine.module_tree import is_module, named_child, set_child
+from autodetach.machine.number_readers import wanted, wanted_of_number
 from autodetach.machine.parametrizations import computed, is_parametrized
 from autodetach.machine.sizes import COUNTED, SIZES, counted_of_sizes
 from autodetach.machine.state import MISSING
@@ -68,6 +69,11 @@ KEPT = (Tensor, Opaque, Sequence, Mapping)
 RESUMING = frozenset({"send", "__next__"})
 """What goes on with a generator, as `next` does."""
 NOT_OF_NUMBERS = TENSOR_ATTRIBUTES - set(dir(float)) - set(dir(int))
+
+OF_TENSORS = frozenset("backward cpu cuda detach dim exp log numel sigmoid sqrt unsqueeze".split())
+"""What tensors have, and neither numbers nor arrays."""
+OF_BOTH = frozenset("real imag __format__ __float__ __int__ __bool__ __str__ __repr__".split())
+"""What numbers have and tensors too, to the same end."""
 
 
 class Attributes(Core):
@@ -134,10 +140,10 @@ class Attributes(Core):
         if is_number(value):
             if name in NOT_OF_NUMBERS:
                 return MISSING
-            return self.fresh("number") if name in ("real", "imag") else self._bound_unknown(value, name)
+            return self.fresh("number") if name in ("real", "imag") else self._bound_unknown(value, name, site)
         if value is None:
             return MISSING if not name.startswith("__") else self.fresh()
-        return self._bound_unknown(value, name)
+        return self._bound_unknown(value, name, site)
 
     def _switch(self, mode: GradMode, site: Site, *, back: bool) -> Value:
         """`no_grad().__enter__()`, called by the program itself, and `__exit__`."""
@@ -179,10 +185,14 @@ class Attributes(Core):
 
         return Native(name, changed)
 
-    def _bound_unknown(self, value: Value, name: str) -> Value:
+    def _bound_unknown(self, value: Value, name: str, site: Site) -> Value:
         if isinstance(value, Sym):
             if (is_number(value) or is_truth(value)) and name in NOT_OF_NUMBERS:
                 return MISSING
+            if name in OF_TENSORS:
+                wanted(self, [value], site, "attribute")
+            elif name not in OF_BOTH:
+                wanted_of_number(self, value, site, "attribute")
             if value.kind == SIZES and name in COUNTED:
                 return Native(name, lambda args, kwargs, site: counted_of_sizes(self, value, name, args), value)
             if name == "backward":

@@ -87,6 +87,7 @@ class Comprehensions(Expressions):
         mapping = Mapping(self.clock)
         for f in self.comprehension(node, node.generators, self._inner(frame)):
             key = self.eval(node.key, f)
+            hash_all(self, [key], self.site(node, f))
             mapping.items[self.key(key)] = (key, self.eval(node.value, f))
         mapping.exact = self._exact(node, started)
         return mapping

@@ -38,8 +38,10 @@ def make_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
         else:
             items, exact = m.collect(args[0], site, 64)
             result.exact = exact
-            for item in items:
+            for pair in items:
+                item = Sequence("list", m.collect(pair, site)[0]) if isinstance(pair, Iterable) else pair
                 if isinstance(item, Sequence) and len(item.items) == 2:
+                    hash_all(m, item.items[:1], site)
                     result.items[m.key(item.items[0])] = (item.items[0], item.items[1])
                 else:
                     result.exact = False
@@ -54,6 +56,7 @@ def make_dict(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
 def dict_of_keys(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`dict.fromkeys(names, 0)`: every key has the same value."""
     keys, exact = m.collect(args[0], site, 64) if args else ([], False)
+    hash_all(m, keys, site)
     result = Mapping(m.clock, exact)
     value = args[1] if len(args) > 1 else None
     result.items.update((m.key(key), (key, value)) for key in keys)

@@ -191,6 +191,10 @@ class Core(Tape):
         """A binary operator by the name of its class in `ast`."""
         raise NotImplementedError
 
+    def compare(self, op: str, left: Value, right: Value, site: Site) -> Value:
+        """A comparison by the name of its class in `ast`."""
+        raise NotImplementedError
+
     def lookup(self, value: Value, name: str, site: Site) -> Value:
         """As `attribute`, but MISSING where the value certainly has no such attribute."""
         raise NotImplementedError

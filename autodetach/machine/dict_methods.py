@@ -13,6 +13,7 @@ from autodetach.machine.core import Args, Core, Named
 from autodetach.machine.counted_keys import counted_key
 from autodetach.machine.elements import contains, set_item, subscript
 from autodetach.machine.graph import Site
+from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.settings import open_written
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import ADDING, added, is_tally
@@ -38,7 +39,7 @@ def _unknown(m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> V
 
 def _looked_up(name: str, m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> Value:
     """`get`, `setdefault` and `pop`."""
-    m.tell_apart(args[0])
+    hash_all(m, args[:1], site)
     key = m.key(args[0])
     fallback = args[1] if len(args) > 1 else None
     if key in this.items:

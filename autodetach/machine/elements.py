@@ -39,7 +39,7 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         return texts.subscript(m, this, index)
     m.note_read(this, whole=isinstance(index, Slice))
     if isinstance(this, Mapping):
-        m.tell_apart(index)
+        hash_all(m, [index], site)
         key = m.key(index)
         if key in this.items:
             value = this.items[key][1]
@@ -224,7 +224,9 @@ def delete(m: Core, this: Value, index: Value) -> None:
 
 def contains(m: Core, this: Value, item: Value, site: Site) -> Value:
     """`value in this`, where it is known."""
-    if not (isinstance(this, Sequence) and this.kind != "set" and is_like_a_number(item)):
+    if isinstance(this, Mapping) or (isinstance(this, Sequence) and this.kind == "set"):
+        hash_all(m, [item], site)
+    elif not (isinstance(this, Sequence) and is_like_a_number(item)):
         m.tell_apart(item)
     if isinstance(this, Iterable) and this.name == "keys":
         items, exact = m.collect(this, site, 64)

@@ -28,7 +28,8 @@ from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, sh
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.modules import part_of
-from autodetach.machine.operators import LONG, compare, key_in_test, negate
+from autodetach.machine.number_readers import wanted_of_number
+from autodetach.machine.operators import LONG, key_in_test, negate
 from autodetach.machine.sizes import SIZES, part_of_sizes
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MISSING, OutOfFuel
@@ -71,6 +72,7 @@ class Expressions(Decisions):
         self.builtins: dict[str, Value] = python_builtins.builtin_names()
 
     binary = operators.binary
+    compare = operators.compare
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         kind = type(node)
@@ -178,7 +180,7 @@ class Expressions(Decisions):
         site = Site(node, frame.qualname)
         for op, right_node in zip(node.ops, node.comparators, strict=True):
             right = self.eval(right_node, frame)
-            result = compare(self, type(op).__name__, left, right, site)
+            result = self.compare(type(op).__name__, left, right, site)
             if len(node.ops) > 1 and not self.truth(result, site):
                 return False
             left = right
@@ -246,6 +248,7 @@ class Expressions(Decisions):
                     mapping.exact = False
                 continue
             key = self.eval(key_node, frame)
+            hash_all(self, [key], self.site(node, frame))
             hashed = self.key(key)
             if isinstance(old, Mapping) and hashed not in old.items:
                 self.store(mapping, value, value_node, self.site(node, frame), "new key")
@@ -364,6 +367,7 @@ class Expressions(Decisions):
         if isinstance(this, Sym):
             if this.kind == SIZES:
                 return part_of_sizes(self, this, index)
+            wanted_of_number(self, this, site, "subscript")
             return self.sym(("[]", this.key, self.key(index)))
         if this is None or is_number(this):
             self.refuse(site, "indexes what cannot be indexed", "TypeError")

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
+from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
 from autodetach.machine.passes import is_cut_short
@@ -48,6 +49,7 @@ def memoised(m: Core, function: Value) -> Native:
     memo: dict[object, Value] = {}
 
     def run(args: Args, kwargs: Named, site: Site) -> Value:
+        hash_all(m, [*args, *kwargs.values()], site)
         key = (tuple(m.key(a) for a in args), tuple((k, m.key(v)) for k, v in kwargs.items()))
         if key not in memo:
             memo[key] = m.call(function, args, kwargs, site)
@@ -336,6 +338,13 @@ def _binary(op: str) -> Handler:
     return run
 
 
+def _compared(op: str) -> Handler:
+    def run(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+        return m.compare(op, args[0], args[1], site) if len(args) == 2 else m.opaque(op)
+
+    return run
+
+
 def _of_first(m: Core, name: str, function: Callable[[Value, Site], Value]) -> Native:
     """A callable that looks at its first argument only."""
     return Native(name, lambda values, named, site: function(values[0], site) if values else m.opaque(name))
@@ -386,4 +395,6 @@ HANDLERS: dict[str, Handler] = {
     "operator.mul": _binary("Mult"), "operator.truediv": _binary("Div"), "operator.matmul": _binary("MatMult"),
     "operator.pow": _binary("Pow"), "operator.itemgetter": _itemgetter, "operator.attrgetter": _attrgetter,
     "operator.methodcaller": _methodcaller,
+    "operator.eq": _compared("Eq"), "operator.ne": _compared("NotEq"), "operator.lt": _compared("Lt"),
+    "operator.le": _compared("LtE"), "operator.gt": _compared("Gt"), "operator.ge": _compared("GtE"),
 }  # fmt: skip

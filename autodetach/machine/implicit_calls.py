@@ -14,6 +14,7 @@ from autodetach.machine.marks import is_mark
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.state import MISSING
 from autodetach.machine.values import (
+    CONSTANT_TYPES,
     Class,
     External,
     Function,
@@ -152,13 +153,25 @@ def hash_all(m: Core, items: Iterable[Value], site: Site) -> None:
 
     Tensors are told apart by which they are, numbers by what they are.
     """
-    items = list(items)
+    items = [item for item in items if type(item) not in CONSTANT_TYPES]
     for item in items:
         m.tell_apart(item)
-    wanted(m, [item for item in items if type(item) is Sym], site, "hash")
+    wanted(m, [value for item in items for value in _hashed(item)], site, "hash")
     hashed = [item for item in items if special(m, item, ("__hash__",), [], site) is not MISSING]
     for one, other in itertools.pairwise(hashed[:MAX_SHOWN]):
         special(m, one, ("__eq__",), [other], site)
+
+
+def _hashed(item: Value, depth: int = 3) -> list[Value]:
+    """What is not known of the values that an element of a set is told from others by."""
+    if type(item) is Sym:
+        return [item]
+    parts: list[Value] = []
+    if isinstance(item, Sequence) and item.kind in ("tuple", "frozenset"):
+        parts = item.items[:MAX_SHOWN]
+    elif isinstance(item, Instance) and isinstance(item.cls, Class) and item.cls.frozen:
+        parts = [value for name, value in item.attrs.items() if not is_mark(name)]
+    return [value for part in parts for value in _hashed(part, depth - 1)] if depth else []
 
 
 def is_like_a_number(value: Value) -> bool:

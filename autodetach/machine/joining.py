@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from autodetach.machine.core import Core
 from autodetach.machine.elements import set_item
 from autodetach.machine.graph import Site
+from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import added, is_tally
 from autodetach.machine.texts import filled_by_percent
@@ -33,6 +34,8 @@ def extend(m: Core, this: Sequence, value: Value, element: ast.expr | None, site
     items, exact = m.collect(value, site)
     elements = element.elts if isinstance(element, (ast.List, ast.Tuple, ast.Set)) else []
     inner = elements if len(elements) == len(items) else None
+    if this.kind == "set":
+        hash_all(m, items, site)
     for i, item in enumerate(items):
         if this.kind == "set" and item in this.items:
             continue

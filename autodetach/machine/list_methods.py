@@ -103,6 +103,8 @@ def _reverse(m: Core, this: Sequence, args: Args, site: Site) -> Value:
 
 
 def _remove(m: Core, this: Sequence, args: Args, site: Site) -> Value:
+    if this.kind == "set":
+        hash_all(m, args, site)
     compare_with(m, this.items, args[0], site)
     for item in this.items:
         if item is args[0] or (is_constant(item) and is_constant(args[0]) and item == args[0]):

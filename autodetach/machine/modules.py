@@ -26,6 +26,7 @@ from autodetach.machine.module_tree import (
     set_buffer,
     set_child,
 )
+from autodetach.machine.number_readers import wanted
 from autodetach.machine.parametrizations import weights_of
 from autodetach.machine.part_names import forget, set_by_part
 from autodetach.machine.shapes import shape_of_arguments
@@ -203,6 +204,8 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         for child in held.items:
             value = m.call(child, [value], {}, site)
         return value
+    if name != "Identity":
+        wanted(m, [*args, *kwargs.values()], site, name)
     spec = MODULES.get(name)
     if spec is None or spec.result == "container":
         return _unknown_module(m, this, args, kwargs, site)
@@ -413,6 +416,7 @@ def module_method(m: Core, this: Instance, name: str, args: list[Value], kwargs:
     if name in ("register_buffer", "register_parameter", "add_module", "register_module"):
         key = args[0] if args else kwargs.get("name")
         value = args[1] if len(args) > 1 else kwargs.get("tensor", kwargs.get("param", kwargs.get("module")))
+        wanted(m, [value], site, name)
         if isinstance(value, Instance):
             set_child(this, key if isinstance(key, str) else f"#child{m.serial()}", value)
         elif isinstance(key, str) and name == "register_buffer":

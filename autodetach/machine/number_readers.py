@@ -9,7 +9,18 @@ from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
 from autodetach.machine.spelling import called_name, spelled
-from autodetach.machine.values import FROM_NUMBER, TRUTH, External, Opaque, Sym, Tensor, Value, may_be_no_tensor
+from autodetach.machine.values import (
+    FROM_NUMBER,
+    TRUTH,
+    External,
+    Opaque,
+    Sym,
+    Tensor,
+    Value,
+    is_number,
+    is_truth,
+    may_be_no_tensor,
+)
 
 NUMBERS = frozenset("int float bool complex Number Complex Real Rational Integral ndarray".split())
 """Types of what has no history, numbers and arrays of them."""
@@ -30,6 +41,17 @@ def wanted(m: Core, values: Iterable[Value], site: Site, how: str) -> None:
     tags = frozenset(tag for value in values for tag in tags_in(value))
     if tags:
         m.escapes.append(Escape((), site, m.tick(), how, tags))
+
+
+def wanted_of_number(m: Core, value: Value, site: Site, how: str) -> None:
+    """What no number has is asked of something: if it is one for certain, a tensor may have been meant."""
+    if type(value) is Sym and value.tags and (is_number(value) or is_truth(value)):
+        wanted(m, [value], site, how)
+
+
+def converted(value: Sym, site: Site) -> frozenset[object]:
+    """What tells the number that is made of another one, as it would be made of the tensor in its place."""
+    return frozenset({site.node, *(value.tags & {FRACTION})}) if value.tags else value.tags
 
 
 def asked_for_type(m: Core, value: Value, site: Site) -> None:

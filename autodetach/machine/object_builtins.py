@@ -28,6 +28,7 @@ from autodetach.machine.values import (
     Value,
     is_constant,
     is_number,
+    is_truth,
 )
 
 
@@ -48,6 +49,8 @@ def isinstance_(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site
 
 def tells_tensors(value: Value, cls: Value) -> bool:
     """Whether a value that is a number is an instance of a class, and a tensor would not be, or the other way round."""
+    if is_truth(value):
+        return not (isinstance(cls, External) and cls.name == "object")
     return is_number(value) and is_instance(value, cls) is not is_instance(tensors.plain(), cls)
 
 

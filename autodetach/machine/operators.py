@@ -145,7 +145,7 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value, site: Site) -> V
     tags = left.tags if type(left) is Sym else NO_TAGS
     if type(right) is Sym and right.tags:
         tags = tags | right.tags
-    number = is_number(left) and is_number(right)
+    number = all(is_number(side) or is_truth(side) for side in (left, right))
     lo = None
     if op == "Add" and number:
         a, b = lower_bound(left), lower_bound(right)

@@ -12,9 +12,9 @@ from autodetach.machine.container_builtins import dict_of_keys, iterator_of, mak
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import NUMBER, Site
 from autodetach.machine.held import lost_from
-from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, show, special
+from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, hash_all, show, special
 from autodetach.machine.marks import ITEMS, SUMMED
-from autodetach.machine.number_readers import tags_of
+from autodetach.machine.number_readers import converted, tags_of, wanted
 from autodetach.machine.object_builtins import (
     callable_,
     delete_attribute,
@@ -246,7 +246,7 @@ def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
         except (ValueError, OverflowError):
             return m.fresh("number")
     if isinstance(value, Sym):
-        number = m.fresh("number", value.lo, value.tags)
+        number = m.fresh("number", value.lo, converted(value, site))
         number.lost = value.lost
         return number
     if isinstance(value, Tensor):
@@ -286,7 +286,7 @@ def _format(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 
 
 def _hash(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    m.tell_apart(args[0] if args else None)
+    hash_all(m, args[:1], site)
     found = special(m, args[0] if args else None, ("__hash__",), [], site)
     return m.fresh("number") if found is MISSING else found
 
@@ -357,6 +357,7 @@ def _id(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Val
     """The same number for the same object, whichever it is."""
     if args:
         m.tell_apart(args[0])
+        wanted(m, args[:1], site, "id")
     return m.sym(("id", m.key(args[0])), "number") if args else m.fresh("number")
 
 

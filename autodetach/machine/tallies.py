@@ -7,7 +7,8 @@ from typing import TypeGuard
 
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
-from autodetach.machine.values import Mapping, Native, Value
+from autodetach.machine.implicit_calls import hash_all
+from autodetach.machine.values import Iterable, Mapping, Native, Sequence, Value
 
 NOTHING = Native("Counter", lambda args, kwargs, site: 0)
 """What makes the value of a key that a counter does not hold; no other dict has it."""
@@ -24,7 +25,7 @@ def make_tally(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
     """`Counter(...)`: what it is begun with are values by their keys, or things to be counted."""
     tally = Mapping(m.clock)
     tally.default = NOTHING
-    for key, value in _given(tally, args, kwargs):
+    for key, value in _given(m, tally, args, kwargs, site):
         tally.items[m.key(key)] = (key, value)
     return tally
 
@@ -34,15 +35,19 @@ def added(
 ) -> Iterator[tuple[Value, Value]]:
     """The keys and values that a counter has by `update(...)` and its like; the first ones are taken as they are."""
     is_empty = not tally.items and tally.exact and op == "Add"
-    for key, value in list(_given(tally, args, kwargs)):
+    for key, value in list(_given(m, tally, args, kwargs, site)):
         held = tally.items.get(m.key(key))
         yield key, value if is_empty else m.binary(op, held[1] if held is not None else 0, value, site)
 
 
-def _given(tally: Mapping, args: list[Value], kwargs: dict[str, Value]) -> Iterator[tuple[Value, Value]]:
+def _given(
+    m: Core, tally: Mapping, args: list[Value], kwargs: dict[str, Value], site: Site
+) -> Iterator[tuple[Value, Value]]:
     for source in args:
         if isinstance(source, Mapping):
             yield from source.items.values()
+        elif isinstance(source, (Sequence, Iterable)):
+            hash_all(m, m.collect(source, site, 64)[0], site)
         tally.exact = tally.exact and isinstance(source, Mapping) and source.exact
     for name, value in kwargs.items():
         if name == "**":

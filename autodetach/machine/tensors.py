@@ -15,7 +15,8 @@ from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
 from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import also_lost, lost_by_arrays, lost_by_copy, lost_from
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
-from autodetach.machine.number_readers import tags_of
+from autodetach.machine.number_places import handed
+from autodetach.machine.number_readers import tags_of, wanted
 from autodetach.machine.other_types import made_of
 from autodetach.machine.result_names import PAIR, result_names
 from autodetach.machine.shapes import (
@@ -156,6 +157,8 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
 
 
 def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None:
+    if name in ("grad", "data"):
+        wanted(m, [new], site, name)
     if name == "grad":
         node = t.leaf_node if t.node is None else t.node
         if new is None and node is not None:
@@ -196,6 +199,8 @@ def set_requires_grad(m: Core, t: Tensor, flag: Value, site: Site) -> None:
 
 def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """Call a method of a tensor: what comes of it, with a node where autograd would make one."""
+    if args or kwargs:
+        handed(m, name, [t, *args], kwargs, site)
     if name == "backward":
         return _backward(m, t, args, kwargs, site)
     if name == "detach":

@@ -27,6 +27,7 @@ from autodetach.machine.library_objects import of_torch
 from autodetach.machine.marks import HELD, LEFT_OUT, TENSORS
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.modules import build_module
+from autodetach.machine.number_places import handed
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
 from autodetach.machine.opened import context_of
 from autodetach.machine.optimizers import build_optimizer
@@ -153,6 +154,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     return torch_function(m, part, name, args, kwargs, site)
 
 
+TELLING = frozenset("device dtype finfo iinfo is_tensor is_grad_enabled".split())
+"""Functions that tell something, and not of what is computed with."""
 LISTS = frozenset("cat concat concatenate stack hstack vstack dstack row_stack column_stack".split())
 """Functions of a list of tensors."""
 
@@ -160,6 +163,8 @@ LISTS = frozenset("cat concat concatenate stack hstack vstack dstack row_stack c
 def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     prefixed = part if part in OPS else name
     first = args[0] if args else kwargs.get("input", kwargs.get("tensors"))
+    if name not in TELLING:
+        handed(m, name, args, kwargs, site)
     if name not in ACCEPTS_NUMBERS and is_certain_number(first) and (name in OPS or name in TENSOR_ATTRIBUTES):
         m.refuse(site, f"`torch.{part}` of a number", "TypeError")
     if (name in LISTS and has_no_tensor(first)) or (name == "einsum" and any(map(is_certain_number, args[1:]))):
@@ -183,6 +188,8 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
 
 
 def _machinery(m: Core, part: str, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if part.startswith("distributed."):
+        wanted(m, [*args, *kwargs.values()], site, name)
     if part.startswith("distributed.") and name in COLLECTIVES and args:
         for written in flatten(args[:1]):
             if isinstance(written, Tensor):
@@ -212,6 +219,8 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if path in PICKLED:
         return m.opaque(name)
     if top in QUIET_MODULES:
+        if top == "operator":
+            wanted(m, [*args, *kwargs.values()], site, name)
         if name[:1].isupper():
             return m.quiet(name)
         number = m.fresh()
@@ -252,6 +261,7 @@ def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], sit
         m.note_random(site)
     if name in ("as_tensor", "asarray") and args and isinstance(args[0], Tensor):
         return args[0]
+    handed(m, name, args, kwargs, site)
     first = args[0] if args else None
     is_float: bool | None = None
     if name in OF_VALUES:
@@ -330,6 +340,7 @@ def make_grad_mode(m: Core, name: str, args: list[Value], kwargs: dict[str, Valu
 def _autograd_backward(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     assert isinstance(site.node, ast.Call)
     roots = _roots(args[0] if args else kwargs.get("tensors"))
+    wanted(m, [*args, *kwargs.values()], site, "backward")
     root = site.node.args[0] if site.node.args else None
     differentiate_call(m, roots, args[2:], kwargs, site.node, site, root, "autograd.backward")
     return None
@@ -394,6 +405,7 @@ def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
 def _variable(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`Variable(x)` is `x.detach()`, and with `requires_grad=True` a new leaf, since PyTorch 0.4."""
     value = args[0] if args else kwargs.get("data")
+    wanted(m, [value], site, "Variable")
     wants = kwargs.get("requires_grad", args[1] if len(args) > 1 else False)
     if not isinstance(value, (Tensor, Opaque)):
         return value
@@ -405,6 +417,7 @@ def _variable(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
 
 def _parameter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     value = args[0] if args else kwargs.get("data")
+    wanted(m, [value], site, "Parameter")
     result = tensors.plain(value.shape if isinstance(value, Tensor) else None, True)
     result.parameter = True
     result.born = m.clock
