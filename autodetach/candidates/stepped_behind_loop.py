@@ -67,7 +67,7 @@ def _receiver(statement: ast.stmt) -> str | None:
 
 
 def _are_made_before(run: Run, d: Differentiation, activation: Activation) -> bool:
-    """Whether each pass of a loop differentiates a loss of its own, which was there before it, but for its scale.
+    """Whether each pass of a loop differentiates a loss of its own, which was there before it or is made of what was.
 
     They share no graph: of a forward that several losses share, it may be meant that each pass computes it anew.
     """
@@ -75,4 +75,5 @@ def _are_made_before(run: Run, d: Differentiation, activation: Activation) -> bo
     if any(len(n.walked_by) > 1 for o in own for n in o.walked if not n.leaf):
         return False
     scaling = set(ast.walk(d.call))
-    return all(n.site.node in scaling for o in own for n in o.walked if pass_of(n.loops, activation) is not None)
+    made = (n for o in own for n in o.walked if pass_of(n.loops, activation) is not None)
+    return all(n.site.node in scaling or not (n.leaf or any(p.leaf for p in n.parents)) for n in made)
