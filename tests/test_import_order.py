@@ -111,7 +111,7 @@ ORDER = (
     "machine.unseen machine.tails machine.scans machine.evaluations",
     "machine.growth",
     "machine.local_records",
-    "machine.growing_chains machine.growing_stores machine.gathered_alike machine.unknown_roots",
+    "machine.growing_chains machine.growing_stores machine.gathered_alike",
     "machine.updates_on_tape machine.trials",
     "machine.growing",
     # How text is changed.

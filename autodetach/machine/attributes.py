@@ -25,7 +25,7 @@ from autodetach.machine.bare_objects import bare_object
 from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.derived import is_added
-from autodetach.machine.events import AttributeSet, UnknownRoot
+from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
 from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import keeps_history
@@ -195,8 +195,6 @@ class Attributes(Core):
                 wanted_of_number(self, value, site, "attribute")
             if value.kind == SIZES and name in COUNTED:
                 return Native(name, lambda args, kwargs, site: counted_of_sizes(self, value, name, args), value)
-            if name == "backward":
-                self.facts.append(UnknownRoot(self.clock))
             part = self.sym((".", value.key, name))
             part.lost = value.lost
             return part

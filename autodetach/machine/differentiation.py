@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from autodetach.machine.alike_calls import is_scalar_alike, note_differentiated, note_scalar
 from autodetach.machine.core import Core
-from autodetach.machine.events import DataRead, HistoryLost, RenamedKeyword, SecondWalk, StaleSaved, UnknownRoot
+from autodetach.machine.events import DataRead, HistoryLost, RenamedKeyword, SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, Site, Storage, ancestors, take_turns
 from autodetach.machine.held import graph_in
 from autodetach.machine.picks import perhaps_others
@@ -94,9 +94,6 @@ def differentiate(
             root.attrs.pop(GIVEN, None)
             if root.node is None and m.grad_enabled:
                 root.node = m.new_node(root.name or "value", site, saves=True, assumed=True)
-                m.facts.append(UnknownRoot(m.clock))
-            elif root.node is not None and root.node.weak and all(node.weak for node in ancestors([root.node])):
-                m.facts.append(UnknownRoot(m.clock))
             if root.node is not None:
                 learned += _alone(root.node)
         if isinstance(root, (Tensor, Opaque)) and root.node is not None:

@@ -261,12 +261,6 @@ class HistoryLost(NamedTuple):
     off: bool
 
 
-class UnknownRoot(NamedTuple):
-    """Something is differentiated, and nobody knows where its history comes from: perhaps from anything made before."""
-
-    clock: int
-
-
 class ViewDetached(NamedTuple):
     """`detach_()` of a view: PyTorch raises. `node` is what the last operation on it has made, if that has history."""
 

@@ -17,7 +17,6 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.scans import is_scan
 from autodetach.machine.trials import imported_home, is_tried_only
-from autodetach.machine.unknown_roots import is_behind_unknown_root, may_come_with_exception
 from autodetach.machine.unseen import Unseen
 from autodetach.machine.values import Frame
 
@@ -54,7 +53,6 @@ def growths(analysis: Analysis) -> list[Growth]:
                 or _is_missed(run, growth)
                 or _is_returned_anyway(run, growth)
                 or _is_read_by_nodes(run, growth)
-                or is_behind_unknown_root(run, growth)
             )
             is_used = growth.used or is_given
             if is_used or unseen.uses(_place_of(growth).node, loop):
@@ -195,5 +193,5 @@ def _is_returned_anyway(run: Run, growth: Growth) -> bool:
     return any(2 * len(saving.intersection(ancestors(escape.nodes))) > len(saving) for escape in returned)
 
 
-NEEDED_ELSEWHERE = (_trains_elsewhere, _may_train_callers, waits_in_another_call, may_come_with_exception)
+NEEDED_ELSEWHERE = (_trains_elsewhere, _may_train_callers, waits_in_another_call)
 """What of a growth tells that another program, or another call, may need its graph."""
