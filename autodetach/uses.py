@@ -20,8 +20,8 @@ class Uses(NamedTuple):
     `walked`: something is made there that the program differentiates, or a graph is retained that it walks again.
     `entered`: they stand in functions that the program does not call of its own accord. `off`: they stand in functions
     that it calls, or that are entry points, and each time with gradients off. `called`: they stand in functions that it
-    calls of its own accord. `awaited`: what is stored there is differentiated behind that. `told`: a finding begins
-    there. `mended`: a safe repair changes them.
+    calls of its own accord, and are run. `awaited`: what is stored there is differentiated behind that. `told`: a
+    finding begins there. `mended`: a safe repair changes them.
     """
 
     walked: int = 0
@@ -42,7 +42,7 @@ def uses(analysis: Analysis, files: Files, findings: Collection[Finding]) -> dic
     from autodetach.machine.graph import is_walked_again
 
     told = {finding.path for finding in findings}
-    walked, entered, off, on, awaited = (set[ast.AST]() for _ in range(5))
+    walked, entered, off, on, awaited, ran = (set[ast.AST]() for _ in range(6))
     for run in analysis.distinct:
         machine = run.machine
         walked.update(node.site.node for node in machine.nodes if node.walked_by)
@@ -51,12 +51,17 @@ def uses(analysis: Analysis, files: Files, findings: Collection[Finding]) -> dic
         entered.update(f.node for f in functions_of(machine) if f.qualname not in run.started)
         off |= machine.called_off
         on |= machine.called_on
+        ran |= machine.executed
     walked_in, awaited_in = _by_file(files, _lines(walked)), _by_file(files, _lines(awaited))
     not_called = _by_file(files, _spans(entered))
     entered_in = {path: lines for path, lines in not_called.items() if path in told}
     on_in = _by_file(files, _spans(on))
     off_in = {path: lines & ~on_in.get(path, 0) for path, lines in _by_file(files, _spans(off)).items()}
-    called_in = {path: lines & ~not_called.get(path, 0) for path, lines in _by_file(files, _spans(on | off)).items()}
+    ran_in = _by_file(files, _own_lines(ran))
+    called_in = {
+        path: lines & ran_in.get(path, 0) & ~not_called.get(path, 0)
+        for path, lines in _by_file(files, _spans(on | off)).items()
+    }
     parts = walked_in, entered_in, off_in, called_in, awaited_in, *_repaired(files, findings)
     paths = dict.fromkeys(path for part in parts for path in part)
     return {path: Uses(*(part.get(path, 0) for part in parts)) for path in paths}
@@ -85,6 +90,17 @@ def lines_of(edits: Iterable[Edit], source: Source) -> int:
 
 def _lines(places: Iterable[ast.AST]) -> set[tuple[int, int]]:
     return {(at, at) for at in (getattr(place, "lineno", 0) for place in places)}
+
+
+def _own_lines(statements: Iterable[ast.AST]) -> set[tuple[int, int]]:
+    """The first and last lines of statements, without those of the statements in them."""
+    found = set()
+    for node in statements:
+        body = getattr(node, "body", None)
+        first = getattr(node, "lineno", 0)
+        last = body[0].lineno - 1 if isinstance(body, list) and body else getattr(node, "end_lineno", first)
+        found.add((first, max(first, last)))
+    return found
 
 
 def _spans(functions: Iterable[ast.AST]) -> set[tuple[int, int]]:

@@ -149,6 +149,7 @@ PLACES = {
     "src": ("src/package/engine.py", "scripts/plot.py", "package.engine"),
     "the package itself": ("package/engine.py", "package/plot.py", ".engine"),
     "what its package hands on": ("package/engine.py", "plot.py", "package"),
+    "two levels below the root": ("package/engine.py", "experiments/first/plot.py", "package.engine"),
     "deep": ("package/inner/engine.py", "plot.py", "package.inner.engine"),
 }
 
@@ -191,3 +192,10 @@ def test_a_baseline_holds_for_what_they_tell(engine: Path) -> None:
     assert autodetach(engine.parent, "check", "--write-baseline", "known.json", "engine.py").returncode == 0
     ran = autodetach(engine.parent, "check", "engine.py")
     assert (ran.returncode, ran.stdout) == (0, "")
+
+
+def test_a_notebook_beside_it_counts(engine: Path) -> None:
+    cell = '{"cell_type": "code", "metadata": {}, "execution_count": null, "outputs": [], "source": SOURCE}'
+    notebook = '{"cells": [' + cell + '], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+    (engine.parent / "plots.ipynb").write_text(notebook.replace("SOURCE", json.dumps(PLOTS)))
+    assert fixed(engine) == repaired("detach", "item")

@@ -302,3 +302,13 @@ def test_the_cache_knows_it_too(tmp_path: Path) -> None:
     assert (tmp_path / ".autodetach_cache").is_dir()
     assert WHY in first.stdout
     assert first.stdout == second.stdout
+
+
+REPORT = "def number(x, told=False):\n    if told:\n        print(x.data[0])\n    return x.item()\n"
+
+
+def test_what_another_program_does_not_run_is_not_asked(tmp_path: Path) -> None:
+    """It calls the function, and never comes to the line that the repair changes."""
+    put(tmp_path, REPORT, "number", train=LOGS.replace("number(loss)", "number(loss, True)"), quiet=LOGS)
+    (finding,) = findings(tmp_path, ".")
+    assert (finding["code"], finding["fix"]["applicability"]) == ("AD401", "safe")

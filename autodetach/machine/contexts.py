@@ -10,13 +10,13 @@ from autodetach.machine.graph import Site
 from autodetach.machine.opened import UNWIND, Leave, unwind
 from autodetach.machine.parametrizations import CACHED
 from autodetach.machine.state import MISSING, Raised
-from autodetach.machine.threads import POOLS
+from autodetach.machine.threads import GROUPS
 from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import External, GradMode, Instance, Iterable, Native, Opaque, Value
 
 MANAGER = "#context"
 """Marks the functions that `@contextmanager` makes contexts of."""
-KEEP_THE_MODE = frozenset({"autocast", "open", "tqdm", "trange", *POOLS})
+KEEP_THE_MODE = frozenset({"autocast", "open", "tqdm", "trange"})
 """Contexts that have nothing to do with whether autograd records."""
 
 
@@ -35,6 +35,8 @@ def enter(m: Expressions, context: Value, site: Site) -> tuple[Value, Leave]:
         return _generated(context)
     if isinstance(context, Instance):
         return _of_instance(m, context, site)
+    if isinstance(context, Opaque) and context.name in GROUPS:
+        return context, _waiting(m)
     if isinstance(context, Opaque) and context.name not in KEEP_THE_MODE:
         return context, _unclear(m)
     return context, _nothing_to_leave
@@ -81,6 +83,17 @@ def _switched(m: Expressions, context: GradMode, site: Site) -> Leave:
 def _switched_back(m: Expressions, before: bool) -> Leave:
     def leave(error: Raised | None) -> bool:
         m.grad_enabled = before
+        return False
+
+    return leave
+
+
+def _waiting(m: Expressions) -> Leave:
+    """A pool, or a group of tasks, is left when all that it was given is over."""
+    known = len(m.tasks.all)
+
+    def leave(error: Raised | None) -> bool:
+        m.tasks.end(known)
         return False
 
     return leave

@@ -21,7 +21,7 @@ from autodetach.machine.growth import (
     proven,
     trains,
 )
-from autodetach.machine.held import contents
+from autodetach.machine.held import contents, graph_in
 from autodetach.machine.local_records import is_in_local_record
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.operands import expression_of
@@ -49,8 +49,10 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         if is_begun and not walked:
             continue  # a later pass, which is not executed, may differentiate it
         is_sum = linear and bool(elements)
-        is_told_inside = is_sum or _descends(run, activation) or _begins_in_loop(child, activation)
-        lasts = _outermost(child, activation) or (is_told_inside and _is_long(run, activation))
+        lasts = _outermost(child, activation) or (
+            _is_long(run, activation)
+            and (is_sum or _descends(run, activation) or _begins_in_loop(child, activation))
+        )
         if not walked and not lasts and not (is_sum and _asks_for_gradient(run, activation)):
             continue
         if not walked and elements and all(is_kept_anyway(e.node, within, child.loops) for e in elements):
@@ -183,10 +185,14 @@ def _outermost(child: Node, activation: Activation) -> bool:
 def _begins_in_loop(child: Node, activation: Activation) -> bool:
     """Whether the loop around a loop is one of the same function, as that over the episodes of a roll-out.
 
-    Of a generator, those who take what it yields may differentiate that.
+    A name there has the state: one that an object keeps, its own function carries on. Of a generator, those who take
+    what it yields may differentiate that.
     """
     frame = activation.frame
-    if isinstance(frame, Frame) and frame.function is not None and frame.function.is_generator:
+    if not isinstance(frame, Frame) or (frame.function is not None and frame.function.is_generator):
+        return False
+    named = (t for v in frame.names.values() if isinstance(v, (Tensor, Sequence)) for t in graph_in(v, 2))
+    if child not in ancestors([t.node for t in named if t.node is not None]):
         return False
     inner = pass_of(child.loops, activation)
     around = child.loops[: child.loops.index(inner)] if inner is not None else ()

@@ -42,7 +42,7 @@ def items(m: Core, this: Value) -> Iterable:
             raise
         if not exact and not this.exact:
             # What this loop has differentiated by now stands for no other element: that one has a graph of its own.
-            while this.items and i < MOST_PASSES and not _was_walked(this.items[-1], since):
+            while this.items and i < MOST_PASSES and (this.again or not _was_walked(this.items[-1], since)):
                 yield m.draw(this.items[-1], this.items, in_order=True)
                 i += 1
 

@@ -120,6 +120,7 @@ def _repeated(m: Core, this: Sequence) -> Sequence:
     """`this * n`, where that is long, or nobody knows how long."""
     made = Sequence(this.kind, list(this.items), m.clock, False)
     made.room = all(is_constant(item) for item in this.items)
+    made.again = not made.room
     return made
 
 

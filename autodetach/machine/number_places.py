@@ -35,6 +35,8 @@ TAKEN: dict[str, Places] = {
 }  # fmt: skip
 """By the name of a function or method, the places of such arguments: the tensor of a method stands at the first one."""
 NOWHERE: Places = frozenset()
+MAKERS = frozenset({"as_tensor", "asarray", "tensor"})
+"""What they make of a tensor is where that is, and of a number on the CPU, unless they are told a device."""
 
 
 def handed(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
@@ -46,6 +48,8 @@ def handed(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site
     base = name.rstrip("_")
     places = TAKEN.get(base, NOWHERE)
     if base in OPERATORS and not any(isinstance(value, (Tensor, Opaque)) for _, value in given):
+        places = NOWHERE
+    if base in MAKERS and isinstance(given[0][1], Sym) and "device" not in kwargs:
         places = NOWHERE
     if base in BOUNDS and any(isinstance(value, Tensor) for place, value in given if place in places):
         places = NOWHERE

@@ -67,6 +67,11 @@ class Tasks:
         for task in self.all:
             task.is_awaited = task.is_awaited or not task.is_thread
 
+    def end(self, since: int = 0) -> None:
+        """All are over, or those that were begun after so many."""
+        for task in self.all[since:]:
+            task.is_awaited = True
+
 
 def is_coroutine(function: ast.AST) -> bool:
     return type(function) is ast.AsyncFunctionDef

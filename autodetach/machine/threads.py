@@ -14,8 +14,11 @@ from autodetach.machine.values import External, Function, Instance, Mapping, Met
 BOUND = ("start", "run", "join", "is_alive")
 CALLING = frozenset("map submit imap apply starmap apply_async run_in_executor".split())
 """Methods of pools that call what they are given."""
+WAITING = frozenset({"join", "run_until_complete", "shutdown"})
 POOLS = frozenset({"ThreadPoolExecutor", "ThreadPool"})
 """Pools whose workers are threads; what is not known may be of processes, whose results have no graph."""
+GROUPS = frozenset({*POOLS, "TaskGroup"})
+"""Contexts that are left only when all that they were given is over."""
 
 
 @contextmanager
@@ -84,6 +87,14 @@ def event_loop(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     return args[0] if args else m.call_unknown("run", args, kwargs, site)
 
 
+def wait_for_all(m: Core, this: Opaque, name: str) -> None:
+    """`pool.shutdown()`, `pool.join()`, `loop.run_until_complete(main())`: all that was begun there is over."""
+    if name == "run_until_complete":
+        m.tasks.end_loop()
+    elif this.name in POOLS:
+        m.tasks.end()
+
+
 def local(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     """`threading.local()`: an object that has what was set, and nothing else. All threads are taken for one."""
     return Instance(External("threading.local"), m.serial(), m.clock)
@@ -123,4 +134,5 @@ def _called(m: Core, name: str, args: Args, site: Site) -> Value:
     with m.tasks.beside(m.tick) as task:
         value = m.call(args[0], list(args[1:]), {}, site)
     result.attrs["result"] = result.attrs["get"] = _waiting(task, value)
+    result.attrs["wait"] = _waiting(task)
     return result

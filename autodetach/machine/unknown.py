@@ -192,6 +192,8 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
     if name in REPORTS:
         show(m, values, site)
         return m.opaque(name) if name in TENSOR_ATTRIBUTES else m.quiet(name)
+    if name in threads.WAITING:
+        threads.wait_for_all(m, this, name)
     if name in threads.CALLING and values:
         called = threads.called_in_pool(m, this, name, args, site)
         return MISSING if called is None else called

@@ -151,12 +151,13 @@ class Sequence:
     `dropped` is the time at which an item was last taken out. `filled`: whether there is anything in it, where a filter
     decides that and it is not known which elements pass. `holder`: what it was last put into, and as which value;
     `shared`: into something else before. `copied`: what it was made from as a copy, element by element. `room`: the
-    places behind those that are known were begun with a constant, as in `[None] * n`. `read` is when an element may
-    last have been taken from it, `unwound` when a hook, or the `backward` of a function, last took one from its end
-    during a differentiation.
+    places behind those that are known were begun with a constant, as in `[None] * n`; `again`: they hold the same
+    elements again, as in `[loss] * n`. `read` is when an element may last have been taken from it, `unwound` when a
+    hook, or the `backward` of a function, last took one from its end during a differentiation.
     """
 
     __slots__ = (
+        "again",
         "attrs",
         "born",
         "copied",
@@ -185,6 +186,7 @@ class Sequence:
         self.holder: tuple[Sequence | Mapping, Value] | None = None
         self.copied: Sequence | None = None
         self.room = False
+        self.again = False
         self.read = -1
         self.shared = False
         self.attrs: dict[str, Value] = {}

@@ -40,7 +40,8 @@ def reading(command: str) -> str:
         return "exec(get_ipython())"
     if name == "store" and " -" not in command:
         stored = ", ".join(word for word in rest.split(">")[0].split() if word.isidentifier())
-        return _if_valid(f"get_ipython({stored})") if stored else ""
+        # What goes into a file is text.
+        return _if_valid(f"{'print' if '>' in rest else 'get_ipython'}({stored})") if stored else ""
     shown = _SHOWN.match(command) if "?" in command else None
     texts = [shown[1]] if shown is not None else [text for text in _expanded(command) if is_expression(text)]
     return _if_valid(f"print({', '.join(texts)})") if texts else ""

@@ -9,9 +9,13 @@ from autodetach.projects.imports import INIT, INSTALLED, Imports, bytes_at, proj
 from autodetach.relevance import imports_in
 
 SUFFIX = ".py"
+IMPORTING = (SUFFIX, ".ipynb")
 MAX_FILES = 256
 """So many files around are looked through, the nearest first."""
-MAX_IMPORTERS = 6
+MAX_FOLDERS = 64
+DEPTH = 2
+"""So deep below the root of a project scripts stand, as in `experiments/digits/train.py`."""
+MAX_IMPORTERS = 12
 
 
 def importers(paths: Collection[str], but: Set[str], cwd: str) -> list[str]:
@@ -54,11 +58,11 @@ def _imported_by(path: str, paths: Set[str], cwd: str) -> set[str]:
 def _module(path: str) -> str:
     """The last part of the name by which a file is imported."""
     folder, name = os.path.split(path)
-    return os.path.basename(folder) if name == INIT else name[: -len(SUFFIX)]
+    return os.path.basename(folder) if name == INIT else os.path.splitext(name)[0]
 
 
 def _around(paths: Collection[str]) -> list[str]:
-    """Files in the folders of some files, in those above within the project, and in those right below its root."""
+    """Files in the folders of some files, in those above within the project, and in those not far below its root."""
     found: dict[str, None] = {}
     for folder in dict.fromkeys(folder for path in sorted(paths) for folder in _folders(os.path.dirname(path))):
         for path in _files_in(folder):
@@ -76,12 +80,18 @@ def _folders(folder: str) -> Iterator[str]:
         if folder in (root, os.path.dirname(folder)):
             break
         folder = os.path.dirname(folder)
-    if not is_installed:
-        yield from (entry.path for entry in _entries(root) if entry.is_dir() and not entry.name.startswith("."))
+    below = [] if is_installed else [root]
+    for _ in range(DEPTH):
+        below = [inner for at in below for inner in _folders_in(at)][:MAX_FOLDERS]
+        yield from below
+
+
+def _folders_in(folder: str) -> list[str]:
+    return [one.path for one in _entries(folder) if not one.name.startswith(".") and one.is_dir(follow_symlinks=False)]
 
 
 def _files_in(folder: str) -> list[str]:
-    return [entry.path for entry in _entries(folder) if entry.name.endswith(SUFFIX) and entry.is_file()]
+    return [entry.path for entry in _entries(folder) if entry.name.endswith(IMPORTING) and entry.is_file()]
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

@@ -79,3 +79,31 @@ def test_what_is_gathered_is_found(statement: str) -> None:
 @pytest.mark.parametrize("statement", SILENT)
 def test_what_does_not_grow_is_silent(statement: str) -> None:
     assert codes(statement) == []
+
+
+REPEATED = """\
+import torch
+import torch.nn.functional as F
+
+net = torch.nn.Linear(10, 10)
+optimizer = torch.optim.Adam(net.parameters())
+
+
+def train(loader, n):
+    for x, y in loader:
+        out = net(x)
+        outputs = OUTPUTS
+        optimizer.zero_grad()
+        for i, one in enumerate(outputs):
+            F.mse_loss(one, y[i]).backward(RETAINED)
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("outputs", ["[out] * n", "n * [out]", "[out] * 100"])
+def test_what_is_repeated_is_the_same_at_every_place(outputs: str) -> None:
+    """The element that a loop has differentiated stands for the next one here."""
+    text = REPEATED.replace("OUTPUTS", outputs)
+    for retained, expected in (("retain_graph=True", []), ("", ["AD201"])):
+        source = Source.from_bytes(text.replace("RETAINED", retained).encode(), "program.py")
+        assert [f.code for f in check(source, CheckOptions()).findings] == expected

@@ -59,7 +59,7 @@ def python_of(text: str) -> str:
         ('%%bash -s {x} "$y"\necho $1 {z}', "print(x, y)\n"),
         ("%%sql {x}\nselect 1\n2 3", "print(x)\n\n"),
         ("%%time {x}\ny = 1", "pass\ny = 1"),
-        ("%store x y\n%store x > f.txt\n%store -r x\n%store", "get_ipython(x, y)\nget_ipython(x)\npass\npass"),
+        ("%store x y\n%store x > f.txt\n%store -r x\n%store", "get_ipython(x, y)\nprint(x)\npass\npass"),
         ("%run -i f.py\n%run -ti f.py {x}\n%run f.py -i {x}", "exec(get_ipython())\nexec(get_ipython())\nprint(x)"),
         # What only looks like a magic.
         ("x = (a\n%b)", None),
