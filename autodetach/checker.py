@@ -68,12 +68,14 @@ class CheckResult(NamedTuple):
     uses: Mapping[str, Uses] = {}
 
 
+Choice = tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]
+"""The places of what is wanted, and what a record knows of the others: see `Wanted.sift`."""
+
+
 class Wanted(Protocol):
     """Which findings to tell, and to repair, of those that no comment silences; without one, all."""
 
-    def sift(
-        self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str
-    ) -> tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]:
+    def sift(self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str) -> Choice:
         """The places in `findings` of those that are wanted; of the others, those that a record knows.
 
         `root` is the path of the analysed file among `sources`, which the findings call by the empty path. A known one

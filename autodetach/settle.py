@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from autodetach.checker import Change, Wanted
+from autodetach.checker import Change, Choice, Wanted
 from autodetach.finding import Finding
 from autodetach.fixing import in_terms_of
 from autodetach.runner import Outcome, Task, run_one
@@ -51,6 +51,13 @@ def settle(tasks: Sequence[Task], outcomes: Iterable[Outcome]) -> Settled:
     return Settled(tuple(settled), tuple(state.changes.values()))
 
 
+def sifted(wanted: Wanted | None, findings: Sequence[Finding], sources: Mapping[str, Source], root: str) -> Choice:
+    """See `checker.Wanted`; all, and none of them known, where nothing says what is wanted."""
+    if wanted is None:
+        return tuple(range(len(findings))), frozenset()
+    return wanted.sift(findings, sources, root)
+
+
 class _Uncontradicted(NamedTuple):
     """What is wanted of a program and contradicted by no other, see `checker.Wanted`; `changes` were made meanwhile."""
 
@@ -59,12 +66,8 @@ class _Uncontradicted(NamedTuple):
     program: str
     changes: tuple[Change, ...]
 
-    def sift(
-        self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str
-    ) -> tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]:
-        places, known = tuple(range(len(findings))), frozenset[tuple[str, int, str]]()
-        if self.wanted is not None:
-            places, known = self.wanted.sift(findings, sources, root)
+    def sift(self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str) -> Choice:
+        places, known = sifted(self.wanted, findings, sources, root)
         edits = {change.path: change.edits for change in self.changes}
         first = {**sources, **{change.path: change.original for change in self.changes}}
         before = {n: in_terms_of(findings[n], root, first, edits, sources) for n in places}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from autodetach.adoption.baseline import Baseline, Entry, Scopes
 from autodetach.adoption.changed import ChangedLines
-from autodetach.checker import Change
+from autodetach.checker import Change, Choice
 from autodetach.finding import Finding
 from autodetach.source import Edit, Source, Span
 
@@ -22,9 +22,7 @@ class Filter:
     baseline: Baseline | None = None
     changed: ChangedLines | None = None
 
-    def sift(
-        self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str
-    ) -> tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]:
+    def sift(self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str) -> Choice:
         """See `checker.Wanted`."""
         known = self._known(findings, sources, root)
         wanted = tuple(

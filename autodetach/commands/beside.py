@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from autodetach.checker import Change, Wanted
+from autodetach.checker import Change, Choice, Wanted
 from autodetach.disk.files import FoundFile, relative
 from autodetach.finding import Finding, edits_by_file
 from autodetach.projects.importers import importers
 from autodetach.runner import Outcome, Task
+from autodetach.settle import sifted
 from autodetach.source import Source
 
 
@@ -23,12 +24,8 @@ class _InAsked(NamedTuple):
     wanted: Wanted | None
     asked: frozenset[str]
 
-    def sift(
-        self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str
-    ) -> tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]:
-        places, known = tuple(range(len(findings))), frozenset[tuple[str, int, str]]()
-        if self.wanted is not None:
-            places, known = self.wanted.sift(findings, sources, root)
+    def sift(self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str) -> Choice:
+        places, known = sifted(self.wanted, findings, sources, root)
         return tuple(n for n in places if findings[n].path in self.asked), known
 
     def after(self, changes: Iterable[Change]) -> Wanted:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autodetach.checker import Change
+from autodetach.checker import Change, Choice
 from autodetach.disk.files import FoundFile, relative
 from autodetach.doctor.diagnosis import Diagnosis, Kind
 from autodetach.finding import Finding, Problem
@@ -157,9 +157,7 @@ class _Confirmed:
     lines: frozenset[tuple[str, int]]
     unsafe: bool
 
-    def sift(
-        self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str
-    ) -> tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]:
+    def sift(self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str) -> Choice:
         def place(finding: Finding) -> tuple[str, int]:
             path = finding.path or root
             return path, sources[path].position(finding.span.start).line

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autodetach.checker import Change
+from autodetach.checker import Change, Choice
 from autodetach.disk.files import FoundFile
 from autodetach.finding import Finding, Problem
 from autodetach.gather import gather
@@ -138,9 +138,7 @@ class _Only:
 
     keys: frozenset[tuple[str, str, int]]
 
-    def sift(
-        self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str
-    ) -> tuple[tuple[int, ...], frozenset[tuple[str, int, str]]]:
+    def sift(self, findings: Sequence[Finding], sources: Mapping[str, Source], root: str) -> Choice:
         places = (n for n, f in enumerate(findings) if (f.path or root, f.code, f.span.start) in self.keys)
         return tuple(places), frozenset()
 
