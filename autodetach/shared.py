@@ -13,6 +13,8 @@ KEPT = "AD1"
 """How the codes begin of what is kept too long: nothing raises, and a repair changes what is kept, not what is done."""
 OF_GRADIENT = ("AD2", "AD3", "AD402", "AD404")
 """How the codes begin whose repairs change what is differentiated, and nothing else."""
+SPELLING = "AD401"
+"""The code of what reads a value: `x.data.item()` is `x.item()` for all, and `x.data[0]` only where it has one value."""
 OF_WHAT_IS_NOT_DONE = frozenset({"AD101", "AD102", "AD103"})
 """Rules that say that nothing differentiates a value, or nothing walks a graph again."""
 CALLED = "another program calls this function, too, and does not have this fault"
@@ -106,6 +108,8 @@ class Shared:
 
     def _doubt(self, finding: Finding, sources: Mapping[str, Source], program: str) -> str | None:
         """Why a repair is not proven for the others that call what it changes, if it is not."""
+        if finding.code == SPELLING and _only_leaves_out(finding, sources, program):
+            return None
         for at, place, lines in _edited(finding, sources, program):
             for other, uses in self._by_file.get(at, {}).items():
                 if other == program or not uses.called & ~uses.mended & lines:
@@ -135,6 +139,16 @@ def _edited(finding: Finding, sources: Mapping[str, Source], program: str) -> It
         if source is not None:
             place = 1 << source.position(finding.span.start).line if path == finding.path else 0
             yield path or program, place, lines_of(edits, source)
+
+
+def _only_leaves_out(finding: Finding, sources: Mapping[str, Source], program: str) -> bool:
+    """Whether each edit leaves the end of what it replaces."""
+    return all(
+        sources[path or program].raw[edit.start : edit.end].endswith(edit.replacement.encode())
+        for path, edits in edits_by_file(finding)
+        for edit in edits
+        if (path or program) in sources
+    )
 
 
 def _makes_numbers(finding: Finding) -> bool:

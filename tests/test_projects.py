@@ -232,7 +232,7 @@ def test_what_others_contradict_is_left_as_it_is_and_the_rest_of_its_file_is_rep
         (tmp_path / name).write_text(text)
     fixed = autodetach(tmp_path, "fix", ".")
     assert (fixed.returncode, fixed.stderr) == (0, "Found 1, fixed 1, 0 left.\n")
-    assert (tmp_path / "scorer.py").read_text() == SCORER + mean.replace("(x), y)", "(x), y).detach()")
+    assert (tmp_path / "scorer.py").read_text() == SCORER + mean.replace("(x), y)", "(x), y).item()")
 
 
 @pytest.mark.parametrize(

@@ -312,3 +312,10 @@ def test_what_another_program_does_not_run_is_not_asked(tmp_path: Path) -> None:
     put(tmp_path, REPORT, "number", train=LOGS.replace("number(loss)", "number(loss, True)"), quiet=LOGS)
     (finding,) = findings(tmp_path, ".")
     assert (finding["code"], finding["fix"]["applicability"]) == ("AD401", "safe")
+
+
+def test_what_reads_the_same_value_in_fewer_words_is_safe(tmp_path: Path) -> None:
+    helper = "def number(x):\n    return x.data.item()\n"
+    put(tmp_path, helper, "number", train=LOGS, other=LOGS.replace("number(loss)", "number(net.weight[0, :1])"))
+    (finding,) = findings(tmp_path, ".")
+    assert (finding["code"], finding["fix"]["applicability"]) == ("AD401", "safe")

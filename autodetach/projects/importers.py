@@ -47,7 +47,7 @@ def _imported_by(path: str, paths: Set[str], cwd: str) -> set[str]:
     """Those of some files that a file imports itself."""
     raw = bytes_at(path)
     modules = {_module(at) for at in paths}
-    if raw is None or not (b"from ." in raw or any(module.encode() in raw for module in modules)):
+    if raw is None or not (b"from ." in raw or any(os.fsencode(module) in raw for module in modules)):
         return set()
     finder = Imports(path, cwd)
     # By dots alone, a package is meant.
@@ -91,7 +91,7 @@ def _folders_in(folder: str) -> list[str]:
 
 
 def _files_in(folder: str) -> list[str]:
-    return [entry.path for entry in _entries(folder) if entry.name.endswith(IMPORTING) and entry.is_file()]
+    return [one.path for one in _entries(folder) if one.name.endswith(IMPORTING) and one.is_file(follow_symlinks=False)]
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:
