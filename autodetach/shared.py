@@ -14,7 +14,7 @@ KEPT = "AD1"
 OF_GRADIENT = ("AD2", "AD3", "AD402", "AD404")
 """How the codes begin whose repairs change what is differentiated, and nothing else."""
 SPELLING = "AD401"
-"""The code of what reads a value: `x.data.item()` is `x.item()` for all, and `x.data[0]` only where it has one value."""
+"""The code of what reads a value: `x.data.item()` is `x.item()` for all, `x.data[0]` only where there is one value."""
 OF_WHAT_IS_NOT_DONE = frozenset({"AD101", "AD102", "AD103"})
 """Rules that say that nothing differentiates a value, or nothing walks a graph again."""
 CALLED = "another program calls this function, too, and does not have this fault"

@@ -123,7 +123,7 @@ def test_it_is_the_same_as_for_the_folder(engine: Path, program: str) -> None:
         assert alone.returncode == whole.returncode == 1
 
 
-@pytest.mark.parametrize("program", [PLOTS, TRAINS, LOOKS])
+@pytest.mark.parametrize("program", [PLOTS, LOOKS])
 def test_both_run_afterwards(engine: Path, program: str) -> None:
     path = engine.parent / "program.py"
     path.write_text(program)
