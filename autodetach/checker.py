@@ -14,6 +14,7 @@ from autodetach.finding import Finding, Problem, StoryStep
 from autodetach.kept import forget
 from autodetach.projects.project import Files, Finder, parse
 from autodetach.relevance import is_idle, may_matter
+from autodetach.room import with_room
 from autodetach.source import Edit, Source, Span
 from autodetach.uses import Uses, uses
 
@@ -146,9 +147,8 @@ def check(
         return result._replace(findings=tuple(result.findings[n] for n in places), known=known)
 
     told = None if _again is None else _again.told
-    return chosen(
-        _checked(source, options, path, finder, changed, evidence, told and (lambda early: told(chosen(early))))
-    )
+    early = told and (lambda result: told(chosen(result)))
+    return chosen(with_room(_checked, source, options, path, finder, changed, evidence, early))
 
 
 def _checked(

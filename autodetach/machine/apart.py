@@ -32,7 +32,7 @@ STATE = ("oracle", "tests", "_syms", "fuel", "clock", "_serial", "_loops_begun")
 NOT_REACHED = frozenset({
     *LISTS, *STATE, "executed", "ways", "met", "active", "_exec", "_eval", "builtins", "project", "evidence", "on_pass",
     "leaves", "grad_enabled", "entered", "detached_from", "detached_at", "costs", "inner_cost", "left_out",
-    "called_on", "called_off",
+    "called_on", "called_off", "tasks",
 })  # fmt: skip
 """Of a machine: what no entry point finds as another one has left it, or what is compared by itself."""
 MAX_HEAPS = 6
@@ -184,7 +184,7 @@ class Apart:
         `fuel` is what that run is given. Raises Spoilt.
         """
         self._close()
-        if self._off or self._heap is None or len(policy.flips) != 1 or policy.opened:
+        if self._off or self._heap is None or len(policy.flips) != 1 or policy.opened or self._machine.tasks.all:
             return None
         ((key, _),) = policy.flips
         place = next((n for n, s in enumerate(self._segments) if key in s.end.visits), None)
@@ -239,7 +239,7 @@ class Apart:
         except (OutOfFuel, RecursionError):
             raise Spoilt from None
         after = self._moment(heap)
-        if not self._is_apart(first, after) or not heap.is_same():
+        if not self._is_apart(first, after) or not heap.is_same() or machine.tasks.all:
             raise Spoilt
         decisions, oracle = machine.oracle.decisions, kept["oracle"]
         made = {name: getattr(machine, name)[start.sizes[name] :] for name in LISTS}

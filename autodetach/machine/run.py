@@ -273,7 +273,7 @@ def _analyse(
     leading: set[TestKey] = set()
     on_others = 0
     while waiting:
-        if between is not None and analysis.runs:
+        if between is not None and len(analysis.runs) > 1:
             between(analysis)
         try:
             run = paths.run(waiting.next(), min(FUEL_PER_RUN, fuel or left))
@@ -294,6 +294,8 @@ def _analyse(
         found = variants(run)
         is_quiet = len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history
         if len(analysis.runs) == 1:
+            if between is not None and (urgent or found):
+                between(analysis)  # others may show this while it is decided what to run beside it
             most = min(_most_paths(run, fuel), for_imports // max(FUEL_FOR_IMPORTS - run.machine.import_fuel, 1))
             if not is_quiet and len(found) > (most if suspected is None else min(most, _most_where_quiet(run))):
                 past = passed_by(analysis.trees, run.machine.executed, run.called, run.machine.oracle)
