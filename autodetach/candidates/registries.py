@@ -52,7 +52,7 @@ def _is_own(program: Program, function: ast.FunctionDef, name: str) -> bool:
 def _idle_reader(program: Program, stored: Stored, name: str) -> str | None:
     """A function of the file that no path comes by, and that reads the list."""
     for node in ast.walk(program.file_of(stored.site.node)):
-        if not isinstance(node, ast.FunctionDef) or any(node.body[0] in r.machine.executed for r in program.runs):
+        if not isinstance(node, ast.FunctionDef) or program.is_reached(node.body[0]):
             continue
         if not _is_own(program, node, name) and any(_is_read(program, n, name) for n in ast.walk(node)):
             return node.name

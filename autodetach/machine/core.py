@@ -66,7 +66,7 @@ class Core(Tape):
         if later:
             self.untaken.given_away(self.clock)
             if callables:
-                self.facts += given(callables, values)
+                self.restraints += given(callables, values)
         if nodes or tags:
             self.escapes.append(Escape(tuple(dict.fromkeys(nodes)), site, self.tick(), how, frozenset(tags)))
 
@@ -74,7 +74,7 @@ class Core(Tape):
         """Note of a tensor with history, or of those in a tuple, that it matters which one it is."""
         if isinstance(value, (Tensor, Opaque)):
             if value.node is not None and not value.node.leaf:
-                self.facts.append(ToldApart(value))
+                self.restraints.append(ToldApart(value))
         elif isinstance(value, Sequence) and value.kind == "tuple":
             for item in value.items[:MAX_IN_KEY]:
                 self.tell_apart(item)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.machine.events import (
     AttributeSet,
+    CallableGiven,
     Crossing,
     DataRead,
     Drawn,
@@ -17,6 +18,7 @@ from autodetach.machine.events import (
     Step,
     Stored,
     Tail,
+    ToldApart,
     TypeFault,
 )
 from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site
@@ -166,6 +168,7 @@ class State:
         self.broken_off: list[TypeFault] = []  # by what the program, or an entry point, ended
         self.type_faults: list[TypeFault] = []
         self.facts: list[object] = []
+        self.restraints: list[CallableGiven | ToldApart] = []  # what tells nothing, and keeps others from telling
         self.unproven: list[DataRead] = []  # of what no one knows yet whether it has dimensions
         self.having_elements: set[ast.AST] = set()  # where element 0 is taken of what is no tensor without dimensions
         self.filled_place: ast.AST | None = None  # of what is added to, as `kept[name]` in `kept[name].append(x)`

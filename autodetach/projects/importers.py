@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Set
 
+from autodetach.disk.files import SUFFIX
 from autodetach.projects.imports import INIT, INSTALLED, Imports, bytes_at, project_root
 from autodetach.relevance import imports_in
+from autodetach.settings.config import SUFFIXES
 
-SUFFIX = ".py"
-IMPORTING = (SUFFIX, ".ipynb")
 MAX_FILES = 256
 """So many files around are looked through, the nearest first."""
 MAX_FOLDERS = 64
@@ -91,7 +91,7 @@ def _folders_in(folder: str) -> list[str]:
 
 
 def _files_in(folder: str) -> list[str]:
-    return [one.path for one in _entries(folder) if one.name.endswith(IMPORTING) and one.is_file(follow_symlinks=False)]
+    return [one.path for one in _entries(folder) if one.name.endswith(SUFFIXES) and one.is_file(follow_symlinks=False)]
 
 
 def _entries(folder: str) -> list[os.DirEntry[str]]:

@@ -62,11 +62,10 @@ from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.called_back import may_be_called_back, may_be_called_by_python
+from autodetach.view.called_back import WALKS, may_be_called_back, may_be_called_by_python
 from autodetach.view.given_again import given_again
 from autodetach.view.program import Program, line, text
 
-WALKS = frozenset({"backward", "manual_backward", "grad"})
 WALKED = "other programs may walk the graph of what they give to this file"
 
 
@@ -260,10 +259,7 @@ def _walks_not_reached(program: Program, d: Differentiation) -> Iterator[ast.AST
     """What the function differentiates in branches that no path has taken, unless this is the other branch."""
     taken = _branches(program, d.call)
     for at in ast.walk(program.scope(d.call)):
-        if not _walks(at):
-            continue
-        statement = program.statement(at)
-        if any(statement in run.machine.executed for run in program.runs):
+        if not _walks(at) or program.is_reached(at):
             continue
         if all(taken.get(branch, way) == way for branch, way in _branches(program, at).items()):
             yield at

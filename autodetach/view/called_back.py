@@ -26,7 +26,7 @@ def may_be_called_back(program: Program, d: Differentiation) -> bool:
     trees = [_functions_of(tree) for tree in program.analysis.trees]
     functions = {name: [f for tree in trees for f in tree.get(name, ())] for name in set().union(*trees)}
     for run in program.runs:
-        given = [fact for fact in run.machine.facts if isinstance(fact, CallableGiven)]
+        given = [fact for fact in run.machine.restraints if isinstance(fact, CallableGiven)]
         if not given:
             continue
         same = [other for other in run.machine.differentiations if other.call is d.call]
@@ -58,7 +58,7 @@ def may_be_called_by_python(program: Program, d: Differentiation) -> bool:
 
 def _is_walked_unseen(program: Program, block: ast.AST) -> bool:
     found = (at for at in ast.walk(block) if isinstance(at, (ast.Call, ast.Attribute)) and _walked_by(at) is not None)
-    return any(all(program.statement(at) not in run.machine.executed for run in program.runs) for at in found)
+    return any(not program.is_reached(at) for at in found)
 
 
 class _Walks:

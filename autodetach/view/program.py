@@ -111,6 +111,11 @@ class Program:
             at = self.parents.get(at)
         return at
 
+    def is_reached(self, node: ast.AST) -> bool:
+        """Whether any path has run the statement around a node."""
+        statement = self.statement(node)
+        return any(statement in run.machine.executed for run in self.runs)
+
     def block(self, statement: ast.stmt) -> Block:
         """The list of statements in which a statement stands."""
         owner = self.parents.get(statement)

@@ -9,7 +9,7 @@ from autodetach.view.program import Program
 def is_told_apart(program: Program, stored: Stored) -> bool:
     """Whether what is stored is a key somewhere, is compared by `is`, or is looked for in a container."""
     for run in program.runs:
-        told = {fact.tensor for fact in run.machine.facts if isinstance(fact, ToldApart)}
+        told = {fact.tensor for fact in run.machine.restraints if isinstance(fact, ToldApart)}
         if told and any(e.tensor in told for e in run.machine.stored if e.element is stored.element):
             return True
     return False

@@ -9,7 +9,6 @@ import pytest
 
 from autodetach.machine import entries, run
 from autodetach.machine.bystanders import is_bystander
-from autodetach.machine.events import CallableGiven, ToldApart
 from autodetach.machine.oracle import Policy
 from autodetach.machine.run import analyse
 from autodetach.projects.project import Files
@@ -172,18 +171,14 @@ def test_no_history_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         left += is_bystander(*args)  # type: ignore[arg-type]
         return False
 
-    def told(facts: list[object]) -> int:
-        """How many are told by themselves: others only keep a rule silent, or a repair away."""
-        return sum(not isinstance(fact, (CallableGiven, ToldApart)) for fact in facts)
-
     def run_and_look(one: run.Run, entry: object) -> None:
         nonlocal left
         machine, is_left, left = one.machine, left, 0
-        before = len(machine.nodes), len(machine.differentiations), told(machine.facts), len(machine.leaf_tensors)
+        before = len(machine.nodes), len(machine.differentiations), len(machine.facts), len(machine.leaf_tensors)
         watched(one, entry)  # type: ignore[arg-type]
         if is_left:
             assert [node for node in machine.nodes[before[0] :] if not node.weak] == []
-            assert (len(machine.differentiations), told(machine.facts), len(machine.leaf_tensors)) == before[1:]
+            assert (len(machine.differentiations), len(machine.facts), len(machine.leaf_tensors)) == before[1:]
 
     watched = run.watched
     monkeypatch.setattr(entries, "is_bystander", run_all_the_same)
