@@ -1,4 +1,4 @@
-"""What is computed anew is kept under a name that nobody reads, while the loss is computed from the old value."""
+"""What is computed anew is kept under a name that nobody reads, or under none; the old value is differentiated."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
+from autodetach.machine.torch_facts import Shape
+from autodetach.machine.torch_modules import MODULES
+from autodetach.machine.torch_operations import OPS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, calls_of, handed, statement_in, text, without_retain
 
@@ -16,16 +19,28 @@ MEANT = "which of the two results the loss is meant to be computed from, only it
 
 
 def under_its_name(program: Program, run: Run, first: Differentiation, second: Differentiation) -> Iterator[Candidate]:
-    """`logits = model(x)`, of which nothing is read, becomes `outputs = model(x)`: the loss reads `outputs`."""
+    """`logits = model(x)`, of which nothing is read, becomes `outputs = model(x)`: the loss reads `outputs`.
+
+    And `criterion(model(x), y)` alone becomes `loss = criterion(model(x), y)` in front of another `loss.backward()`.
+    """
+    from autodetach.codemods.assign_result import AssignResult
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     fresh = [n for n in run.machine.nodes if first.number < n.number < second.number and not n.walked_by]
     for now, frame in reversed(second.trail):
         for statement in dict.fromkeys(statement_in(n, frame) for n in fresh):
+            if isinstance(statement, ast.Expr) and now in _behind(program, statement):
+                loss = _differentiated(program, second, statement)
+                if loss is not None and _ends(run, statement, fresh):
+                    shown = f"keep `{text(statement.value)}` as `{loss.id}`"
+                    assign, flags = AssignResult(statement, (loss,)), without_retain([*second.walked, *fresh])
+                    if flags:
+                        yield Candidate(f"{shown}, and retain no graph", (assign, *flags), MEANT, cuts=True, adds=True)
+                    yield Candidate(shown, (assign,), MEANT, cuts=True, adds=True)
+                    return
             if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
                 continue
-            target, block = statement.targets[0], program.block(statement)
-            behind = block[block.index(statement) + 1 :]
+            target, behind = statement.targets[0], _behind(program, statement)
             if now not in behind or not isinstance(target, ast.Name) or not _is_dropped(program, target.id, behind):
                 continue
             for name in _old_names(statement.value, first, second):
@@ -36,6 +51,36 @@ def under_its_name(program: Program, run: Run, first: Differentiation, second: D
                         yield Candidate(f"{shown}, and retain no graph", (rename, *flags), MEANT)
                     yield Candidate(shown, (rename,), MEANT)
                     return
+
+
+def _behind(program: Program, statement: ast.stmt) -> list[ast.stmt]:
+    block = program.block(statement)
+    return block[block.index(statement) + 1 :]
+
+
+def _differentiated(program: Program, second: Differentiation, statement: ast.Expr) -> ast.Name | None:
+    """The one name of something with history in what is differentiated, as in `scaler.scale(loss)`."""
+    root = second.root_expression
+    if root is None or program.scope(root) is not program.scope(statement):
+        return None
+    made = {
+        name for s in ast.walk(program.scope(root))
+        if isinstance(s, ast.Assign) and program.has_graph(s) for name in program.names_bound(s)
+    }  # fmt: skip
+    names = [n for n in ast.walk(root) if isinstance(n, ast.Name) and n.id in made]
+    return names[0] if len(names) == 1 else None
+
+
+def _ends(run: Run, statement: ast.Expr, fresh: list[Node]) -> bool:
+    """Whether the value of a statement is a loss that is computed there, and nothing is computed from it."""
+    read = {parent for n in run.machine.nodes for parent in n.parents}
+    return any(n.site.node is statement.value and n not in read and _is_loss(n.op) for n in fresh)
+
+
+def _is_loss(op: str) -> bool:
+    """Whether an operation gives one number, as far as its name says."""
+    facts = MODULES[op].op if op in MODULES else OPS.get(op)
+    return facts is not None and facts.shape in (Shape.SCALAR, Shape.REDUCE, Shape.LOSS)
 
 
 def _is_dropped(program: Program, name: str, behind: list[ast.stmt]) -> bool:
