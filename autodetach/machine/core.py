@@ -113,6 +113,7 @@ class Core(Tape):
                     node=t.node, chain=self.chain, version=version, gradient_of=of,
                 )  # fmt: skip
                 self.stored.append(event)
+                self.stored_in.setdefault(container, []).append(event)
                 self.untaken.stored(event)
                 self._fill(event)
 

@@ -66,9 +66,11 @@ def adopt(m: Core, old: Sequence | Mapping, new: Sequence | Mapping) -> None:
     olds = (old,) if old.copied is None else (old, old.copied)
     new.born = min(new.born, *(each.born for each in olds))
     new.read = max(new.read, *(each.read for each in olds))
-    for event in m.stored:
-        if event.container in olds:
+    for each in olds:
+        events = m.stored_in.pop(each, [])
+        for event in events:
             event.container = new
+        m.stored_in.setdefault(new, []).extend(events)
 
 
 def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:

@@ -147,6 +147,7 @@ class State:
         self.stale: list[StaleSaved] = []
         self.crossings: list[Crossing] = []
         self.stored: list[Stored] = []
+        self.stored_in: dict[Sequence | Mapping, list[Stored]] = {}
         self.watched: list[Kept] | None = None  # what is put into containers where gradients are off for a while
         self.filled: list[Stored] = []
         self.untaken = Untaken()
