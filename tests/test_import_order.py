@@ -126,7 +126,7 @@ ORDER = (
     "suspect",
     "view",
     "view.program view.crossings",
-    "view.read_by",
+    "view.read_by view.other_entries",
     "view.*",
     "view.alike",
     # What may repair them.

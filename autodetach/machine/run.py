@@ -444,7 +444,7 @@ def run_once(
         open_settings(machine, tree, machine.globals)
         reach = reach_of(tree, project)
         elsewhere = called if policy.flips else frozenset()
-        calls = Calls(once=elsewhere | not_reached(machine, reach)) if run.stopped_by else Calls(in_view=elsewhere)
+        calls = Calls(elsewhere, not_reached(machine, reach) if run.stopped_by else frozenset())
         run_entries(run, reach, calls)
         run.called = frozenset(f.qualname for f in functions_of(machine) if f.called) - frozenset(run.entries)
     except OutOfFuel:

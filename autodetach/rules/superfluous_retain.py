@@ -64,6 +64,7 @@ from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.called_back import WALKS, may_be_called_back, may_be_called_by_python
 from autodetach.view.given_again import given_again
+from autodetach.view.other_entries import begins_where_called
 from autodetach.view.program import Program, line, text
 
 WALKED = "other programs may walk the graph of what they give to this file"
@@ -71,7 +72,7 @@ WALKED = "other programs may walk the graph of what they give to this file"
 
 def find(program: Program) -> Iterator[Suspect]:
     needed: set[ast.AST] = set()
-    retained: dict[ast.Call, Differentiation] = {}
+    retained: dict[ast.Call, list[Differentiation]] = {}
     faulty: set[ast.AST] = set()
     for run in program.runs:
         events: list[SecondWalk | StaleSaved] = [*run.machine.second_walks, *run.machine.stale]
@@ -80,10 +81,11 @@ def find(program: Program) -> Iterator[Suspect]:
         for d in run.machine.differentiations:
             if _is_literal(d):
                 if run.whole and not _is_given(d) and not _is_part_of_another(d):
-                    retained.setdefault(d.call, d)
+                    retained.setdefault(d.call, []).append(d)
                 if is_walked_again(d) or any(asks(run, d) for asks in USES):
                     needed.add(d.call)
-    for call, d in retained.items():
+    for call, same in retained.items():
+        d = next((each for each in same if begins_where_called(program, each)), same[0])
         if call in needed or call in faulty or _may_be_given_history(program, d) or _may_be_called(program, d):
             continue
         if not _is_left_out(program, d):
@@ -144,18 +146,24 @@ def _may_be_given_history(program: Program, d: Differentiation) -> bool:
 
     The graph of `option.update(self.encoder(x))` goes on behind the parameter, and may be walked there again.
     """
-    if not any(d.scope in run.entries for run in program.runs):
-        return False  # whoever calls it is in view, and was run
     function = program.scope(d.call)
     if not isinstance(function, FUNCTIONS):
         return False
+    is_entered = any(d.scope in run.entries for run in program.runs)  # else whoever calls it is in view, and was run
+    given_away = {escape.site.node for run in program.runs for escape in run.machine.escapes}
+    same = (other for run in program.runs for other in run.machine.differentiations if other.call is d.call)
+    known = {statement for other in same for statement, _ in other.trail}
     for tree in program.analysis.trees:
-        for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and last_word(call.func) == function.name:
+        for call in _calls_of(tree, function.name):
+            if (is_entered or call in given_away) and program.statement(call) not in known:
                 given = [*call.args, *(keyword.value for keyword in call.keywords)]
                 if any(_may_be_made_by_a_module(program, value, call) for value in given):
                     return True
     return False
+
+
+def _calls_of(tree: ast.AST, name: str) -> Iterator[ast.Call]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.Call) and last_word(node.func) == name)
 
 
 def _may_be_made_by_a_module(program: Program, value: ast.expr, at: ast.AST) -> bool:

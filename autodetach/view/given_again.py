@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Activation, Differentiation, Pass
-from autodetach.machine.run import Run
 from autodetach.machine.values import Frame, Opaque, is_scalar
+from autodetach.view.other_entries import is_called_on_another_path
 from autodetach.view.program import Program
 
 
@@ -18,11 +18,12 @@ def given_again(program: Program, call: ast.Call) -> str | None:
     If it is given with a graph, each pass walks that again: with `retain_graph` this runs, and without it raises.
     """
     for run in program.runs:
+        entries = {name for name in run.entries if not is_called_on_another_path(program, name)}
         seen: dict[tuple[Activation, int], Pass] = {}
         for d in run.machine.differentiations:
             if d.call is not call:
                 continue
-            for within_pass, names in _loops_of_entries(run, d):
+            for within_pass, names in _loops_of_entries(entries, d):
                 for value in _operands(d, within_pass):
                     root = _root(value)
                     if root.name not in names:
@@ -33,11 +34,11 @@ def given_again(program: Program, call: ast.Call) -> str | None:
     return None
 
 
-def _loops_of_entries(run: Run, d: Differentiation) -> Iterator[tuple[Pass, frozenset[str]]]:
+def _loops_of_entries(entries: Container[str], d: Differentiation) -> Iterator[tuple[Pass, frozenset[str]]]:
     """The loops around a differentiation that stand in functions nobody in view calls, with what these are given."""
     for within_pass in d.loops:
         frame = within_pass.activation.frame
-        if within_pass.activation.node is None or not isinstance(frame, Frame) or frame.qualname not in run.entries:
+        if within_pass.activation.node is None or not isinstance(frame, Frame) or frame.qualname not in entries:
             continue
         if frame.function is not None:
             yield within_pass, parameter_names(frame.function.node.args) - {"self", "cls"}

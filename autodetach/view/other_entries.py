@@ -24,10 +24,28 @@ def stand_in_for_each_other(program: Program, first: Differentiation, second: Di
     return any(_entry_of(d) in called for d in (first, second))
 
 
+def is_called_on_another_path(program: Program, entry: str) -> bool:
+    """Whether the program itself calls a function on some path: what that gives is in view, unlike what an entry is."""
+    return any(entry in run.started for run in program.runs)
+
+
+def begins_where_called(program: Program, d: Differentiation) -> bool:
+    """Whether a differentiation was come to as the program comes to it: no function around was entered instead."""
+    entered = {name for run in program.runs for name in run.entries if is_called_on_another_path(program, name)}
+    function = _entered(d)
+    return function is None or function.qualname not in entered
+
+
 def _entry_of(d: Differentiation) -> str:
     """The name of the function that was entered."""
+    function = _entered(d)
+    return "" if function is None else function.name
+
+
+def _entered(d: Differentiation) -> Function | None:
+    """The outermost function that was running."""
     frame = d.trail[0][1] if d.trail else None
-    return frame.function.name if isinstance(frame, Frame) and isinstance(frame.function, Function) else ""
+    return frame.function if isinstance(frame, Frame) and isinstance(frame.function, Function) else None
 
 
 @kept
