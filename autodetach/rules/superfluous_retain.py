@@ -34,11 +34,11 @@ out paths of the function, which may do so, or those that go another way in the 
 when the flag is not the literal `True`, when a part of the graph is handed to code that is not in view afterwards,
 when its nodes are read by way of `.grad_fn`, which is more than to print one,
 when all of the graph was made out of view, as that of a parameter `loss`, when it begins with a gradient from out of
-view or of another backward, when another loss of the same pass comes from where nobody knows, as this one does, when a
-call in view may give the function, as an argument, what a module has made, when code out of view is given a callable
-that may walk the graph (`signal.signal(number, handler)`), or Python leads to what may by itself, as a handler of
-errors, or an option of the command line that is off by default, when a task or a thread walks it too, in whatever
-order, and in `torch.autograd.grad`.
+view or of another backward, unless its graph is made of leaves alone, when another loss of the same pass comes from
+where nobody knows, as this one does, when a call in view may give the function, as an argument, what a module has made,
+when code out of view is given a callable that may walk the graph (`signal.signal(number, handler)`), or Python leads to
+what may by itself, as a handler of errors, or an option of the command line that is off by default, when a task or a
+thread walks it too, in whatever order, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -55,11 +55,12 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import GraphRead, SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, is_walked_again, within
 from autodetach.machine.mixing import may_be_mixed
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.machine.surroundings import around, go_one_way
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
-from autodetach.machine.values import Opaque, Tensor
+from autodetach.machine.values import External, Function, Method, Native, Opaque, Sequence, Tensor, Value, is_constant
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.called_back import WALKS, may_be_called_back, may_be_called_by_python
@@ -126,11 +127,42 @@ def _is_given(d: Differentiation) -> bool:
 
 
 def _is_part_of_another(d: Differentiation) -> bool:
-    """Whether it begins with a gradient from out of view or of another backward: it walks a part of a larger graph."""
+    """Whether it begins with a gradient from out of view or of another backward: it walks a part of a larger graph.
+
+    A graph that is made of leaves alone is no part of another, whatever gradient it is given, as that of a block of a
+    reversible network, which computes anew what it differentiates.
+    """
     number, word = (1, "grad_tensors") if d.kind == "autograd.backward" else (0, "gradient")
     given = [k.value for k in d.call.keywords if k.arg == word] or d.call.args[number : number + 1]
     values = [v for e, v in d.site.operands if given and e is given[0]]
-    return any(isinstance(v, Opaque) or (isinstance(v, Tensor) and v.from_grad) for v in values)
+    is_given = any(isinstance(v, Opaque) or (isinstance(v, Tensor) and v.from_grad) for v in values)
+    return is_given and not _is_of_leaves(d)
+
+
+def _is_of_leaves(d: Differentiation) -> bool:
+    """Whether all that the graph was computed with is known to have it from leaves, or is no tensor."""
+    made = [n for n in d.walked if not n.leaf]
+    if any(n.assumed or n.weak for n in made):
+        return False
+    given: list[Value] = [v for n in made for v in (*n.operands, *(value for _, value in n.site.operands))]
+    while given:
+        value = given.pop()
+        if isinstance(value, Sequence) and value.exact:
+            given += value.items
+        elif isinstance(value, Tensor):
+            if value.node is None:  # who knows what it was made of
+                return False
+        elif isinstance(value, Opaque):
+            if value.node is None and not _is_asked_for_gradient(value):
+                return False
+        elif not (is_constant(value) or isinstance(value, CALLED) or is_module(value)):
+            return False
+    return bool(made)
+
+
+def _is_asked_for_gradient(value: Opaque) -> bool:
+    """Whether something from out of view was to require grad, and then had a gradient: it is a leaf."""
+    return value.attrs.get("requires_grad") is True and "grad" in value.attrs
 
 
 def _may_share(run: Run, d: Differentiation) -> bool:
@@ -290,6 +322,9 @@ def _branches(program: Program, node: ast.AST) -> dict[ast.If, bool]:
         inner = at
     return found
 
+
+CALLED = (External, Function, Method, Native)
+"""What an operation is an operation of: it is the callee."""
 
 USES = (_may_be_drawn, _handed_on, _is_read, _may_share)
 """What else may need the graph again."""
