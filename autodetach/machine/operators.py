@@ -102,7 +102,8 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
                 result.attrs[FROM_NUMBER] = number
             return result
         if one is Sym or other is Sym:
-            return _of_unknown(m, op, left, right, site)
+            whole = _of_count(op, left, right)
+            return _of_unknown(m, op, left, right, site) if whole is MISSING else whole
         return _of_constants(m, op, left, right, site)
     if isinstance(left, (Sequence, Mapping)) or isinstance(right, (Sequence, Mapping)):
         found = joining.binary(m, op, left, right, site)
@@ -163,6 +164,17 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value, site: Site) -> V
     made = m.sym((op, m.key(left), m.key(right)), kind, lo, NO_TAGS if text else tags)
     made.lost = lost_by_numbers(left, right)
     return made
+
+
+def _of_count(op: str, left: Value, right: Value) -> Value:
+    """What a count gives, divided by 1 or by itself, which may not be zero: `step % 1` is 0. MISSING for all else."""
+    if op not in ("Mod", "FloorDiv") or not (type(left) is Sym and left.kind == "number" and left.lo is not None):
+        return MISSING
+    if type(right) is int and right == 1:
+        return 0 if op == "Mod" else left
+    if type(right) is Sym and right.key == left.key and left.lo > 0:
+        return 0 if op == "Mod" else 1
+    return MISSING
 
 
 def _of_instances(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
