@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine import cut_parts, elements, joining, object_arrays, tensors
+from autodetach.machine import cut_parts, elements, joining, object_arrays, tensors, told_by_parts
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.marks import ITEMS
@@ -170,6 +170,7 @@ class Assignments(Imports):
             key = ("[]", self.key(index))
             if not cut_parts.is_of_tensor(index):
                 cut_parts.cut_by_store(this, key, value, named=isinstance(index, str))
+                told_by_parts.number_put(this, key, value, site.node, source)
             this.attrs[key] = value
             self.escape([value], site, "[]")
 

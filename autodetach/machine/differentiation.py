@@ -14,6 +14,7 @@ from autodetach.machine.picks import perhaps_others
 from autodetach.machine.sampled import meet_by_sample
 from autodetach.machine.spelling import is_none
 from autodetach.machine.state import STRIDE, Raised
+from autodetach.machine.told_by_parts import note_part
 from autodetach.machine.values import GIVEN, Opaque, Tensor, Value
 
 PLACE_OF_GRADIENT = {"backward": 0, "grad": 2}
@@ -91,6 +92,7 @@ def differentiate(
         if isinstance(root, Opaque):
             if not takes_gradient(call, kind):
                 _know_as_scalar(m, root)
+                note_part(root)
             root.attrs.pop(GIVEN, None)
             if root.node is None and m.grad_enabled:
                 root.node = m.new_node(root.name or "value", site, saves=True, assumed=True)
