@@ -176,7 +176,7 @@ ORDER = (
     "settings.config",
     "adoption.baseline adoption.changed",
     "adoption.wanted",
-    "disk.files projects.search_path disk.state",
+    "disk.files projects.search_path projects.named_folders disk.state",
     "projects.scripts",
     "projects.imports",
     "record",

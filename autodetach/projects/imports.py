@@ -9,6 +9,7 @@ from functools import cached_property, lru_cache
 from autodetach.decoding import SourceError
 from autodetach.disk.files import ReadError, read_bytes, relative
 from autodetach.disk.state import ABSENT, NOTHING, Ground, Known, digest, file_digest, known_at, known_folder, mark_of
+from autodetach.projects.named_folders import named_folders
 from autodetach.projects.scripts import imported, is_script
 from autodetach.projects.search_path import folders_around, looks_around
 from autodetach.source import Source
@@ -114,7 +115,12 @@ class Imports:
     def _around(self) -> tuple[str, ...]:
         """What the analysed file puts on `sys.path` beside, for all files that it imports."""
         raw = bytes_at(self._root)
-        return folders_around(self._own, PROJECT_MARKS) if raw is not None and looks_around(raw) else ()
+        if raw is None or not looks_around(raw):
+            return ()
+        above = folders_around(self._own, PROJECT_MARKS)
+        homes = (self._project, *above)
+        named = (at for at in named_folders(raw, self._own, self._project) if at not in homes)
+        return (*(at for at in named if any(is_inside(home, at) for home in homes)), *above)
 
     def _home(self, folder: str) -> str:
         """The folder that a relative import does not leave."""
