@@ -100,7 +100,8 @@ class Problem(NamedTuple):
     """Something that kept a file from being analysed whole: what, where, and what to do, in one line.
 
     `line` counts from 1, in a notebook in the cell `cell`, or is None where the problem has no line. `partial`: the
-    file was read and analysed, but not along all of its paths; that is said, and is no failure.
+    file was read and analysed, but not along all of its paths; that is said, and is no failure. `around`: it is one of
+    a cell, and the other cells were analysed all the same.
     """
 
     path: str
@@ -108,3 +109,4 @@ class Problem(NamedTuple):
     line: int | None = None
     partial: bool = False
     cell: int | None = None
+    around: bool = False

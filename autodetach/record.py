@@ -29,7 +29,7 @@ def packed(record: Record) -> list[Any]:
     """The record as lists, strings, numbers and None."""
     return [
         [_finding(finding) for finding in record.findings],
-        [[p.message, p.line, p.partial, p.cell] for p in record.problems],
+        [[p.message, p.line, p.partial, p.cell, p.around] for p in record.problems],
         list(record.imported),
         sorted(record.used),
         record.has_comments,
@@ -42,7 +42,7 @@ def unpacked(data: Any, shown: str) -> Record:
     findings, problems, imported, used, has_comments, uses = data
     return Record(
         tuple(_to_finding(item) for item in findings),
-        tuple(Problem(shown, message, line, partial, cell) for message, line, partial, cell in problems),
+        tuple(Problem(shown, *problem) for problem in problems),
         tuple(imported),
         frozenset((path, mark) for path, mark in used),
         has_comments,

@@ -160,7 +160,9 @@ def run_one(task: Task) -> Outcome:
         if outcome.problems:
             from autodetach.python2 import explained
 
-            return outcome._replace(problems=explained(outcome.problems, source))
+            outcome = outcome._replace(problems=explained(outcome.problems, source))
+        if source.is_joined:
+            outcome = outcome._replace(problems=(*outcome.problems, *_of_cells(source, file)))
     except ReadError as error:
         return Outcome(file, problems=(Problem(file.shown, str(error), error.line),))
     except SourceError as error:
@@ -203,6 +205,16 @@ def _problems(error: SourceError, file: FoundFile) -> tuple[Problem, ...]:
 
     problems = (Problem(file.shown, error.message, error.line, cell=error.cell),)
     return explained(problems, error.source) if isinstance(error, CellError) and error.source else problems
+
+
+def _of_cells(source: Source, file: FoundFile) -> Iterator[Problem]:
+    """What is wrong in cells of a notebook whose other cells were looked at."""
+    from autodetach.notebooks.cells import Cells
+    from autodetach.python2 import explained
+
+    for cell in source.broken if isinstance(source, Cells) else ():
+        problem = Problem(file.shown, cell.message, cell.line, cell=cell.number, around=True)
+        yield from explained((problem,), cell.source)
 
 
 def internal_error(error: Exception) -> str:
@@ -328,9 +340,7 @@ def _record_of(outcome: Outcome) -> Record:
     from autodetach.record import Record
 
     has_comments = outcome.source is not None and may_name_rules(outcome.source.raw)
-    return Record(
-        outcome.findings, outcome.problems, outcome.imported, outcome.used, has_comments, dict(outcome.uses)
-    )
+    return Record(outcome.findings, outcome.problems, outcome.imported, outcome.used, has_comments, dict(outcome.uses))
 
 
 def _cached(task: Task, cache: Cache) -> Outcome | None:

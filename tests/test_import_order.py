@@ -23,6 +23,7 @@ ORDER = (
     "source",
     "notebooks.commands",
     "notebooks.magics",
+    "notebooks.broken",
     "notebooks.cells",
     "notebooks.notebook",
     "finding",

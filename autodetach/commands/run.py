@@ -88,7 +88,7 @@ class Run:
     @property
     def unchecked(self) -> int:
         """How many files were found and could not be checked, whatever may be in them."""
-        return sum(any(not problem.partial for problem in outcome.problems) for outcome in self.outcomes)
+        return sum(any(not (p.partial or p.around) for p in outcome.problems) for outcome in self.outcomes)
 
     @property
     def applied(self) -> int:

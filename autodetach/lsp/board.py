@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from lsprotocol import converters, types
 
 from autodetach.decoding import SourceError
+from autodetach.finding import Problem
 from autodetach.lsp.desk import Desk
 from autodetach.lsp.diagnostics import diagnostic_of, problem_of
 from autodetach.lsp.documents import Document, Documents, Notebook
 from autodetach.lsp.places import Places
 from autodetach.notebooks.cells import CellError
 from autodetach.report import Located
+from autodetach.source import Source
 
 
 class Board:
@@ -60,8 +62,15 @@ class Board:
             shown[opened.uris[0]] += (problem_of(problem, (problem.line or 1) - 1) for problem in problems)
         else:
             for problem in problems:
-                at = self._places.line(opened.path, source, problem.line or 1)
-                shown[at.uri].append(problem_of(problem, at.range.start.line))
+                uri, line = self._line(opened, source, problem)
+                shown[uri].append(problem_of(problem, line))
+
+    def _line(self, opened: Document | Notebook, source: Source, problem: Problem) -> tuple[str, int]:
+        """Where a problem is: what of it the editor shows, and the line there, from 0."""
+        if problem.cell is not None and isinstance(opened, Notebook):
+            return opened.uri_of_cell(problem.cell), (problem.line or 1) - 1
+        at = self._places.line(opened.path, source, problem.line or 1)
+        return at.uri, at.range.start.line
 
 
 def result_id(diagnostics: Sequence[types.Diagnostic]) -> str:

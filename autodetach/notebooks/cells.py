@@ -7,13 +7,15 @@ would touch a magic, or reach from one cell into the next, is a ValueError: no r
 
 from __future__ import annotations
 
+import ast
 import codecs
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from autodetach.decoding import SourceError
+from autodetach.notebooks.broken import Bound, BrokenCell, bound, read_later, standing_in
 from autodetach.notebooks.magics import NEWLINE, Line, PythonCell, as_python, indented, split_lines
 from autodetach.old_names import parsed
 from autodetach.places import Part, Place
@@ -61,7 +63,7 @@ class Cells(Source):
 
     is_joined = True
 
-    __slots__ = ("_cell_sources", "_file", "_made_of", "_rows", "expected", "numbers", "texts")
+    __slots__ = ("_cell_sources", "_file", "_made_of", "_rows", "broken", "expected", "numbers", "texts")
 
     def __init__(
         self,
@@ -71,11 +73,13 @@ class Cells(Source):
         numbers: Sequence[int],
         expected: Collection[int],
         file: File | None,
+        broken: Sequence[BrokenCell],
     ) -> None:
         """Take parts that belong together; use `of` to get them."""
         self.texts = tuple(texts)
         self.numbers = tuple(numbers)
         self.expected = frozenset(expected)
+        self.broken = tuple(broken)
         self._file = file
         self._made_of: tuple[Cells, tuple[Edit, ...]] | None = None
         self._cell_sources: dict[int, Source] = {}
@@ -103,12 +107,18 @@ class Cells(Source):
         """Join the texts of code cells. `file`, if there is one, is where they are kept.
 
         `numbers` are those by which people know the cells: from 1, and counting all cells of a notebook. `expected` has
-        those of the cells that are there to raise an exception. Raises CellError for a cell that is no Python.
+        those of the cells that are there to raise an exception. A cell that is no Python is one of the `broken`; raises
+        CellError if most are, and for one whose text is none.
         """
         numbers = range(1, len(texts) + 1) if numbers is None else numbers
-        cells = [_checked(text, number) for text, number in zip(texts, numbers, strict=True)]
+        read = [_read(text, number) for text, number in zip(texts, numbers, strict=True)]
+        broken = [cell for cell in read if isinstance(cell, BrokenCell)]
+        if 2 * len(broken) > sum(bool(text.strip()) for text in texts):
+            number, message, line, source = broken[0]
+            raise CellError(message, line, number, source)
+        cells = _together(read, texts) if broken else [one[0] for one in read if not isinstance(one, BrokenCell)]
         cells = [_expecting(cell) if n in expected else cell for cell, n in zip(cells, numbers, strict=True)]
-        return cls(path, texts, cells, numbers, expected, file)
+        return cls(path, texts, cells, numbers, expected, file, broken)
 
     def cell_source(self, index: int) -> Source:
         """The text of a cell alone, by its index."""
@@ -282,8 +292,8 @@ def _source(text: str, path: str, raw: bytes | None = None) -> Source:
     return Source(path, text.encode() if raw is None else raw, text, "utf-8", newline[0] if newline else "\n")
 
 
-def _checked(text: str, number: int) -> PythonCell:
-    """The cell as Python. Raises CellError."""
+def _read(text: str, number: int) -> tuple[PythonCell, ast.Module] | BrokenCell:
+    """The cell as Python, with its tree. Raises CellError for one that is no text of a program at all."""
     cell = as_python(text)
     try:
         text.encode()
@@ -291,17 +301,29 @@ def _checked(text: str, number: int) -> PythonCell:
             raise CellError("the cell begins with a byte order mark", 1, number)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            parsed("\n".join((*cell.above, *(line.text for line in cell.lines), *cell.below)))
+            return cell, parsed("\n".join((*cell.above, *(line.text for line in cell.lines), *cell.below)))
     except UnicodeEncodeError as error:
         line = len(split_lines(text[: error.start]))
         raise CellError("half of a surrogate pair stands in the cell", line, number) from None
     except SyntaxError as error:
         line = min(error.lineno or 1, len(cell.lines))
         shown = cell.lines[line - 1].text if cell.lines else ""
-        raise CellError(described(error, shown), line, number, _source(cell.text, "")) from error
+        return BrokenCell(number, described(error, shown), line, _source(cell.text, ""))
     except (ValueError, RecursionError, MemoryError) as error:
         raise CellError(f"cannot be parsed: {error}", None, number) from error
-    return cell
+
+
+def _together(read: Sequence[tuple[PythonCell, ast.Module] | BrokenCell], texts: Sequence[str]) -> list[PythonCell]:
+    """All cells as Python, where some are broken."""
+    all_bound = [Bound() if isinstance(one, BrokenCell) else bound(one[1]) for one in read]
+    cells = [
+        standing_in(texts[at], all_bound[:at], all_bound) if isinstance(one, BrokenCell) else one[0]
+        for at, one in enumerate(read)
+    ]
+    later = read_later((texts[at] for at, one in enumerate(read) if isinstance(one, BrokenCell)), all_bound)
+    if later:
+        cells[-1] = replace(cells[-1], below=(*cells[-1].below, later))
+    return cells
 
 
 def _expecting(cell: PythonCell) -> PythonCell:

@@ -594,6 +594,11 @@ def test_the_cells_of_a_notebook_are_one_program(project: Path, client: Client) 
     change(3, structure={"array": array, "didOpen": [cell(3, "total = (")]})
     (broken,) = client.diagnostics(cell(3, "")["uri"])
     assert broken["message"].startswith("syntax error")
+    # The other cells are looked at all the same.
+    change(4, textContent=[{"document": {"uri": at, "version": 3}, "changes": [{"text": loop}]}])
+    (found,) = client.diagnostics(at, 3)
+    assert found["code"] == "AD101"
+    assert (broken["range"]["start"]["line"], broken["severity"]) == (0, 1)
     client.notify("notebookDocument/didClose", {"notebookDocument": {"uri": uri}, "cellTextDocuments": []})
     assert client.stop() == 0
 

@@ -213,8 +213,8 @@ def test_two_lines_at_the_end_of_a_cell_may_go_one_by_one() -> None:
 @pytest.mark.parametrize(
     ("texts", "message", "line", "cell"),
     [
-        (["x = 1", "y =\n"], "syntax error", 1, 5),
-        (["if x:", "    y = 1"], "syntax error", 1, 4),
+        (["y =\n", "x = 1", "z ="], "syntax error", 1, 4),
+        (["if x:", ""], "syntax error", 1, 4),
         (["x\0"], "null bytes", None, 4),
         (["x = 1\n'\ud800'"], "surrogate", 2, 4),
         (["\ufeffx = 1"], "byte order mark", 1, 4),

@@ -164,7 +164,7 @@ def test_a_notebook_of_another_language_is_skipped() -> None:
 
 def test_a_broken_cell_has_its_number_and_line() -> None:
     with pytest.raises(CellError, match="syntax error") as caught:
-        read(json.dumps(notebook("x = 1", "y = 1\nz =")).encode(), "a.ipynb")
+        read(json.dumps(notebook("", "y = 1\nz =")).encode(), "a.ipynb")
     assert (caught.value.cell, caught.value.line) == (2, 2)
 
 
