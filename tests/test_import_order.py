@@ -52,7 +52,7 @@ ORDER = (
     "machine.folding machine.sure_views",
     "machine.classes machine.class_families machine.attribute_view machine.nested",
     "machine.events machine.operands machine.arguments machine.exceptions machine.trainers",
-    "machine.shapes machine.library_constants machine.untaken machine.tasks machine.called_back",
+    "machine.shapes machine.detached_sums machine.library_constants machine.untaken machine.tasks machine.called_back",
     "machine.state",
     "machine.constructor_arguments machine.tape",
     "machine.core",

@@ -16,6 +16,7 @@ from autodetach.machine.growth import (
     Growth,
     freed_within,
     is_asked_for,
+    is_detached_behind,
     is_kept_anyway,
     is_over_network,
     proven,
@@ -41,7 +42,8 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
         is_begun = within is not pass_of(parent.loops, activation)
         elements = tuple(_elements(cycle, within))
-        if not any(proven(n) for n in ([e.node for e in elements] or cycle)):
+        is_proven = any(proven(n) for n in ([e.node for e in elements] or cycle))
+        if not is_proven and not is_detached_behind(run, child, activation, elements):
             continue
         freeing = freed_within(elements, within)
         walked = freeing is not None or (not elements and _begins_freed(run, crossing, cycle))

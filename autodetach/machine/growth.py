@@ -172,3 +172,14 @@ def proven(node: Node) -> bool:
         if n.op in OPS or n.op == "part":
             stack.extend(n.parents)
     return False
+
+
+def is_detached_behind(run: Run, node: Node, activation: Activation, elements: Iterable[Element]) -> bool:
+    """Whether a sum of what stands beside losses is detached behind its loop: a number has no `detach()`.
+
+    And of a tensor without history nobody wants it, as a rule.
+    """
+    if not any(e.node.op == "part" and any(p.walked_by for p in e.node.parents) for e in elements):
+        return False
+    released = (n.let_go for n in run.machine.nodes if n.site.node is node.site.node)
+    return any(loops is not None and pass_of(loops, activation) is None for loops in released)
