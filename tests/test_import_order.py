@@ -38,6 +38,7 @@ ORDER = (
     "machine.replacing",
     "machine.delays",
     "machine.torch_facts machine.torch_names machine.result_names machine.graph machine.oracle machine.project",
+    "machine.loss_options",
     "machine.evidence machine.passes",
     "machine.torch_operations machine.torch_modules",
     "machine.mentions",

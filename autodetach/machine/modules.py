@@ -14,6 +14,7 @@ from autodetach.machine.folding import is_copied
 from autodetach.machine.graph import OFF, Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.in_place import in_place, scale_rows
+from autodetach.machine.loss_options import OF_LOSSES, is_reduced
 from autodetach.machine.marks import HOOKS, ITEMS, OUT_OF_VIEW, PREHOOKS, WEIGHTS
 from autodetach.machine.module_tree import (
     BUFFERS,
@@ -141,7 +142,7 @@ def _signature(name: str) -> tuple[str, ...]:
         return ("num_embeddings", "embedding_dim", "padding_idx", "max_norm")
     if name == "EmbeddingBag":
         return ("num_embeddings", "embedding_dim", "max_norm")
-    return ()
+    return OF_LOSSES.get(name, ())
 
 
 def _weight_shape(name: str, args: list[Value], kwargs: dict[str, Value]) -> Dims:
@@ -306,8 +307,7 @@ def _result_shape(this: Instance, spec: Module, name: str, args: list[Value]) ->
     first = args[0] if args else None
     shape = first.shape if isinstance(first, Tensor) else None
     if spec.result == "loss":
-        reduction = this.attrs.get("reduction", "mean")
-        return () if reduction in ("mean", "sum", "batchmean") and this.attrs.get("reduce", True) is not False else None
+        return () if is_reduced(this.attrs) else None
     if spec.op.shape.name == "SAME":
         return shape
     if name == "Linear" and shape:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autodetach.machine.arguments import flatten
+from autodetach.machine.loss_options import is_reduced, options_of_call
 from autodetach.machine.torch_semantics import Op
 from autodetach.machine.torch_semantics import Shape as Rule
 from autodetach.machine.values import Opaque, Sequence, Shape, Slice, Sym, Tensor, Value, is_number
@@ -136,11 +137,13 @@ def shape_after(op: Op, name: str, args: list[Value], kwargs: dict[str, Value]) 
         return shape
     if op.shape is Rule.SCALAR:
         return ()
+    if "**" in kwargs:  # it is not known what else is given
+        return None
     if op.shape is Rule.BROADCAST:
-        return broadcast([v for v in args if isinstance(v, (Tensor, Opaque)) or is_number(v)])
+        given = (*args, *(v for key, v in kwargs.items() if key != "out"))
+        return broadcast([v for v in given if isinstance(v, (Tensor, Opaque)) or is_number(v)])
     if op.shape is Rule.LOSS:
-        silent = kwargs.get("reduction", "mean") not in ("mean", "sum", "batchmean") or kwargs.get("reduce") is False
-        return None if silent else ()
+        return () if is_reduced(options_of_call(name, args, kwargs)) else None
     if op.shape is Rule.REDUCE:
         return _reduced(op, shape, args, kwargs)
     if name in ("matmul", "mm", "mv", "bmm"):

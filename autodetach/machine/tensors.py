@@ -355,7 +355,7 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
     are_tensors(args)
     if any(type(a) is Sym and a.tags for a in args):
         made_of(m, args, site)
-    if name in ("max", "min") and len(args) > 1 and isinstance(args[1], (Tensor, Opaque)):
+    if name in ("max", "min") and isinstance(args[1] if len(args) > 1 else kwargs.get("other"), (Tensor, Opaque)):
         name = {"max": "maximum", "min": "minimum"}[name]
     if name == "where" and len(args) == 1:
         return m.opaque("indices")
