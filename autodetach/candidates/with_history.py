@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 CUT = "what was detached may be meant to be: more is trained then"
 OF_ONE_ELEMENT = "a tensor of one element may have dimensions, which a number has not"
+OF_ITS_TYPE = "the tensors may be of another type, or on another device, than the new one"
 WHOLE = frozenset({"mean", "sum"})
 ON_THE_WAY_TO_NUMPY = frozenset({"cpu", "data", "detach", "numpy"})
 FOR_ALL = "all that calls it records history, too, and trains more"
@@ -34,12 +35,20 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
         yield from _not_by_numpy(program, copies, arrays)
         return
     if copies:
-        yield from _not_copied(program, copies, [one for one in fact.lost if one.how in (COPIED, GATHERED, NUMBER)])
+        if not _differ(program, fact):
+            yield from _not_copied(program, copies, [one for one in fact.lost if one.how in (COPIED, GATHERED, NUMBER)])
         return
     yield from _not_detached(program, [one for one in fact.lost if one.how == DETACHED])
     yield from _called_with_gradients(program, fact)
     yield from _without_decorator(program, [one for one in fact.lost if one.how == OFF])
     yield from with_gradients_on(program, fact)
+
+
+def _differ(program: Program, fact: HistoryLost) -> bool:
+    """Whether some of what is gathered has dimensions, and some has none, on one path or on another."""
+    alike = [f for run in program.runs for f in run.machine.facts if isinstance(f, HistoryLost)]
+    lost = (one for f in alike if f.site.node is fact.site.node for one in f.lost if one.how in (GATHERED, NUMBER))
+    return len({len(one.sizes) for one in lost if one.sizes is not None}) > 1
 
 
 def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) -> Iterator[Candidate]:
@@ -52,6 +61,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     codemods: list[Codemod] = []
+    doubt: str | None = None
     read = [one.place for one in lost if one.how == NUMBER]
     sizes = {one.sizes for one in lost if one.how != COPIED}
     joining = "cat" if sizes == {(1,)} and set(copies.values()) == {GATHERED} else "stack"
@@ -66,11 +76,18 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
             continue
         if not isinstance(call.func, ast.Attribute):
             return
-        codemods.append(RenameMethod(call.func, joining))
+        module = spelled(call.func.value)
+        if is_of(program, call, ("torch",)):
+            codemods.append(RenameMethod(call.func, joining))
+        elif program.imports_torch(call):  # a method of a tensor, whose type the new one has
+            module, doubt = "torch", OF_ITS_TYPE
+            codemods.append(ReplaceExpression(call.func, f"torch.{joining}"))
+        else:
+            return
         rows = [row for row in getattr(whole, "elts", ()) if isinstance(row, (ast.List, ast.Tuple))]
         if rows and joining == "cat":
             return
-        codemods += (ReplaceExpression(row, f"{spelled(call.func.value)}.stack({{}})") for row in rows)
+        codemods += (ReplaceExpression(row, f"{module}.stack({{}})") for row in rows)
     for number in dict.fromkeys(read):
         tensor = _read_from(number)
         if tensor is None or not isinstance(number, ast.Call) or not only_summed(program, number, copies):
@@ -81,7 +98,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
         f"put the tensors together with their history: `torch.{joining}`" if is_stacked else "take the tensor itself"
     )
     is_same = joining == "cat" or all(shape == () for shape in sizes) or all(_is_reduced(program, at) for at in copies)
-    yield Candidate(message, tuple(codemods), None if is_same else OF_ONE_ELEMENT, adds=True)
+    yield Candidate(message, tuple(codemods), doubt if is_same else OF_ONE_ELEMENT, adds=True)
 
 
 def _is_reduced(program: Program, copy: ast.AST) -> bool:
