@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.spelling import is_dotted, last_word, spelled
 from autodetach.machine.torch_semantics import lookup
-from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS
+from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS, YIELDS
 from autodetach.view.program import Program, calls_of, is_update
 
 LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
@@ -17,6 +17,10 @@ WRAPPING = frozenset("Parameter Variable as_tensor asarray from_numpy".split())
 SHARING = WRAPPING | frozenset("data detach numpy real requires_grad_ reshape".split())
 """What gives the same memory, beside the views that PyTorch knows as such."""
 PUTTING = frozenset("add append appendleft extend insert put setdefault update".split())
+OF_NO_MEMORY = frozenset(
+    "_version device dtype grad grad_fn is_cuda is_leaf itemsize layout nbytes ndim requires_grad shape".split()
+)
+"""Attributes of a tensor that have nothing of its memory; others that are not called may be its methods."""
 ASKING = frozenset("abs bool float format hasattr id int isinstance len print repr round str sum type".split())
 """Functions of Python that keep nothing of their arguments."""
 OF_ARRAYS = ("torch", "numpy")
@@ -32,7 +36,9 @@ MAX_CALLS = 4
 def is_kept(program: Program, statement: ast.stmt, name: str) -> bool:
     """Whether `old = w`, `best = (loss, w.detach())` or the like hold memory that an update in place would change."""
     around = _Around(program, statement, name)
-    return around.is_borrowed() or any(_is_held(program, read, around.may_return(read)) for read in around.reads())
+    return around.is_borrowed() or any(
+        _is_held(program, read, around.may_return(read)) and not around.is_done_with(read) for read in around.reads()
+    )
 
 
 def are_elements_kept(program: Program, statement: ast.stmt, container: ast.expr) -> bool:
@@ -52,6 +58,7 @@ class _Around:
     def __init__(self, program: Program, statement: ast.stmt, name: str) -> None:
         self._program = program
         self._name = name
+        self._update = statement
         self._scope = program.scope(statement)
         loops = [at for at in program.enclosing(statement) if isinstance(at, LOOPS)]
         self._loop = next((at for at in reversed(loops) if program.scope(at) is self._scope), None)
@@ -68,6 +75,27 @@ class _Around:
     def may_return(self, read: ast.expr) -> bool:
         """Whether nothing is updated any more once the function returns in which this is read."""
         return self._is_local and self._program.scope(read) is self._scope
+
+    def is_done_with(self, read: ast.expr) -> bool:
+        """Whether only an object of the same pass holds it, `normal = Normal(w, 1.0)`, which has computed all before.
+
+        Nothing else holds that object, as nothing but its methods is called before the update.
+        """
+        made = self._program.statement(read)
+        if not (isinstance(made, ast.Assign) and isinstance(made.value, ast.Call) and self._loop is not None):
+            return False
+        name = spelled(made.targets[0])
+        is_anew = _is_object(self._program, made.value) and self._program.parents[made] is self._loop
+        if not is_anew or not name.isidentifier():
+            return False
+        uses = [n for n in ast.walk(self._program.file_of(made)) if isinstance(n, ast.Name) and n.id == name]
+        return all(n is made.targets[0] or self._is_called_before(n, made) for n in uses)
+
+    def _is_called_before(self, name: ast.Name, made: ast.stmt) -> bool:
+        method = self._program.parents[name]
+        is_called = isinstance(method, ast.Attribute) and not _is_bound_method(self._program, method)
+        is_between = made.lineno < name.lineno < self._update.lineno and self._program.scope(name) is self._scope
+        return is_called and is_between and not is_sharing(method.attr if isinstance(method, ast.Attribute) else "")
 
     def is_borrowed(self) -> bool:
         """Whether the first tensor that is updated is the caller's, or has another name as well."""
@@ -128,8 +156,13 @@ class _Around:
         return any(
             self._name in all_parameter_names(at.args) or self._name in self._program.names_bound(at) - _declared(at)
             for at in self._program.enclosing(node)
-            if isinstance(at, CALLABLES) and at not in self._outside
+            if isinstance(at, CALLABLES) and at not in self._outside and not _is_default(self._program, node, at)
         )
+
+
+def _is_default(program: Program, node: ast.AST, function: ast.AST) -> bool:
+    """`lambda x, w=w: x @ w`: what parameters are by default is read where the function is made."""
+    return any(isinstance(at, ast.arguments) and program.parents[at] is function for at in program.enclosing(node))
 
 
 def _is_held(program: Program, read: ast.AST, may_return: bool = False, depth: int = 0) -> bool:
@@ -138,7 +171,7 @@ def _is_held(program: Program, read: ast.AST, may_return: bool = False, depth: i
     is_inside = False
     while True:
         if isinstance(around, ast.Attribute):
-            if not _is_sharing(around.attr):
+            if not is_sharing(around.attr) and not _is_bound_method(program, around):
                 return False
         elif isinstance(around, ast.Subscript):
             if around.slice is at or not isinstance(around.ctx, ast.Load):
@@ -152,7 +185,7 @@ def _is_held(program: Program, read: ast.AST, may_return: bool = False, depth: i
             if around.test is at:
                 return False
         elif isinstance(around, ast.Call) and at is not around.func:
-            if not _is_sharing(last_word(around.func)):
+            if not is_sharing(last_word(around.func)) and not _is_object(program, around):
                 return _keeps_argument(program, around, at, depth)
         elif not isinstance(around, (ast.Call, ast.BoolOp, ast.keyword)):
             break
@@ -169,6 +202,19 @@ def _is_held(program: Program, read: ast.AST, may_return: bool = False, depth: i
     return not isinstance(
         around, (ast.Expr, ast.UnaryOp, ast.Compare, ast.FormattedValue, ast.If, ast.While, ast.Assert, ast.Slice)
     )
+
+
+def _is_bound_method(program: Program, read: ast.Attribute) -> bool:
+    """`norm = w.norm`: what is not called there has its tensor for later."""
+    call = program.parents[read]
+    is_called = isinstance(call, ast.Call) and call.func is read
+    return isinstance(read.ctx, ast.Load) and not is_called and read.attr not in OF_NO_MEMORY
+
+
+def _is_object(program: Program, call: ast.Call) -> bool:
+    """Whether a call makes an object of PyTorch that has what it is given: `Normal(w, 1.0)`; optimizers step it."""
+    path = imported_as(program, call)
+    return path.startswith("torch.") and path.rpartition(".")[2][:1].isupper() and ".optim." not in path
 
 
 def _hands_out_elements(program: Program, read: ast.expr) -> bool:
@@ -212,7 +258,7 @@ def _is_element_held(program: Program, element: ast.Subscript) -> bool:
 def _only_computes(program: Program, call: ast.Call) -> bool:
     """Whether a call that is given a container computes something of its elements, or asks, and keeps none of them."""
     is_asking = isinstance(call.func, ast.Name) and last_word(call.func) in ASKING
-    return is_asking or is_of(program, call, OF_ARRAYS)
+    return is_asking or (is_of(program, call, OF_ARRAYS) and not _is_object(program, call))
 
 
 def _keeps_argument(program: Program, call: ast.Call, argument: ast.AST, depth: int) -> bool:
@@ -244,6 +290,8 @@ def _keeps_given(
     names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
     if isinstance(program.parents[function], ast.ClassDef) and names[:1] == ["self"]:
         del names[0]
+    if _remembers(function) or _waits(function):
+        return True
     name = next((k.arg for k in call.keywords if k.value is argument), None)
     if name is None and not any(isinstance(a, ast.Starred) for a in call.args):
         name = next((n for n, given in zip(names, call.args, strict=False) if given is argument), None)
@@ -253,12 +301,24 @@ def _keeps_given(
 
 
 def _is_name_held(program: Program, around: ast.AST, name: str, depth: int) -> bool:
-    """Whether what a name stands for in a loop or a function is held from there."""
+    """Whether what a name stands for in a loop or a function is held from there; functions made inside keep it."""
+    home = (program.scope(around), around)
     return any(
-        _is_held(program, node, depth=depth)
+        program.scope(node) not in home or _is_held(program, node, depth=depth)
         for node in ast.walk(around)
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
     )
+
+
+def _remembers(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function is told by the object that it is given what it gives: `lru_cache`."""
+    made_by = (d.func if isinstance(d, ast.Call) else d for d in function.decorator_list)
+    return any("cache" in last_word(d) for d in made_by)
+
+
+def _waits(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function runs when what it gives is asked for: a generator, or a coroutine."""
+    return isinstance(function, ast.AsyncFunctionDef) or any(isinstance(n, YIELDS) for n in ast.walk(function))
 
 
 def _computes(program: Program, call: ast.Call) -> bool:
@@ -274,24 +334,31 @@ def _computes(program: Program, call: ast.Call) -> bool:
 
 def is_of(program: Program, call: ast.Call, packages: tuple[str, ...]) -> bool:
     """Whether what is called is imported from one of some packages."""
-    root = call.func
+    return imported_as(program, call).partition(".")[0] in packages
+
+
+def imported_as(program: Program, call: ast.Call) -> str:
+    """The dotted path of what is called, where its root is imported; else nothing."""
+    root: ast.expr = call.func
+    rest = ""
     while isinstance(root, ast.Attribute):
+        rest = f".{root.attr}{rest}"
         root = root.value
-    return isinstance(root, ast.Name) and any(
-        (alias.asname or alias.name.partition(".")[0]) == root.id
-        and (alias.name if isinstance(s, ast.Import) else s.module or "").partition(".")[0] in packages
-        for s in ast.walk(program.file_of(call))
-        if isinstance(s, (ast.Import, ast.ImportFrom))
-        for alias in s.names
-    )
+    for s in ast.walk(program.file_of(call)) if isinstance(root, ast.Name) else ():
+        for alias in s.names if isinstance(s, (ast.Import, ast.ImportFrom)) else ():
+            first = alias.name.partition(".")[0]
+            if (alias.asname or first) == spelled(root):
+                whole = alias.name if alias.asname else first
+                return (f"{s.module or ''}.{alias.name}" if isinstance(s, ast.ImportFrom) else whole) + rest
+    return ""
 
 
 def _source(value: ast.expr) -> ast.expr:
     """`image` of `image.detach()[0]`, and of `Variable(image)`; what is computed is its own source."""
     while True:
-        if isinstance(value, ast.Subscript) or (isinstance(value, ast.Attribute) and _is_sharing(value.attr)):
+        if isinstance(value, ast.Subscript) or (isinstance(value, ast.Attribute) and is_sharing(value.attr)):
             value = value.value
-        elif not isinstance(value, ast.Call) or not _is_sharing(last_word(value.func)):
+        elif not isinstance(value, ast.Call) or not is_sharing(last_word(value.func)):
             return value
         elif value.args and (isinstance(value.func, ast.Name) or last_word(value.func) in WRAPPING):
             value = value.args[0]
@@ -316,7 +383,8 @@ def _bound_to(program: Program, target: ast.expr) -> Iterator[ast.expr]:
                 yield value
 
 
-def _is_sharing(name: str) -> bool:
+def is_sharing(name: str) -> bool:
+    """Whether an attribute or a function of that name gives the same memory."""
     return name in SHARING or lookup(name).view
 
 
