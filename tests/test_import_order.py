@@ -65,7 +65,8 @@ ORDER = (
     "machine.tallies machine.filled_later machine.inherited machine.finalizers",
     "machine.read_by_text machine.unknown_keys machine.cut_parts machine.dtypes",
     "machine.derived machine.opened machine.keywords machine.texts machine.module_tree machine.counted_keys",
-    "machine.added_attributes machine.chosen_entries machine.open_listings machine.other_types",
+    "machine.added_attributes machine.chosen_entries machine.handed_networks machine.open_listings",
+    "machine.other_types",
     "machine.elements machine.iteration machine.module_dicts machine.part_names",
     "machine.joining machine.object_arrays machine.sliced_arrays",
     "machine.list_methods machine.dict_methods machine.ordering",
@@ -115,7 +116,7 @@ ORDER = (
     "machine.growth",
     "machine.local_records",
     "machine.growing_chains machine.growing_stores machine.gathered_alike",
-    "machine.updates_on_tape machine.trials",
+    "machine.trained_elsewhere machine.updates_on_tape machine.trials",
     "machine.growing",
     # How text is changed.
     "codemods",

@@ -617,3 +617,52 @@ def test_what_a_file_does_with_others_is_no_fault_where_a_test_only_asks_for_its
     (tmp_path / "test_stack.py").write_text(TRIES_STACK)
     ran = autodetach(tmp_path, "check", ".")
     assert (ran.returncode, ran.stdout) == (0, "")
+
+
+WRITING = """\
+import torch
+from torch import nn
+
+
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(6, 8)
+        self.cell = nn.GRUCell(8, 8)
+        self.score = nn.Linear(8, 6)
+
+    def write(self, h, longest=255):
+        tag, left = torch.zeros(h.size(0), dtype=torch.long), torch.ones(h.size(0))
+        scores, tags = [], []
+        while left.sum() > 0 and len(tags) < longest:
+            h = self.cell(self.embed(tag), {state})
+            score = torch.log_softmax(self.score(h), dim=-1)
+            scores += [score]
+            tag = score.argmax(dim=-1)
+            left = left * (tag != 5).float()
+            tags += [tag]
+        return torch.stack(scores, dim=1), torch.stack(tags, dim=1)
+"""
+MEASURES = """\
+import torch
+from shared import Tagger
+
+tagger = Tagger()
+optimizer = torch.optim.SGD(tagger.parameters(), lr=0.1)
+for step in range(20):
+    optimizer.zero_grad()
+    tagger.score(torch.randn(2, 8)).logsumexp(dim=-1).mean().backward()
+    optimizer.step()
+    scores, tags = tagger.write(torch.randn(2, 8))
+    print(int((tags == 5).sum()))
+"""
+
+
+@pytest.mark.parametrize(("state", "codes"), [("h", set()), ("h.detach()", {"AD102"})])
+def test_who_calls_a_network_may_train_with_the_sequence_that_it_writes(
+    tmp_path: Path, state: str, codes: set[str]
+) -> None:
+    (tmp_path / "shared.py").write_text(WRITING.replace("{state}", state))
+    (tmp_path / "looks.py").write_text(MEASURES)
+    found = json.loads(autodetach(tmp_path, "check", "--output-format", "json", "looks.py").stdout)
+    assert {one["code"] for one in found} == codes

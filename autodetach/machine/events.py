@@ -297,6 +297,12 @@ class CallableGiven(NamedTuple):
         return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
 
 
+class NetworkGiven(NamedTuple):
+    """Code that is not in view is given a network, and may train it by what its methods, the `codes`, compute."""
+
+    codes: frozenset[ast.AST]
+
+
 class GraphRead(NamedTuple):
     """`.grad_fn` of a tensor is read: its nodes may be walked, called and asked for what they have saved from now on.
 

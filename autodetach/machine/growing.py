@@ -16,6 +16,7 @@ from autodetach.machine.growth import Growth, is_returned, is_whole, proven, sav
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.scans import is_scan
+from autodetach.machine.trained_elsewhere import is_only_shown, may_be_trained_out_of_view
 from autodetach.machine.trials import imported_home, is_tried_only
 from autodetach.machine.unseen import Unseen
 from autodetach.machine.values import Frame
@@ -89,12 +90,15 @@ def _may_train_callers(analysis: Analysis, growth: Growth) -> bool:
     """Whether a function makes what it returns of a loop that is not long, for others than this program to train with.
 
     A program that differentiates nothing only tries it: a loss over the steps of a sequence. And what a method of a
-    network returns is there for any program, as what a function makes of the parts of what it is given.
+    network returns is there for any program, as what a function makes of the parts of what it is given, and, in an
+    imported file, of a sequence that it goes on with until it finds its end.
     """
     frame, run = growth.activation.frame, growth.run
     if not isinstance(frame, Frame) or frame.outer is None:
         return False
     if is_scan([growth.node, *(e.node for e in growth.elements)], growth.activation):
+        return is_returned(run, growth.node, frame)
+    if is_module(frame.this) and frame.top is not run.machine.globals and _is_sequence(growth):
         return is_returned(run, growth.node, frame)
     if not growth.activation.short:
         return False
@@ -103,6 +107,20 @@ def _may_train_callers(analysis: Analysis, growth: Growth) -> bool:
     if frame.top is run.machine.globals and _is_evaluated(analysis, growth):
         return False
     return is_returned(run, growth.node, frame)
+
+
+def _is_sequence(growth: Growth) -> bool:
+    """Whether a `while` loop makes each element from what it has made before: a sentence, word by word, to its end."""
+    loop = growth.activation
+    if not isinstance(loop.node, ast.While):
+        return False
+    for node in ancestors(e.node for e in growth.elements):
+        made = pass_of(node.loops, loop)
+        for parent in node.parents if made is not None else ():
+            before = pass_of(parent.loops, loop)
+            if before is not None and before is not made:
+                return True
+    return False
 
 
 def _is_evaluated(analysis: Analysis, growth: Growth) -> bool:
@@ -193,5 +211,7 @@ def _is_returned_anyway(run: Run, growth: Growth) -> bool:
     return any(2 * len(saving.intersection(ancestors(escape.nodes))) > len(saving) for escape in returned)
 
 
-NEEDED_ELSEWHERE = (_trains_elsewhere, _may_train_callers, waits_in_another_call)
+NEEDED_ELSEWHERE = (
+    _trains_elsewhere, _may_train_callers, waits_in_another_call, may_be_trained_out_of_view, is_only_shown,
+)  # fmt: skip
 """What of a growth tells that another program, or another call, may need its graph."""

@@ -29,6 +29,7 @@ from autodetach.machine.bare_objects import bare_object, can_be_bare, is_open
 from autodetach.machine.classes import cannot_be_called, decorate
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Differentiation, Site
+from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import contents
 from autodetach.machine.keywords import FURTHER, OUT_OF_VIEW, left_to_default
 from autodetach.machine.marks import ITEMS, WEIGHTS
@@ -178,6 +179,7 @@ class Objects(Attributes):
     def call_unknown(self, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Opaque:
         """A callable that is not in view. Functions of the file that it is given may be called by it."""
         values = [*args, *kwargs.values()]
+        note_networks(self, values, name)
         added = added_attributes.added_to(values) if self.adds_attributes else ()
         self.escape([*values, *added], site, name or "call")
         reset_by(self, name, values)

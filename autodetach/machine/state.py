@@ -13,6 +13,7 @@ from autodetach.machine.events import (
     DataRead,
     Drawn,
     Escape,
+    NetworkGiven,
     SecondWalk,
     StaleSaved,
     Step,
@@ -169,7 +170,8 @@ class State:
         self.broken_off: list[TypeFault] = []  # by what the program, or an entry point, ended
         self.type_faults: list[TypeFault] = []
         self.facts: list[object] = []
-        self.restraints: list[CallableGiven | ToldApart] = []  # what tells nothing, and keeps others from telling
+        # What tells nothing, and keeps others from telling.
+        self.restraints: list[CallableGiven | NetworkGiven | ToldApart] = []
         self.unproven: list[DataRead] = []  # of what no one knows yet whether it has dimensions
         self.having_elements: set[ast.AST] = set()  # where element 0 is taken of what is no tensor without dimensions
         self.filled_place: ast.AST | None = None  # of what is added to, as `kept[name]` in `kept[name].append(x)`

@@ -21,6 +21,7 @@ from autodetach.machine.core import Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.distributions import distribution, of_distributions
 from autodetach.machine.graph import Site, ancestors
+from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import graph_in, lost_by_arrays, lost_by_copy, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.library_objects import of_torch
@@ -239,6 +240,8 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         if leaves and not any(isinstance(v, Instance) and is_module(v) for v in held):
             return build_optimizer(m, path, args, kwargs, site)
         m.escape(held, site, name)
+        if name not in WRAPPERS:
+            note_networks(m, held, name)
         for value in held:
             if isinstance(value, Instance) and is_module(value) and name in WRAPPERS:
                 return value
@@ -248,6 +251,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
             made.attrs[LEFT_OUT] = True
         return made
     if is_left_out:
+        note_networks(m, [*args, *kwargs.values()], name)
         return m.call_left_out(name, [*args, *kwargs.values()], site)
     return m.call_unknown(name, args, kwargs, site)
 

@@ -11,6 +11,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.dtypes import is_cast_to_integers
 from autodetach.machine.graph import Site
+from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import graph_in, lost_by_arrays, stored_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.marks import ARRAY, HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
@@ -214,6 +215,7 @@ def _of_anything(m: Core, this: Opaque, name: str, args: list[Value], kwargs: di
     if this.node is not None and name in TENSOR_ATTRIBUTES:
         return _opaque_operation(m, this, name, args, kwargs, site)
     if LEFT_OUT in this.attrs:
+        note_networks(m, values, name)
         return m.call_left_out(name, [this, *values], site)
     if WEIGHTS in this.attrs:
         return m.unknown_result(name, [this.attrs[WEIGHTS], *values], site)

@@ -38,8 +38,8 @@ unsafe.
 When any path differentiates the sum, or its function does under its name, or another program of the same run that
 shares the file, when it is handed to code that is not in view before its graph was freed, when the values are numbers
 already, where a loop adds up the parameters or layers of a network, of which it has as many as before, where a
-function runs through the parts of what it is given and returns what it makes of them, and in a test of pytest or
-unittest that trains nothing.
+function runs through the parts of what it is given and returns what it makes of them, in a method of a network that
+code out of view is given, which may train it, and in a test of pytest or unittest that trains nothing.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html

@@ -51,8 +51,9 @@ the file makes several of its kind, or asks for an inverse.
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
 nothing differentiates it, also when a test in its loop has it begin anew now and then, as `if done:` does, in a
-function that pytest or unittest calls and what that calls of other files, and in a few steps whose state is a record
-that each of them makes anew.
+function that pytest or unittest calls and what that calls of other files, in a few steps whose state is a record
+that each of them makes anew, in a method of a network that code out of view is given, which may train it, and in a few
+steps of a script that only show a network which the program trains elsewhere.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html

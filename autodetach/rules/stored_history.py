@@ -45,8 +45,9 @@ when a function returns what it made of the steps of a loop, but for what each h
 `torch.autograd.grad`, when the container is emptied or replaced in every pass,
 when what counted steps have stored, a roll-out made anew each time, is read with `detach()`, unless these are many,
 when a forward hook keeps it in an attribute that nobody in view reads, when a method of a network returns most of its
-graph to callers out of view, inside one `forward`, under `no_grad`, and in a test of pytest or unittest that trains
-nothing, or in what that calls of other files.
+graph to callers out of view, or, in an imported file, a sequence that it goes on with until it finds its end, when
+code out of view is given the network whose method stores it, which may train it, inside one `forward`, under
+`no_grad`, and in a test of pytest or unittest that trains nothing, or in what that calls of other files.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html

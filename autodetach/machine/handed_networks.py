@@ -1,0 +1,59 @@
+"""Networks that code out of view is given, which may train them by whatever their methods compute.
+
+So it is with a trainer of a library, or of a file that is not at hand: `Trainer(model, loss, optimizer)`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from autodetach.machine.classes import linear_order
+from autodetach.machine.core import Core
+from autodetach.machine.events import NetworkGiven
+from autodetach.machine.held import contents
+from autodetach.machine.module_tree import is_module, modules_of
+from autodetach.machine.values import Class, Function, Instance, Mapping, Method, Sequence, Value
+
+TRAINS_NOTHING = frozenset(
+    """
+    summary save load print show plot draw graph count describe info init initialize initialise optim optimizer
+    optimizers scheduler profile export
+    """.split()
+)
+"""Words in the names of what only looks at a network, keeps it in a file, or makes what others train it with."""
+DEPTH = 2
+
+
+def note_networks(m: Core, values: list[Value], name: str) -> None:
+    """Note the networks in view among some values, or in what holds them, that code out of view is given.
+
+    What the method of a network hands on are its own parts, which it computes with.
+    """
+    networks = list(_networks_in(values, DEPTH))
+    if not networks or not TRAINS_NOTHING.isdisjoint(name.lower().split("_")):
+        return
+    if m.trail and is_module(m.trail[-1][1].this):
+        return
+    codes = dict.fromkeys(code for network in networks for code in _codes_of(network))
+    if codes:
+        m.restraints.append(NetworkGiven(frozenset(codes)))
+
+
+def _networks_in(values: list[Value], depth: int) -> Iterator[Instance]:
+    for value in values:
+        one = value.this if isinstance(value, Method) else value
+        if isinstance(one, Instance) and is_module(one):
+            yield one
+        elif depth and isinstance(one, (Sequence, Mapping)):
+            yield from _networks_in(contents(one), depth - 1)
+        elif depth and isinstance(one, Instance):
+            yield from _networks_in(list(one.attrs.values()), depth - 1)
+
+
+def _codes_of(network: Instance) -> Iterator[ast.AST]:
+    """The methods of a network, and of all below it, as far as they are in view."""
+    for module in modules_of(network):
+        for cls in linear_order(module.cls) if isinstance(module.cls, Class) else ():
+            if isinstance(cls, Class):
+                yield from (value.node for value in cls.names.values() if isinstance(value, Function))
