@@ -130,7 +130,8 @@ ORDER = (
     "suspect",
     "view",
     "view.program view.crossings",
-    "view.read_by view.other_entries",
+    "view.read_by view.other_entries view.kept view.changing_calls view.runs_between",
+    "view.same_memory",
     "view.*",
     "view.alike",
     # What may repair them.

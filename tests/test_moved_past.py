@@ -9,9 +9,13 @@ from autodetach.source import Source
 
 PROGRAM = """\
 import itertools
+import math
+import operator
 import os
 import random
+from collections import deque
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -47,6 +51,14 @@ class Clock:
         return Clock.now
 
 
+def turn(numbers):
+    numbers[0] = 0.5
+
+
+def show(numbers):
+    print(numbers[0])
+
+
 def count(seen=[]):
     seen.append(1)
     return len(seen)
@@ -75,6 +87,8 @@ def begin(module):
 settings, table, heat, rows = Settings(), {"heat": 1.0}, 1.0, [torch.ones(4)]
 numbers, clock = itertools.count(1), Clock()
 shared, offset = table, torch.ones(4)
+scales, waiting, array = [1.0, 2.0], deque([1.0, 2.0]), np.ones(4, dtype=np.float32)
+of_array = torch.from_numpy(array)
 net, head, other = Scaled(), nn.Linear(4, 1), nn.Sequential(nn.Linear(4, 4))
 x = torch.ones(5, 4)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
@@ -134,9 +148,45 @@ READING = [
     ("net(x) * torch.stack(rows).sum(0)", "pass", "random.shuffle(rows)"),
     ("net(out_of_view.x)", "other_one = out_of_view", "other_one.x = other_one.x.float()"),
     ("net(x) * float(os.environ.get('HEAT', '1'))", "os.environ['HEAT'] = '2'", "pass"),
+    ("net(x) * scales[0]", "operator.setitem(scales, 0, 0.5)", "pass"),
+    ("net(x) * scales[0]", "put = scales.insert; put(0, 0.5)", "pass"),
+    ("net(x) * scales[0]", "out_of_view(scales)", "pass"),
+    ("net(x) * scales[0]", "turn(scales)", "pass"),
+    ("net(x) * scales[0]", "pass", "turn(scales)"),
+    ("net(x) * scales[0]", "scales, rows = rows, scales", "pass"),
+    ("net(x) * waiting[0]", "waiting.rotate(1)", "pass"),
+    ("net(x) * settings.heat", "vars(settings).update(heat=0.5)", "pass"),
+    ("net(x) * settings.heat", "settings.__dict__['heat'] = 0.5", "pass"),
+    ("net(x) * settings.heat", "object.__setattr__(settings, 'heat', 0.5)", "pass"),
+    ("net(x) * heat", "globals()['heat'] = 0.5", "pass"),
+    ("net(x) * heat", "exec('heat = 0.5')", "pass"),
+    ("net(x) * of_array", "array[:] = 3", "pass"),
+    ("net(x) * of_array", "array += 2", "pass"),
+    ("net(x) * of_array", "np.add(array, 2, out=array)", "pass"),
+    ("net(x) * of_array", "pass", "np.copyto(array, 3)"),
+    ("net(x) * of_array", "again = torch.from_numpy(array); again.mul_(3)", "pass"),
+    ("net(x) * of_array", "nn.utils.vector_to_parameters(torch.ones(4), [of_array])", "pass"),
+    ("net(x) * offset", "offset.numpy()[0] = 3", "pass"),
+    ("net(x) * offset", "whole = offset.view(2, 2); whole += 1", "pass"),
+    ("net(x) * torch.stack(rows).sum(0)", "for row in rows: row.mul_(3)", "pass"),
+    ("net(x)", "nn.utils.vector_to_parameters(torch.ones(20), net.parameters())", "pass"),
     ("net(x) * clock()", "pass", "pass"),
     ("net(x) * clock[1]", "pass", "pass"),
     ("net(x) * count()", "pass", "pass"),
+]
+
+
+READ_ONLY = [
+    ("net(x) * scales[0]", "print(scales, len(scales), max(scales))", "show(scales)"),
+    ("net(x) * scales[0]", "other_scales = list(scales); other_scales.append(0.5)", "pass"),
+    ("net(x) * scales[0]", "for n, scale in enumerate(scales): print(n, scale)", "rows.append(scales)"),
+    ("net(x) * scales[0]", "norm = math.hypot(*scales)", "np.mean(scales)"),
+    ("net(x) * waiting[0]", "print(waiting.count(1.0))", "waiting.copy().rotate(1)"),
+    ("net(x) * of_array", "print(array.mean(), np.sum(array), array.shape)", "array.copy().fill(3)"),
+    ("net(x) * offset", "copied = offset.clone(); copied.mul_(3)", "torch.add(offset, 1)"),
+    ("net(x) * offset", "print(nn.MSELoss()(offset, offset))", "print(offset.numpy().max())"),
+    ("net(x) * table['heat']", "print(*(f'{k} {v}' for k, v in table.items()))", "table.get('heat')"),
+    ("net(x) * settings.heat", "print(settings)", "vars(settings)"),
 ]
 
 
@@ -162,6 +212,11 @@ def test_nor_past_what_changes_something_else_that_it_reads_or_if_it_does_so_its
     value: str, between: str, body: str
 ) -> None:
     assert applicability(between, body, value) != "safe"
+
+
+@pytest.mark.parametrize(("value", "between", "body"), READ_ONLY)
+def test_but_past_what_reads_the_same_or_changes_a_copy(value: str, between: str, body: str) -> None:
+    assert applicability(between, body, value) == "safe"
 
 
 @pytest.mark.parametrize("value", ["next(numbers) * net(x)", "net(x) * taken()", "net(rows.pop())"])

@@ -3,44 +3,51 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from autodetach.kept import kept
 from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.module_tree import parameters_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, root_of, spelled
-from autodetach.machine.values import CONSTANTS, External, Frame, Function, Instance, Opaque, Tensor, Value
-from autodetach.node_types import FUNCTIONS, LOOPS, SCOPES
-from autodetach.view.program import Block, Program, calls_of, targets_of
+from autodetach.machine.values import (
+    CONSTANTS,
+    External,
+    Frame,
+    Function,
+    Instance,
+    Mapping,
+    Opaque,
+    Sequence,
+    Sym,
+    Tensor,
+    Value,
+    is_number,
+)
+from autodetach.node_types import SCOPES
+from autodetach.view.changing_calls import UPDATING, changes_nothing_given, leaves_its_own
+from autodetach.view.kept import imported_as
+from autodetach.view.program import Program
 from autodetach.view.read_by import Function as Definition
 from autodetach.view.read_by import Reading, found, functions_by_name, local_names, read_by
+from autodetach.view.runs_between import between_of, earlier_than
+from autodetach.view.same_memory import memory_of, names_of_same_memory
 
 CHANGED = "what it is computed from may be changed between the place where it was computed and that where it is read"
 
 OF_GRADIENT = frozenset({"grad", "requires_grad"})
-UPDATING = frozenset(
-    """
-    add append appendleft clear discard extend fill insert pop popitem popleft remove reverse setdefault sort update
-    """.split()
-)
 OF_FIRST = frozenset("heapify heappop heappush heappushpop heapreplace shuffle".split())
 """Functions that change what they are given first: `random.shuffle(order)`."""
 OF_ALL = frozenset("set_default_dtype set_default_tensor_type set_default_device".split())
 """What tells the way in which all later tensors are made."""
 OF_WEIGHTS = frozenset("apply load_state_dict half double bfloat16".split())
 """Methods that change the weights of a module in place."""
+CHANGEABLE = (Instance, Mapping, Opaque, Sequence, Tensor)
+ALL_NAMES = ("globals", "locals")
+BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 ENTERING = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 NO_VALUES = frozenset("requires_grad_ detach_ share_memory_".split())
 """Methods that change a tensor in place, and none of its values."""
-
-
-class _Between(NamedTuple):
-    """What runs between the statements and the first pass that reads what they make, and the bodies of the loops."""
-
-    before: Block
-    passes: list[Block]
 
 
 def doubt_of_changes(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> str | None:
@@ -54,14 +61,15 @@ def _may_be_changed(program: Program, run: Run, statements: list[ast.stmt], oute
     That passes train the leaves is what the statements are moved for.
     """
     look = _Look(program, run, statements, outer)
-    between = _between(program, run, statements, outer)
+    between = between_of(program, run, statements, outer)
+    look.hand_on([*between.before, *(s for body in between.passes for s in body)])
     if any(look.is_change(node, direct, before=True) for node, direct in look.run_by(between.before)):
         return True
     if any(look.is_change(node, direct, before=False) for body in between.passes for node, direct in look.run_by(body)):
         return True
     if look.is_stepped_by(between.before):
         return True
-    mode = look.last_mode(_earlier(program, statements[0]), True)
+    mode = look.last_mode(earlier_than(program, statements[0]), True)
     return any(look.last_mode(part, mode) is not mode for part in (between.before, *between.passes))
 
 
@@ -74,8 +82,10 @@ class _Look:
         self._leaves = {n for n in ancestors(outer) if n.leaf}
         self._reading: Reading = read_by(program, run, statements)
         own = {name for s in statements for name in program.names_bound(s)}
-        self._reading.names.difference_update(own)
-        self._reading.whole.difference_update(own)
+        read = {name for at in (*statements, *self._reading.functions) for name in program.names_read(at)}
+        of_comprehensions = self._reading.names - read
+        self._reading.names.difference_update(own, of_comprehensions)
+        self._reading.whole.difference_update(own, of_comprehensions)
         self._moved = {n for s in statements for n in ast.walk(s)}
         self._home = home = program.scope(statements[0])
         self._local = local_names(home)
@@ -83,6 +93,8 @@ class _Look:
         self._frame = next((f for s, f in places if program.scope(s) is home and isinstance(f, Frame)), None)
         self._called_like(own)
         self._own = _own_attributes(program)
+        self._given: set[tuple[ast.AST, str]] = set()
+        self._shared = self._of_same_memory() - own
 
     def _called_like(self, own: set[str]) -> None:
         """Other names of what the statements read are as good as these, but for those that they bind."""
@@ -93,6 +105,48 @@ class _Look:
         self._reading.names.update(also)
         self._reading.whole.update(also)
 
+    def _of_same_memory(self) -> set[str]:
+        """What else is the memory of what the statements read, as it is written in their function."""
+        names, whole = self._reading.names, self._reading.whole
+        attributes = self._reading.attributes
+        begin = {n for n in whole if _is_changeable(self._value(n))}
+        texts = {spelled(n) for n in ast.walk(self._home) if isinstance(n, ast.Attribute) and n.attr in attributes}
+        begin |= {text for text in texts if text.partition(".")[0] in names}
+        return names_of_same_memory(self._program, self._home, begin) if begin else set()
+
+    def hand_on(self, statements: list[ast.stmt]) -> None:
+        """Note the parameters as which functions in view are given what is read."""
+        known = -1
+        while known < len(self._given):
+            known = len(self._given)
+            for node, _ in self.run_by(statements):
+                if isinstance(node, ast.Call):
+                    self._given.update(self._parameters_given(node))
+
+    def _parameters_given(self, call: ast.Call) -> Iterator[tuple[ast.AST, str]]:
+        given = [a for a in (*call.args, *(k.value for k in call.keywords)) if self._is_touched(a)]
+        functions = [call.func] if isinstance(call.func, ast.Lambda) else self._known.get(last_word(call.func), ())
+        for function in functions if given else ():
+            spec = function.args
+            names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
+            bound = bool(names) and isinstance(self._program.parents.get(function), ast.ClassDef)
+            for n, argument in enumerate(call.args):
+                at = n + (bound and names[0] in ("self", "cls"))
+                if argument in given:
+                    yield function, names[at] if at < len(names) else spec.vararg.arg if spec.vararg else ""
+            for keyword in call.keywords:
+                if keyword.value in given:
+                    yield function, keyword.arg or ""
+
+    def _is_touched(self, argument: ast.expr, *, before: bool = True) -> bool:
+        """Whether an argument has something that is read, and may be changed; what the passes train, only before."""
+        return any(
+            self._is_read(part)
+            and _is_changeable(value := found(self._frame, part))
+            and (before or not isinstance(value, Tensor) or (value.node is None and value.leaf_node is None))
+            for part in memory_of(argument)
+        )
+
     def run_by(self, statements: list[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
         """The syntax nodes that run, in order, with those of the functions in view that are called.
 
@@ -102,7 +156,10 @@ class _Look:
         pending: list[tuple[ast.AST, bool, str]] = [(s, True, "") for s in reversed(statements)]
         while pending:
             at, direct, this = pending.pop()
-            if at in self._moved or isinstance(at, SCOPES):
+            if at in self._moved:
+                continue
+            if isinstance(at, SCOPES) and not isinstance(at, ast.Lambda):
+                yield at, direct
                 continue
             if not (isinstance(at, ast.Attribute) and this and _is_name(at.value, this)):
                 yield at, direct
@@ -123,7 +180,9 @@ class _Look:
         """Whether a syntax node changes something that is read; the weights, only if it runs `before` the passes."""
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             return not self._reading.names.isdisjoint(node.names)
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
+        if isinstance(node, ast.Attribute):
+            if isinstance(node.ctx, ast.Load):
+                return node.attr in UPDATING and not self._is_called(node) and self._is_read(node.value)
             if node.attr == "data":
                 return before
             return node.attr not in OF_GRADIENT and self._is_read(node) and not (direct and self._is_of_another(node))
@@ -132,11 +191,16 @@ class _Look:
             return (before and "data" in inside) or self._is_read(node.value)
         if isinstance(node, ast.Call):
             return self._is_changing_call(node, before=before)
-        if direct and isinstance(node, (ast.Assign, ast.AugAssign)):
-            names = {t.id for t in targets_of(node) if isinstance(t, ast.Name)} & self._reading.names
-            names = {name for name in names if self._is_here(name) is (self._program.scope(node) is self._home)}
-            return any(before or not self._is_trained(name) for name in names)
-        return False
+        if isinstance(node, BINDING):
+            return direct and node.name in self._reading.names
+        if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Load):
+            return False
+        if isinstance(self._program.parents.get(node), ast.AugAssign) and self._is_same_memory(node):
+            return (self._program.scope(node), node.id) in self._given or _is_changeable(self._value(node.id))
+        if not direct or node.id not in self._reading.names or self._is_of_comprehension(node):
+            return False
+        is_that = self._is_here(node.id) is (self._program.scope(node) is self._home)
+        return is_that and (before or not self._is_trained(node.id))
 
     def _is_changing_call(self, call: ast.Call, *, before: bool) -> bool:
         name, owner = last_word(call.func), call.func.value if isinstance(call.func, ast.Attribute) else None
@@ -149,10 +213,17 @@ class _Look:
             return True
         if name in OF_FIRST and call.args and self._is_read(call.args[0]):
             return True
-        if owner is None or name in self._known:
+        if name in self._known:
             return False
-        if name in UPDATING:
-            return self._is_read(owner)
+        if owner is None:
+            return name in ("eval", "exec") or self._is_given_away(call, before=before)
+        value = found(self._frame, owner)
+        if name in UPDATING and not isinstance(value, External) and self._is_read(owner):
+            return True
+        if isinstance(value, (Mapping, Opaque, Sequence)) and not leaves_its_own(name) and self._is_read(owner):
+            return True
+        if self._is_given_away(call, before=before):
+            return True
         if name in OF_WEIGHTS:
             return before and isinstance(self._program.parents.get(call), ast.Expr) and self._is_related(owner)
         if not (name.endswith("_") and not name.endswith("__") and name not in NO_VALUES and len(name) > 1):
@@ -167,6 +238,24 @@ class _Look:
             return False
         return value.view_of is not None or self._is_read(changed)
 
+    def _is_given_away(self, call: ast.Call, *, before: bool) -> bool:
+        """Whether a call out of view is given what is read, and may change it."""
+        made = call.func if isinstance(call.func, ast.Call) else call  # `nn.MSELoss()(out, y)`
+        if isinstance(found(self._frame, made.func), Instance):
+            return False
+        if changes_nothing_given(made, imported_as(self._program, made)):
+            return False
+        return any(self._is_touched(a, before=before) for a in (*call.args, *(k.value for k in call.keywords)))
+
+    def _is_called(self, method: ast.Attribute) -> bool:
+        call = self._program.parents.get(method)
+        return isinstance(call, ast.Call) and call.func is method
+
+    def _is_of_comprehension(self, name: ast.Name) -> bool:
+        """Whether a comprehension binds a name for itself."""
+        around = self._program.enclosing(name)
+        return any(isinstance(at, ast.comprehension) and name in ast.walk(at.target) for at in around)
+
     def _is_set_by_name(self, owner: ast.expr, name: ast.expr) -> bool:
         if isinstance(name, ast.Constant) and isinstance(name.value, str):
             return self._is_read(ast.Attribute(owner, name.value, ast.Store()))
@@ -176,12 +265,26 @@ class _Look:
         """Whether a thing is read, or something of an object is changed that is read as a whole, and is not in view."""
         while isinstance(target, ast.Subscript):
             target = target.value
-        word, root = last_word(target), _root(target)
         if isinstance(target, ast.Name):
-            return target.id in self._reading.names
-        if word in self._reading.attributes:
+            return target.id in self._reading.names or self._is_same_memory(target)
+        if isinstance(target, ast.Call) and any(map(self._is_touched, memory_of(target))):
             return True
-        return root in self._reading.whole and word not in self._own
+        if isinstance(target, ast.Call) and leaves_its_own(last_word(target.func)):
+            return False  # it makes something new of it
+        word, root = last_word(target), root_of(target)
+        if word in self._reading.attributes or spelled(target) in self._shared:
+            return True
+        if not isinstance(root, ast.Name):
+            return False
+        if root.id in ALL_NAMES or (word == "__dict__" and root.id in self._reading.names):
+            return True
+        return word not in self._own and (root.id in self._reading.whole or self._is_same_memory(root))
+
+    def _is_same_memory(self, name: ast.Name) -> bool:
+        """Whether a name is another one of what is read, in the function of the statements or where it is given."""
+        scope = self._program.scope(name)
+        is_known_there = scope is self._home or isinstance(self._home, ast.Module)
+        return (scope, name.id) in self._given or (is_known_there and name.id in self._shared)
 
     def _is_of_another(self, target: ast.Attribute) -> bool:
         """Whether an attribute is that of an object out of view whose name, and all others of it, are not read."""
@@ -245,58 +348,6 @@ class _Look:
         return mode
 
 
-def _between(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> _Between:
-    """What runs before what differentiates the nodes, and in the loops around that."""
-    places = [s for node in outer for d in node.walked_by for s, _ in d.trail]
-    homes = [statements[-1]]
-    sites = (site.node for node in outer[:1] for site in calls_of(node.chain))
-    homes += [s for site in sites if (s := program.statement(site)) is not None and s not in statements]
-    around = {at for home in homes for at in program.enclosing(home)}
-    running = dict.fromkeys(at for s in places for at in (s, *program.enclosing(s)))
-    before = dict.fromkeys(s for home in homes for s in _until(program, home, running))
-    whole = _around_all_passes(run, outer)
-    entered = [at for at in running if isinstance(at, ast.stmt) and not isinstance(at, SCOPES) and at not in around]
-    loops = [at for at in entered if isinstance(at, LOOPS) and at not in whole]
-    for at in entered:
-        block = program.block(at)
-        is_apart = around.isdisjoint(block) and not any(home in block for home in homes)
-        if is_apart and not any(up in loops for up in program.enclosing(at)):
-            before.update(dict.fromkeys(block[: block.index(at)]))
-    return _Between(list(before), [loop.body for loop in loops])
-
-
-def _around_all_passes(run: Run, outer: list[Node]) -> set[ast.AST | None]:
-    """The loops that are in one and the same pass whenever the nodes are walked."""
-    nodes = set(outer)
-    pairs = [(node.walked_by[0], d) for node in outer for d in node.walked_by[1:]]
-    pairs += [(e.first, e.second) for e in run.machine.second_walks if e.node in nodes]
-    found = [{a.activation.node for a, b in zip(x.loops, y.loops, strict=False) if a is b} for x, y in pairs]
-    return set.intersection(*found) if found else set()
-
-
-def _until(program: Program, home: ast.stmt, running: Container[ast.AST]) -> Iterator[ast.stmt]:
-    """What stands behind a statement in its function, up to what is running."""
-    at: ast.AST | None = home
-    while isinstance(at, ast.stmt) and not isinstance(at, (*FUNCTIONS, ast.ClassDef)):
-        block = program.block(at)
-        for later in block[block.index(at) + 1 :]:
-            if later in running:
-                return
-            yield later
-        at = program.parents.get(at)
-
-
-def _earlier(program: Program, statement: ast.stmt) -> list[ast.stmt]:
-    """What stands in front of a statement in its function."""
-    found: list[ast.stmt] = []
-    at: ast.AST | None = statement
-    while isinstance(at, ast.stmt) and not isinstance(at, (*FUNCTIONS, ast.ClassDef)):
-        block = program.block(at)
-        found = [*block[: block.index(at)], *found]
-        at = program.parents.get(at)
-    return found
-
-
 def _own_attributes(program: Program) -> set[str]:
     """The attributes that methods in view set on their objects."""
     return {name for tree in program.analysis.trees for name in _set_on_self(tree)}
@@ -306,6 +357,11 @@ def _own_attributes(program: Program) -> set[str]:
 def _set_on_self(tree: ast.Module) -> set[str]:
     nodes = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load))
     return {n.attr for n in nodes if _is_name(n.value, "self")}
+
+
+def _is_changeable(value: Value) -> bool:
+    """Whether something may be changed in place; arrays are not told from other results of libraries."""
+    return isinstance(value, CHANGEABLE) or (isinstance(value, Sym) and not is_number(value))
 
 
 def _root(expression: ast.expr) -> str:

@@ -1,0 +1,82 @@
+"""Calls of libraries: which change nothing of what they are given, or are called on."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.torch_semantics import DEFAULT as UNKNOWN
+from autodetach.machine.torch_semantics import EFFECTS, FACTORIES, TENSOR_ATTRIBUTES, lookup
+
+UPDATING = frozenset(
+    """
+    __delattr__ __delitem__ __iadd__ __ior__ __setattr__ __setitem__ add append appendleft clear difference_update
+    discard extend extendleft fill insert intersection_update itemset move_to_end partition pop popitem popleft put
+    remove resize reverse rotate setdefault setfield sort subtract symmetric_difference_update update
+    """.split()
+)
+"""Methods of containers and arrays that change them."""
+READING = frozenset(
+    """
+    __contains__ __getitem__ __iter__ __len__ astype copy count difference endswith find get index intersection
+    isdisjoint issubset issuperset items join keys lower most_common nonzero replace split startswith strip
+    symmetric_difference tobytes union upper values
+    """.split()
+)
+"""Methods of containers, texts and arrays that change nothing, beside those that tensors have, too."""
+OF_PYTHON = frozenset(
+    """
+    abs all any ascii bool bytes callable complex dict divmod enumerate filter float format frozenset getattr hasattr
+    hash id int isinstance issubclass iter len list map max min object open pow print property range repr reversed round
+    set slice sorted str sum super tuple type vars zip
+    """.split()
+)
+"""Functions of Python that change nothing of what they are given."""
+TYPES = ("bytearray", "dict", "list", "object", "set", "type")
+"""Types whose methods are given what they change: `object.__setattr__(config, "rate", 0.1)`."""
+QUIET_PACKAGES = frozenset(
+    """
+    argparse collections contextlib copy csv dataclasses datetime functools gc inspect itertools json logging math
+    matplotlib numbers os pandas pathlib pickle pprint re scipy seaborn statistics string sys tensorboardX textwrap time
+    torchvision tqdm types typing wandb warnings yaml
+    """.split()
+)
+QUIET = frozenset(
+    """
+    bisect.bisect bisect.bisect_left bisect.bisect_right heapq.merge heapq.nlargest heapq.nsmallest random.choice
+    random.choices random.sample random.seed
+    """.split()
+)
+OF_ARRAYS = frozenset("at copyto fill_diagonal place put put_along_axis putmask resize shuffle".split())
+"""Functions of numpy that change what they are given."""
+QUIET_OF_TORCH = frozenset(
+    """
+    backward checkpoint clip_grad_norm_ clip_grad_value_ compile grad jacobian load no_grad parameters_to_vector
+    random_split save script trace
+    """.split()
+)
+
+
+def changes_nothing_given(call: ast.Call, path: str) -> bool:
+    """Whether a call by a dotted path leaves what it is given as it is; a method of an object out of view does."""
+    package = path.partition(".")[0]
+    name = last_word(call.func)
+    if not path and isinstance(call.func, ast.Attribute):
+        return name not in UPDATING or spelled(call.func.value) not in TYPES
+    if not path:
+        return name in OF_PYTHON
+    if package == "numpy":
+        return name not in OF_ARRAYS
+    if package == "torch":
+        if name.endswith("_"):
+            return name in QUIET_OF_TORCH
+        is_known = lookup(name) is not UNKNOWN or name in FACTORIES or name in EFFECTS or name in QUIET_OF_TORCH
+        return is_known or name[:1].isupper() or name.startswith(("is_", "set_"))
+    return package in QUIET_PACKAGES or path in QUIET
+
+
+def leaves_its_own(name: str) -> bool:
+    """Whether a method of that name, of a container, an array or a tensor, changes nothing of that."""
+    if name in UPDATING:
+        return False
+    return name in READING or (name in TENSOR_ATTRIBUTES and not name.endswith("_"))
