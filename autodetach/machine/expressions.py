@@ -32,6 +32,7 @@ from autodetach.machine.number_readers import wanted_of_number
 from autodetach.machine.operators import LONG, key_in_test, negate
 from autodetach.machine.sizes import SIZES, part_of_sizes
 from autodetach.machine.spelling import spelled
+from autodetach.machine.star_names import from_a_star
 from autodetach.machine.state import MISSING, OutOfFuel
 from autodetach.machine.values import (
     Class,
@@ -113,9 +114,9 @@ class Expressions(Decisions):
             return self.fetched(module, name)
         if name in self.builtins:
             return self.builtins[name]
-        unknown = self.opaque(name)
-        module.names[name] = unknown
-        return unknown
+        known = None if module.module is None else from_a_star(self.project, module.module, name)
+        module.names[name] = found = self.opaque(name) if known is None else known
+        return found
 
     def store_name(self, name: str, value: Value, frame: Frame) -> None:
         how = frame.declared.get(name)

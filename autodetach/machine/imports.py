@@ -8,6 +8,7 @@ from autodetach.machine import library_constants
 from autodetach.machine.comprehensions import Comprehensions
 from autodetach.machine.project import Module, Project
 from autodetach.machine.settings import open_settings
+from autodetach.machine.star_names import from_a_star
 from autodetach.machine.state import MISSING, OutOfFuel, Raised
 from autodetach.machine.values import Deferred, External, Frame, Namespace, Sequence, Value
 
@@ -73,6 +74,9 @@ class Imports(Comprehensions):
         if name in space.frame.names:
             return self.fetched(space.frame, name)
         module = space.module
+        known = from_a_star(self.project, module, name)
+        if known is not None:
+            return known
         inner = None
         if self.project is not None and module.is_package:
             inner = self._found(self.project, f".{name}", module, f"{module.name}.{name}")
