@@ -170,7 +170,7 @@ class Assignments(Imports):
             key = ("[]", self.key(index))
             if not cut_parts.is_of_tensor(index):
                 cut_parts.cut_by_store(this, key, value, named=isinstance(index, str))
-                told_by_parts.number_put(this, key, value, site.node, source)
+                told_by_parts.number_put(self, this, key, value, site, source)
             this.attrs[key] = value
             self.escape([value], site, "[]")
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.core import Core
+from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.spelling import spelled
@@ -23,7 +25,9 @@ def note_part(part: Opaque) -> None:
         whole.attrs[GIVEN] = RECORD
 
 
-def number_put(whole: Opaque, key: tuple[str, object], new: Value, place: ast.AST, source: ast.expr | None) -> None:
+def number_put(
+    m: Core, whole: Opaque, key: tuple[str, object], new: Value, site: Site, source: ast.expr | None
+) -> None:
     """`whole[key] = new`: a number in the place of a part leaves no history there, and what else there is nobody knows.
 
     Of a tensor such a place may be written, too: this is told by a part that was differentiated, or by a number that is
@@ -31,13 +35,14 @@ def number_put(whole: Opaque, key: tuple[str, object], new: Value, place: ast.AS
     """
     if not is_number(new) or _is_computed(whole) or WEIGHTS in whole.attrs:
         return
+    place = site.node
     if source is not None and isinstance(place, ast.Subscript) and _reads(source, spelled(place)):
         whole.attrs[GIVEN] = RECORD
     if whole.attrs.get(GIVEN) != RECORD:
         return
     others = (value for at, value in whole.attrs.items() if at != key) if _is_place(key) else ()
-    if not any(True for value in others for _ in graph_in(value)):
-        whole.node = None
+    if whole.node is not None and not whole.node.weak and not any(True for value in others for _ in graph_in(value)):
+        whole.node = m.new_node("parts", site, (whole.node,), weak=True)  # other parts may still have it
 
 
 def _is_computed(whole: Opaque) -> bool:

@@ -67,3 +67,14 @@ def test_numbers_in_their_places_have_no_history(before: str, after: str) -> Non
 )
 def test_a_number_beside_others_leaves_theirs(before: str, after: str) -> None:
     assert [code for code, _ in found(before, after)] == ["AD102"]
+
+
+def test_other_parts_of_one_graph_need_it_while_numbers_take_the_places_of_the_first() -> None:
+    text = TRAINING.format(before="out[0]", after="pass").replace(
+        "        out[0].backward()\n",
+        "        for i in range(len(out)):\n"
+        "            out[i].backward(retain_graph=True)\n"
+        "            out[i] = out[i].item()\n",
+    )
+    assert "retain_graph" in text
+    assert not check(Source.from_bytes(text.encode(), "train.py"), CheckOptions()).findings
