@@ -28,6 +28,7 @@ def growths(analysis: Analysis) -> list[Growth]:
     """The growths of all paths, one for each place; none that any path differentiates later."""
     legitimate: set[Place] = set()
     awaited: set[Place] = set()
+    returned: set[Place] = set()
     found: dict[Place, Growth] = {}
     unseen = Unseen(analysis.trees, analysis.distinct)
     for run in analysis.distinct:
@@ -47,6 +48,8 @@ def growths(analysis: Analysis) -> list[Growth]:
             key = _key(growth)
             if not (run.whole or growth.dead):
                 continue  # what comes later may differentiate it
+            if growth.ends and _is_returned(growth):
+                returned.add(key)
             # What is freed already nobody can differentiate behind the loop.
             loop = growth.activation.node if growth.dead else None
             is_given = is_whole(growth.freeing) and (
@@ -61,7 +64,11 @@ def growths(analysis: Analysis) -> list[Growth]:
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
     kept = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
+    kept = [g for g in kept if not g.ends or _key(g) not in returned]
     kept = [g for g in kept if not is_tried_only(analysis, g)]
+    # What ends with a call is repaired together with what else grows there: it is told where it is alone.
+    lasting = {g.activation.node for g in kept if not g.ends}
+    kept = [g for g in kept if not g.ends or (g.activation.node not in lasting and _is_seen(analysis, g))]
     return [g for g in kept if g.dead or not any(is_so(analysis, g) for is_so in NEEDED_ELSEWHERE)]
 
 
@@ -132,6 +139,28 @@ def _is_evaluated(analysis: Analysis, growth: Growth) -> bool:
     if chain is None or chain[0].scope != "<module>" or not leaves or not leaves <= growth.run.machine.evaluated:
         return False
     return not any(isinstance(n, ast.Constant) and n.value == "__main__" for n in ast.walk(analysis.tree))
+
+
+def _is_returned(growth: Growth) -> bool:
+    """Whether the function that has the loop gives something that is made of what grows."""
+    frame = growth.activation.frame
+    return isinstance(frame, Frame) and is_returned(growth.run, growth.node, frame)
+
+
+def _is_seen(analysis: Analysis, growth: Growth) -> bool:
+    """Whether all of the function that has the loop was run, whatever it is asked for, and keeps nothing in an object.
+
+    So it gives its callers nothing that is made of the state: of a text that is sampled, each word is an index.
+    """
+    frame = growth.activation.frame
+    function = frame.function if isinstance(frame, Frame) else None
+    if function is None or isinstance(function.node, ast.Lambda):
+        return False
+    nodes = [n for statement in function.node.body for n in ast.walk(statement)]
+    if any(isinstance(n, ast.IfExp) or (isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)) for n in nodes):
+        return False
+    executed = [run.machine.executed for run in analysis.distinct]
+    return all(any(n in one for one in executed) for n in nodes if isinstance(n, ast.stmt))
 
 
 def _place_of(growth: Growth) -> Site:

@@ -24,6 +24,7 @@ from autodetach.machine.growth import (
 )
 from autodetach.machine.held import contents, graph_in
 from autodetach.machine.local_records import is_in_local_record
+from autodetach.machine.loops import UNROLLED
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
@@ -51,10 +52,12 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         if is_begun and not walked:
             continue  # a later pass, which is not executed, may differentiate it
         is_sum = linear and bool(elements)
+        is_long = _is_long(run, activation)
         lasts = _outermost(child, activation) or (
-            _is_long(run, activation)
-            and (is_sum or _descends(run, activation) or _begins_in_loop(child, activation))
+            is_long and (is_sum or _descends(run, activation) or _begins_in_loop(child, activation))
         )
+        ends = not walked and not lasts and is_long and _ends_with_call(child, activation)
+        lasts = lasts or ends
         if not walked and not lasts and not (is_sum and _asks_for_gradient(run, activation)):
             continue
         if not walked and elements and all(is_kept_anyway(e.node, within, child.loops) for e in elements):
@@ -79,6 +82,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             not any(n.assumed for n in cycle) and not any(e.node.assumed and not e.node.leaf for e in elements),
             _starts_as_number(run, cycle[0] if is_begun else child),
             link=child,
+            ends=ends,
         )
         if walked or lasts:
             found.append(growth)
@@ -191,14 +195,24 @@ def _begins_in_loop(child: Node, activation: Activation) -> bool:
     what it yields may differentiate that.
     """
     frame = activation.frame
+    inner = pass_of(child.loops, activation)
+    around = child.loops[: child.loops.index(inner)] if inner is not None else ()
+    return bool(around) and around[-1].activation.frame is frame and _is_named(child, frame)
+
+
+def _ends_with_call(child: Node, activation: Activation) -> bool:
+    """Whether a name of a function carries a state through a loop that is known to be long."""
+    frame = activation.frame
+    is_called = isinstance(frame, Frame) and frame.function is not None
+    return is_called and (activation.length or 0) > UNROLLED and _is_named(child, frame)
+
+
+def _is_named(child: Node, frame: object) -> bool:
+    """Whether a name of a function has a state."""
     if not isinstance(frame, Frame) or (frame.function is not None and frame.function.is_generator):
         return False
     named = (t for v in frame.names.values() if isinstance(v, (Tensor, Sequence)) for t in graph_in(v, 2))
-    if child not in ancestors([t.node for t in named if t.node is not None]):
-        return False
-    inner = pass_of(child.loops, activation)
-    around = child.loops[: child.loops.index(inner)] if inner is not None else ()
-    return bool(around) and around[-1].activation.frame is activation.frame
+    return child in ancestors([t.node for t in named if t.node is not None])
 
 
 def _builds_a_network(activation: Activation) -> bool:

@@ -45,7 +45,8 @@ class Growth(NamedTuple):
     `dead`: the graph of the elements was walked in the same pass, so that nodes are kept but few saved tensors.
     `freeing` is the differentiation that did so. `stored` is where the tensor was put into a container, `keeper` where
     that was put into the one that grows: the same, if there is but one. `link` is what a chain has of an earlier pass.
-    `tails`: each pass differentiates what it has put there, and reads no more of the container than that.
+    `tails`: each pass differentiates what it has put there, and reads no more of the container than that. `ends`: it
+    lives as long as the call of a function that is called again and again.
     """
 
     kind: str  # "chain" or "store"
@@ -63,6 +64,7 @@ class Growth(NamedTuple):
     keeper: Stored | None = None
     link: Node | None = None
     tails: Tails | None = None
+    ends: bool = False
 
 
 def is_over_network(loop: ast.AST | None) -> bool:
