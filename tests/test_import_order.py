@@ -56,7 +56,7 @@ ORDER = (
     "machine.shapes machine.detached_sums machine.library_constants machine.star_names machine.untaken",
     "machine.tasks machine.called_back",
     "machine.state",
-    "machine.constructor_arguments machine.tape",
+    "machine.constructor_arguments machine.tape machine.converters",
     "machine.core",
     "machine.settings",
     "machine.old_types machine.threads machine.enumerations machine.graph_reads machine.number_readers",

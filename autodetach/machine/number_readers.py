@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from autodetach.machine.converters import only_converts
 from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
-from autodetach.machine.spelling import called_name, spelled
+from autodetach.machine.spelling import called_name
 from autodetach.machine.values import (
     FROM_NUMBER,
     TRUTH,
@@ -56,7 +57,7 @@ def converted(value: Sym, site: Site) -> frozenset[object]:
 
 def asked_for_type(m: Core, value: Value, site: Site) -> None:
     """The type of a value is asked, and a tensor would answer otherwise than a number does."""
-    if type(value) is Sym and value.tags and not (m.trail and _is_converted(m, site.node)):
+    if type(value) is Sym and value.tags and (is_truth(value) or not (m.trail and _is_converted(m, site.node))):
         wanted(m, [value], site, "type")
 
 
@@ -130,30 +131,8 @@ def are_apart(left: Value, right: Value) -> bool:
 
 
 def _is_converted(m: Core, test: ast.AST) -> bool:
-    """Whether a test only chooses how a value is written: `v.item() if torch.is_tensor(v) else v`, and the like."""
+    """Whether a test only chooses how the value is made a number."""
     statement, frame = m.trail[-1]
-    if not isinstance(test, ast.Call) or not test.args:
-        return False
-    asked = spelled(test.args[0])
-    choices = [n for n in ast.walk(statement) if isinstance(n, ast.IfExp) and test in ast.walk(n.test)]
-    if choices:
-        return _mentions([choices[-1].body], asked) and _mentions([choices[-1].orelse], asked)
     function = frame.function.node if frame.function is not None else None
-    if isinstance(function, ast.Lambda) and isinstance(function.body, ast.IfExp):
-        return _mentions([function.body.body], asked) and _mentions([function.body.orelse], asked)
-    if not isinstance(statement, ast.If) or test not in ast.walk(statement.test):
-        return False
-    if statement.orelse:
-        return _mentions(statement.body, asked) and _mentions(statement.orelse, asked)
-    if _returns(statement.body, asked) and function is not None:
-        return _returns([function], asked) > _returns(statement.body, asked)
-    return any(asked in map(spelled, n.targets) for n in statement.body if isinstance(n, ast.Assign))
-
-
-def _mentions(nodes: Iterable[ast.AST], name: str) -> bool:
-    return any(isinstance(n, ast.expr) and spelled(n) == name for node in nodes for n in ast.walk(node))
-
-
-def _returns(nodes: Iterable[ast.AST], name: str) -> int:
-    """How many statements return what is made of a value."""
-    return sum(isinstance(n, ast.Return) and _mentions([n], name) for node in nodes for n in ast.walk(node))
+    block = getattr(function, "body", None) or next(([at] for at, there in m.trail if there is frame), [])
+    return only_converts(block if isinstance(block, list) else [], statement, function, test)
