@@ -239,7 +239,8 @@ def _candidates(
 ) -> Iterator[Candidate]:
     moving = growth.node.op != "add" or not isinstance(growth.node.site.node, (ast.AugAssign, ast.BinOp))
     in_view = growth.activation.node is not None  # else it lives on an object, and may be read elsewhere as a tensor
-    number = in_view and (growth.starts_as_number or (moving and not _in_place(growth))) and not has_other_names(growth)
+    number = in_view and (growth.starts_as_number or (moving and not _in_place(growth)))
+    number = number and not has_other_names(program, growth, _target(statement) or statement)
     dicts = dicts_given(growth.node)
     if dicts:
         yield from counted_without_graph(program, dicts, number=number)
