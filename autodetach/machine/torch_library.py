@@ -20,6 +20,7 @@ from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.distributions import distribution, of_distributions
+from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import graph_in, lost_by_arrays, lost_by_copy, tensors_in
@@ -73,6 +74,10 @@ PICKLED = frozenset({"pickle.load", "pickle.loads"})
 """What gives back an object of any kind, a network too."""
 WRITERS = frozenset(f"{module}.{name}" for module in ("pickle", "joblib", "yaml", "dill") for name in ("dump", "dumps"))
 """What is written by these is read again as what it was."""
+TO_TEXT = frozenset({"dump", "dumps"})
+"""What writes numbers, as `json.dumps`, and raises a `TypeError` for tensors."""
+HOLDERS = frozenset({"collections", "types"})
+"""Modules of which a class holds what it is given: `ChainMap`, `UserDict`, `MappingProxyType`."""
 ASKED_ABOUT_TYPES = frozenset({"default", "cls", "encoder", "object_hook"})
 """Arguments by which `json.dumps` is told what to do with values that it does not know."""
 COLLECTIVES = frozenset(
@@ -215,12 +220,13 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
         show(m, [*args, *kwargs.values()], site)
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)
-    if path in WRITERS or not kwargs.keys().isdisjoint(ASKED_ABOUT_TYPES):
+    tells = path in WRITERS or (name in TO_TEXT and is_ready_for(m.trail, "TypeError"))
+    if tells or not kwargs.keys().isdisjoint(ASKED_ABOUT_TYPES):
         wanted(m, [*args, *kwargs.values()], site, name)
     if path in PICKLED:
         return m.opaque(name)
     if top in QUIET_MODULES:
-        if top == "operator":
+        if top == "operator" or (top in HOLDERS and name[:1].isupper()):
             wanted(m, [*args, *kwargs.values()], site, name)
         if name[:1].isupper():
             return m.quiet(name)
