@@ -26,7 +26,8 @@ for x, y in loader:
 Safe: what is differentiated stays the same. `.item()` is used where the total starts as a number and is used as one,
 `.detach()` where a tensor is needed later, where the value leaves the code in view, or where Python's numbers raise
 what tensors do not: where something is divided by the total, or it takes part in a power. `.item()` sums in double
-precision, whatever the loss has: the last digits of the total may differ. Unsafe only if the value has history by
+precision, whatever the loss has: the last digits of the total may differ. What a function is given is detached where
+others in its place give numbers: `func(out.detach(), y)`. Unsafe only if the value has history by
 assumption, where a function gathers what nothing has differentiated and then does not use it, where an update is made a
 leaf again (`create_graph=True`), whose graph may be what was meant, or where a function of an imported file returns the
 sum, with a graph that is still whole, or one that makes batches for a `DataLoader` in a program that trains nothing. A
@@ -63,6 +64,7 @@ from autodetach.candidates.detaching import (
     narrowed_to,
 )
 from autodetach.candidates.frozen_results import frozen_results
+from autodetach.candidates.given_without_graph import given_without_graph
 from autodetach.candidates.gradient_in_state import gradient_kept
 from autodetach.candidates.growing_state import leaf_at_the_end
 from autodetach.candidates.handed_back import is_step_of_shared_network, with_doubt
@@ -263,6 +265,7 @@ def _candidates(
             yield from handed
         yield from kept_before(program, growth)
         yield from (candidate for candidate in found if candidate.last_resort)
+        yield from given_without_graph(program, *elements[0]) if len(elements) == 1 else ()
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
         # What is written into a part of a buffer may itself rest on earlier passes, as outputs of a recurrent net do.
         yield from element_candidates(program, [(statement.value, None)], number=False, what="write")

@@ -26,8 +26,8 @@ for x, y in loader:
 Safe: what is differentiated stays the same. `.item()` is used for a scalar that is only used as a number, `.detach()`
 where a tensor is needed later (`torch.stack(losses)`), where something is divided by it, or it takes part in a power
 (Python's numbers raise there what tensors do not), or where the container leaves the code in view. Of what a pass puts
-together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. A list of which
-each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key elsewhere,
+together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. What a function is given is
+detached where others in its place give numbers: `func(out.detach(), y)`. A list of which each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key elsewhere,
 is compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
 where no detach is enough, so that the calls which begin the graph go under `no_grad`; where a copy of a list or a dict
@@ -67,6 +67,7 @@ from autodetach.candidates.detaching import element_candidates, has_graph, leave
 from autodetach.candidates.emptied_behind_read import emptied_behind_read
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.gathered_parts import gathered_parts
+from autodetach.candidates.given_without_graph import given_without_graph
 from autodetach.candidates.gradient_by_hand import set_without_its_graph
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.in_closures import detached_in_closures, keeping
@@ -244,6 +245,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from (candidate for candidate in found if not candidate.last_resort)
         yield from (replace(candidate, last_resort=True) for candidate in _handed_over(stored))
         yield from (candidate for candidate in found if candidate.last_resort)
+        yield from given_without_graph(program, stored.element, stored.tensor)
     elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
         is_mixed = _is_mixed(stored.value)
         if is_mixed:
