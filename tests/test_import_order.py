@@ -108,6 +108,7 @@ ORDER = (
     "machine.bystanders",
     "machine.set_up machine.given_by_callers",
     "machine.made_by_callers",
+    "machine.set_by_others",
     "machine.entering",
     "machine.entries machine.apart",
     "machine.surroundings",

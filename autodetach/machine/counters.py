@@ -1,5 +1,7 @@
 """What an object counts and collects, if nobody in view calls its methods: others have, before one is entered.
 
+The list of an object is filled, too, by classes that derive from its own, and by those who have it.
+
 `if self.memory.count < self.batch_size: return` is true before anything was remembered, and not for long, and so is
 `if len(self.memory) < self.batch_size: return`.
 """
@@ -13,12 +15,12 @@ from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
+from autodetach.machine.mentions import ADDS
 from autodetach.machine.reach import Reach
 from autodetach.machine.values import Class, Function, Instance, Sequence, Value
 
 DEPTH = 3
 """How far an object that counts stands from the one whose method is entered: `self.agent.memory`."""
-ADDS = frozenset("append appendleft add extend insert".split())
 Restore = Callable[[], None]
 
 
@@ -31,7 +33,11 @@ def widen(m: Core, this: Value, entered: str, reach: Reach) -> list[Restore]:
     undo: list[Restore] = []
     for holder in instances_in(this) if isinstance(this, Instance) else ():
         counting = {name for name, value in holder.attrs.items() if type(value) is int or _is_empty(value)}
-        for name, methods in _counters(holder) if counting else ():
+        counters = dict(_counters(holder)) if counting else {}
+        if holder is this:
+            others = [name for name in sorted(counting - counters.keys()) if _is_empty(holder.attrs[name])]
+            undo += [_fill(m, n, holder.attrs[n]) for n in others if _is_filled_by_others(m, holder, n, reach)]
+        for name, methods in counters.items():
             if name not in counting or any(method.called for method in methods):
                 continue
             if called is None:
@@ -89,6 +95,17 @@ def _counters(holder: Instance) -> Iterator[tuple[str, list[Function]]]:
                 for name in _counted_in(method.node):
                     found.setdefault(name, []).append(method)
     yield from found.items()
+
+
+def _is_filled_by_others(m: Core, holder: Instance, name: str, reach: Reach) -> bool:
+    """Whether classes that derive from that of an object add to what it collects, or those that have the object do."""
+    return reach.is_set_on_others(name) or any(
+        name in _counted_in(method.node)
+        for cls in m.classes
+        if cls is not holder.cls and holder.cls in linear_order(cls)
+        for method in cls.names.values()
+        if isinstance(method, Function)
+    )
 
 
 @kept

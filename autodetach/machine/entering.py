@@ -15,6 +15,7 @@ from autodetach.machine.interpreter import Machine
 from autodetach.machine.made_by_callers import Others
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.reach import Reach
+from autodetach.machine.set_by_others import presume_unset
 from autodetach.machine.set_up import set_up
 from autodetach.machine.spelling import last_word
 from autodetach.machine.state import Raised
@@ -86,7 +87,10 @@ class Caller:
         if activation is not None:
             m.enter_pass(activation, outer)
         known, refused = len(m.differentiations), len(m.type_faults)
-        undo = [] if self._reach is None else widen(m, m.entered, function.name, self._reach)
+        undo: list[Restore] = []
+        if self._reach is not None:
+            undo += widen(m, m.entered, function.name, self._reach)
+            undo += presume_unset(m, m.entered, function.name, self._reach)
         try:
             result = self._result(site, known, refused)
             if function.is_generator:

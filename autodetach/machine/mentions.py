@@ -30,6 +30,9 @@ SAYING = DIFFERENTIATIONS | EVIDENCE | {"requires_grad_", "Variable", "data"}
 CLASSES = frozenset(MODULES) - {"Module"} | {"Parameter"}
 TELLING = SAYING | CLASSES | {"requires_grad"}
 """What tells as a string, where attributes are looked up by these."""
+ADDS = frozenset("append appendleft add extend insert".split())
+"""The methods of containers that put something into them."""
+CONTAINERS = frozenset("list dict set tuple".split())
 LOOPS = (ast.For, ast.AsyncFor, ast.While, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 Import: TypeAlias = ast.Import | ast.ImportFrom
 
@@ -71,7 +74,9 @@ class Mentions:
     `methods` are the functions that stand in a class, `tops` the names of functions and classes that stand in no other.
     `aliases` are other names for what begins history, `bases` the words of the bases of each class. `strings`: names of
     what matters stand in strings. `is_clear` is false where names are imported that are not told. `imports` are all
-    statements that import, `imports_inside` those of them that stand in a function or class.
+    statements that import, `imports_inside` those of them that stand in a function or class. `set_on_others` are the
+    attributes that are set on what is not called `self`, to something that is not empty, or to which something is added
+    there.
     """
 
     __slots__ = (
@@ -83,6 +88,7 @@ class Mentions:
         "imports_inside",
         "is_clear",
         "methods",
+        "set_on_others",
         "strings",
         "tops",
     )
@@ -98,6 +104,7 @@ class Mentions:
         self.is_clear = True
         self.imports: list[Import] = []
         self.imports_inside: list[Import] = []
+        self.set_on_others: set[str] = set()
 
     @property
     def parts(self) -> tuple[dict[str, Part], ...]:
@@ -116,6 +123,7 @@ class Mentions:
         self.is_clear &= other.is_clear
         self.imports += other.imports
         self.imports_inside += other.imports_inside
+        self.set_on_others |= other.set_on_others
 
     def names_that_matter(self, others: Iterable[str] = ()) -> set[str]:
         """The names that stand for a class of modules, or for what differentiates, and `others`.
@@ -259,6 +267,10 @@ class _Walk:
             # Who mentions the function that imports may have all that is imported.
             self._note_import(ast.Import([ast.alias(name, last_word(node.func))]), part)
         word = "" if _is_own_look_up(node) else looked_up(node)
+        if word and _is(node.func, "setattr"):
+            self._found.set_on_others.add(word)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ADDS:
+            self._note_set(node.func.value)
         if word is not None and word not in TELLING:
             if part is not None:
                 part.names.add(word)
@@ -268,6 +280,21 @@ class _Walk:
             return part
         self._pending += ((argument, part, evaluated and n == 0) for n, argument in enumerate(node.args))
         return _DONE
+
+    def _assigned(self, node: ast.Assign, part: Part | None, evaluated: bool) -> Part | None:
+        if not _is_empty(node.value):
+            for target in node.targets:
+                for one in target.elts if isinstance(target, (ast.Tuple, ast.List)) else (target,):
+                    self._note_set(one)
+        return part
+
+    def _added(self, node: ast.AugAssign, part: Part | None, evaluated: bool) -> Part | None:
+        self._note_set(node.target)
+        return part
+
+    def _note_set(self, target: ast.expr) -> None:
+        if isinstance(target, ast.Attribute) and not _is_own(target.value):
+            self._found.set_on_others.add(target.attr)
 
     def _annotated(self, node: ast.AnnAssign, part: Part | None, evaluated: bool) -> Part | None:
         self._pending.append((node.annotation, part, False))
@@ -340,6 +367,8 @@ _SPECIAL: dict[type[ast.AST], Callable[..., Part | None]] = {
     ast.Constant: _Walk._constant,
     ast.keyword: _Walk._keyword,
     ast.Call: _Walk._call,
+    ast.Assign: _Walk._assigned,
+    ast.AugAssign: _Walk._added,
     ast.AnnAssign: _Walk._annotated,
     ast.arg: _Walk._argument,
     ast.FunctionDef: _Walk._function,
@@ -363,7 +392,21 @@ def _is_super(node: ast.expr) -> bool:
 def _is_own_look_up(call: ast.Call) -> bool:
     """Whether a method asks for an attribute by a string of an object of its own class: one that the class mentions."""
     is_look_up = len(call.args) > 1 and (_is(call.func, "getattr") or _is(call.func, "setattr"))
-    return is_look_up and (_is(call.args[0], "self") or _is(call.args[0], "cls"))
+    return is_look_up and _is_own(call.args[0])
+
+
+def _is_empty(node: ast.expr) -> bool:
+    """Whether it is None, zero, or a container with nothing in it, written out."""
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in CONTAINERS and not (node.args or node.keywords)
+    if isinstance(node, (ast.List, ast.Tuple)):
+        return not node.elts
+    return (isinstance(node, ast.Constant) and not node.value) or (isinstance(node, ast.Dict) and not node.keys)
+
+
+def _is_own(node: ast.expr) -> bool:
+    """Whether something is the object, or the class, to which the method belongs that asks for it."""
+    return _is(node, "self") or _is(node, "cls")
 
 
 def _has_module(base: Iterable[str]) -> bool:

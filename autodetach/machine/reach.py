@@ -68,6 +68,10 @@ class Reach:
         part = self._mentions.methods.get(method)
         return frozenset() if part is None else frozenset(part.names)
 
+    def is_set_on_others(self, attribute: str) -> bool:
+        """Whether an attribute is set, or added to, of an object that is not called `self`."""
+        return attribute in self._mentions.set_on_others
+
     def asked_by_function(self, name: str) -> frozenset[str]:
         """The names that stand in the functions of a name, which are no methods."""
         part = self._mentions.functions.get(name)
