@@ -27,7 +27,8 @@ Safe: what is differentiated stays the same. `.item()` is used for a scalar that
 where a tensor is needed later (`torch.stack(losses)`), where something is divided by it, or it takes part in a power
 (Python's numbers raise there what tensors do not), or where the container leaves the code in view. Of what a pass puts
 together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. What a function is given is
-detached where others in its place give numbers: `func(out.detach(), y)`. A list of which each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key elsewhere,
+detached where others in its place give numbers: `func(out.detach(), y)`. A list of which
+each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key elsewhere,
 is compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
 where no detach is enough, so that the calls which begin the graph go under `no_grad`; where a copy of a list or a dict
