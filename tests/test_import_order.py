@@ -61,7 +61,7 @@ ORDER = (
     "machine.settings",
     "machine.old_types machine.threads machine.enumerations machine.graph_reads machine.number_readers",
     "machine.picks machine.sizes machine.data_sets machine.sampled machine.number_places",
-    "machine.told_by_parts",
+    "machine.told_by_parts machine.log_records",
     "machine.differentiation machine.in_place machine.counters machine.windows machine.implicit_calls",
     "machine.tallies machine.filled_later machine.inherited machine.finalizers",
     "machine.read_by_text machine.unknown_keys machine.cut_parts machine.dtypes",

@@ -7,11 +7,12 @@ import builtins
 from collections.abc import Iterable
 
 from autodetach.machine.classes import linear_order
-from autodetach.machine.spelling import called_name
+from autodetach.machine.spelling import called_name, last_word
 from autodetach.machine.values import Class, External, Function, Instance, Value
 
 CATCH_ALL = ("Exception", "BaseException")
 TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
+WITH = (ast.With, ast.AsyncWith)
 
 
 def handles(handler: ast.ExceptHandler, name: str, value: Value = None) -> bool:
@@ -45,11 +46,22 @@ def expects_error(context: ast.expr) -> bool:
 
 
 def is_ready_for(trail: Iterable[tuple[ast.stmt, object]], name: str) -> bool:
-    """Whether one of the open statements is a `try` that handles an exception of this name."""
+    """Whether one of the open statements handles an exception of this name: a `try`, or a context that expects it."""
     for statement, _ in trail:  # asked at every call: a generator would take longer
-        if isinstance(statement, TRY) and any(handles(h, name) for h in statement.handlers):
+        if isinstance(statement, TRY):
+            if any(handles(h, name) for h in statement.handlers):
+                return True
+        elif isinstance(statement, WITH) and any(_expects(item.context_expr, name) for item in statement.items):
             return True
     return False
+
+
+def _expects(context: ast.expr, name: str) -> bool:
+    """`contextlib.suppress(TypeError)`, `pytest.raises(TypeError)`, `self.assertRaises(TypeError)`."""
+    if not isinstance(context, ast.Call) or not (called_name(context) == "suppress" or expects_error(context)):
+        return False
+    named = {last_word(n) for argument in context.args for n in ast.walk(argument) if isinstance(n, ast.expr)}
+    return name in named or not named.isdisjoint(CATCH_ALL)
 
 
 def suppresses_runtime_error(context: ast.expr) -> bool:

@@ -26,6 +26,7 @@ from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import graph_in, lost_by_arrays, lost_by_copy, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.library_objects import of_torch
+from autodetach.machine.log_records import logged
 from autodetach.machine.marks import HELD, LEFT_OUT, TENSORS
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.modules import build_module
@@ -219,6 +220,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         return known(m, args, kwargs, site)
     if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
         show(m, [*args, *kwargs.values()], site)
+        logged(m, name, args, kwargs, site)
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)
     tells = path in WRITERS or (name in TO_TEXT and is_ready_for(m.trail, "TypeError"))
     if tells or not kwargs.keys().isdisjoint(ASKED_ABOUT_TYPES):

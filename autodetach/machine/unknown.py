@@ -14,6 +14,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import graph_in, lost_by_arrays, stored_in
 from autodetach.machine.implicit_calls import show
+from autodetach.machine.log_records import logged
 from autodetach.machine.marks import ARRAY, HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import tags_of
@@ -192,6 +193,7 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
         return options.parsed(m, name)
     if name in REPORTS:
         show(m, values, site)
+        logged(m, name, args, kwargs, site)
         return m.opaque(name) if name in TENSOR_ATTRIBUTES else m.quiet(name)
     if name in threads.WAITING:
         threads.wait_for_all(m, this, name)
