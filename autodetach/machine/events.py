@@ -298,9 +298,13 @@ class CallableGiven(NamedTuple):
 
 
 class NetworkGiven(NamedTuple):
-    """Code that is not in view is given a network, and may train it by what its methods, the `codes`, compute."""
+    """Code that is not in view is given a network, and may train it by what its methods, the `codes`, compute.
+
+    `trains`: its name says that it does, or it is given an optimizer as well.
+    """
 
     codes: frozenset[ast.AST]
+    trains: bool
 
 
 class GraphRead(NamedTuple):

@@ -6,22 +6,34 @@ So it is with a trainer of a library, or of a file that is not at hand: `Trainer
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.events import NetworkGiven
 from autodetach.machine.held import contents
+from autodetach.machine.marks import OPTIMIZER
 from autodetach.machine.module_tree import is_module, modules_of
-from autodetach.machine.values import Class, Function, Instance, Mapping, Method, Sequence, Value
+from autodetach.machine.values import Class, Function, Instance, Mapping, Method, Opaque, Sequence, Value
 
 TRAINS_NOTHING = frozenset(
     """
-    summary save load print show plot draw graph count describe info init initialize initialise optim optimizer
-    optimizers scheduler profile export
+    summary save load print show plot draw graph count describe info init initialize initialise optim opt optimizer
+    optimizers scheduler profile export num params parameters size flops macs complexity stats log watch visualize
+    visualise eval evaluate evaluation test validate validation ema average averaged groups decay convert clip freeze
+    unfreeze toggle device restore resume
     """.split()
 )
 """Words in the names of what only looks at a network, keeps it in a file, or makes what others train it with."""
+TRAINS = frozenset(
+    """
+    train trains trainer training pretrain retrain finetune fit fitter learn learner learning adapt adaptation step
+    loss losses likelihood prob objective criterion
+    """.split()
+)
+"""Words in the names of what trains a network, or computes what it is trained by, whatever else these say."""
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 DEPTH = 2
 
 
@@ -31,13 +43,17 @@ def note_networks(m: Core, values: list[Value], name: str) -> None:
     What the method of a network hands on are its own parts, which it computes with.
     """
     networks = list(_networks_in(values, DEPTH))
-    if not networks or not TRAINS_NOTHING.isdisjoint(name.lower().split("_")):
+    if not networks:
+        return
+    words = {word.lower() for word in WORD.findall(name)}
+    trains = not TRAINS.isdisjoint(words)
+    if not (trains or TRAINS_NOTHING.isdisjoint(words)):
         return
     if m.trail and is_module(m.trail[-1][1].this):
         return
     codes = dict.fromkeys(code for network in networks for code in _codes_of(network))
     if codes:
-        m.restraints.append(NetworkGiven(frozenset(codes)))
+        m.restraints.append(NetworkGiven(frozenset(codes), trains or _has_optimizer(values)))
 
 
 def _networks_in(values: list[Value], depth: int) -> Iterator[Instance]:
@@ -49,6 +65,11 @@ def _networks_in(values: list[Value], depth: int) -> Iterator[Instance]:
             yield from _networks_in(contents(one), depth - 1)
         elif depth and isinstance(one, Instance):
             yield from _networks_in(list(one.attrs.values()), depth - 1)
+
+
+def _has_optimizer(values: list[Value]) -> bool:
+    parts = [part for v in values if isinstance(v, (Sequence, Mapping)) for part in contents(v)]
+    return any(isinstance(v, (Instance, Opaque)) and OPTIMIZER in v.attrs for v in (*values, *parts))
 
 
 def _codes_of(network: Instance) -> Iterator[ast.AST]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.events import NetworkGiven
-from autodetach.machine.graph import Chain, trail_of
+from autodetach.machine.graph import Chain, pass_of, trail_of
 from autodetach.machine.growth import Growth, trains
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Analysis
@@ -13,15 +13,33 @@ from autodetach.machine.values import Frame
 
 
 def may_be_trained_out_of_view(analysis: Analysis, growth: Growth) -> bool:
-    """Whether a method keeps it of a network that code out of view is given, which may differentiate it there."""
+    """Whether a method keeps it of a network that code out of view is given, which may differentiate it there.
+
+    Where the loop in which it grows trains the network, only what is there to train may do so as well.
+    """
     given = [fact for run in analysis.distinct for fact in run.machine.restraints if isinstance(fact, NetworkGiven)]
-    codes = {code for fact in given for code in fact.codes}
-    if not codes:
-        return False
+    given = [fact for fact in given if _is_kept_in(fact.codes, growth)]
+    return any(fact.trains for fact in given) or (bool(given) and not _is_trained_here(given, growth))
+
+
+def _is_kept_in(codes: frozenset[ast.AST], growth: Growth) -> bool:
     if any(frame.function is not None and frame.function.node in codes for frame in _open_at(growth)):
         return True
     stored = growth.stored
     return stored is not None and any(node is stored.site.node for code in codes for node in ast.walk(code))
+
+
+def _is_trained_here(given: list[NetworkGiven], growth: Growth) -> bool:
+    """Whether the loop steps parameters by a gradient that was computed with methods of such a network."""
+    codes = {code for fact in given for code in fact.codes}
+    for step in growth.run.machine.steps:
+        if step.what == "grad" or pass_of(step.loops, growth.activation) is None:
+            continue
+        walked = {node for _, differentiations in step.consumed for d in differentiations for node in d.walked}
+        frames = (frame for node in walked for _, frame in trail_of(node) if isinstance(frame, Frame))
+        if any(frame.function is not None and frame.function.node in codes for frame in frames):
+            return True
+    return False
 
 
 def is_only_shown(analysis: Analysis, growth: Growth) -> bool:

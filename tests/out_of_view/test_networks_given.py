@@ -65,6 +65,9 @@ def codes(line: str) -> list[str]:
         "train_epochs(nn.Sequential(whole), optimizer)",
         "fit(whole.forward, optimizer)",
         "from trainers import Loop\nLoop(optimizer, whole)",
+        "fit_and_evaluate(whole)",
+        "TestTimeTraining(whole)",
+        "eval_loss(whole, torch.randn(2, 4)).backward()",
     ],
 )
 def test_who_is_given_a_network_may_train_it(line: str) -> None:
@@ -81,6 +84,15 @@ def test_who_is_given_a_network_may_train_it(line: str) -> None:
         "whole = nn.DataParallel(whole)",
         "fit(nn.Linear(4, 4), optimizer)",
         "make_optimizer(whole)",
+        "num_params(whole)",
+        "getFlops(whole, (2, 4))",
+        "evaluate(whole)",
+        "log_model(whole)",
+        "ModelEMA(whole)",
+        "EMA(whole, beta=0.99)",
+        "optimizer = build_opt(whole)",
+        "optimizer = torch.optim.AdamW(param_groups_weight_decay(whole, 0.1))",
+        "whole.load_state_dict(convert(whole, torch.load('whole.pt')))",
     ],
 )
 def test_others_do_not_train_it(line: str) -> None:
@@ -150,3 +162,53 @@ print(torch.stack(scorer.seen).mean())
 def test_what_each_pass_has_freed_nobody_needs(line: str) -> None:
     result = check(Source.from_text(BY_HOOK.format(line=line), "program.py"), CheckOptions())
     assert [finding.code for finding in result.findings] == ["AD102"]
+
+
+QUEUED = """\
+import torch
+from torch import nn
+from somewhere import *
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.other = nn.Linear(8, 8)
+        self.queue = []
+
+    def forward(self, x):
+        self.queue.append(self.other(x).tanh())
+        return self.layer(x)
+
+
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+{line}
+for x in torch.randn(40, 2, 8):
+    optimizer.zero_grad()
+    {made}.pow(2).mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("Shadow(net)", ["AD102"]),
+        ("enrich(net)", ["AD102"]),
+        ("optimizer = sgd_of(net)", ["AD102"]),
+        ("fit(net, [1, 2])", []),
+        ("Trainer(net)", []),
+        ("StepByStep(net, nn.MSELoss(), optimizer)", []),
+    ],
+)
+def test_a_network_is_trained_by_the_loop_that_does_so(line: str, codes: list[str]) -> None:
+    result = check(Source.from_text(QUEUED.format(line=line, made="net(x)"), "program.py"), CheckOptions())
+    assert [finding.code for finding in result.findings] == codes
+
+
+def test_a_loop_that_trains_another_network_does_not_train_it() -> None:
+    line = "Shadow(net)\nsmall = nn.Linear(8, 8)\noptimizer = torch.optim.SGD(small.parameters(), lr=0.1)"
+    source = Source.from_text(QUEUED.format(line=line, made="(net(x), small(x))[1]"), "program.py")
+    assert not check(source, CheckOptions()).findings
