@@ -307,6 +307,12 @@ class NetworkGiven(NamedTuple):
     trains: bool
 
 
+class WeightNormed(NamedTuple):
+    """A layer computes a weight when it is called, and keeps it until the next call: `weight_norm(layer)`."""
+
+    site: Site
+
+
 class GraphRead(NamedTuple):
     """`.grad_fn` of a tensor is read: its nodes may be walked, called and asked for what they have saved from now on.
 

@@ -20,6 +20,7 @@ from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.distributions import distribution, of_distributions
+from autodetach.machine.events import WeightNormed
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.handed_networks import note_networks
@@ -71,6 +72,8 @@ WRAPPERS = frozenset(
 REPARAMETRISES = frozenset(
     "orthogonal remove_parametrizations remove_spectral_norm spectral_norm weight_norm".split()
 )
+KEPT_WEIGHTS = frozenset({"spectral_norm", "weight_norm"})
+"""By what a layer keeps a weight with its graph from one call to the next."""
 PICKLED = frozenset({"pickle.load", "pickle.loads"})
 """What gives back an object of any kind, a network too."""
 WRITERS = frozenset(f"{module}.{name}" for module in ("pickle", "joblib", "yaml", "dill") for name in ("dump", "dumps"))
@@ -450,6 +453,8 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
         return tensors.plain((), True)
     if name.startswith(("rnn.", "pack", "pad", "unpad")):
         return m.unknown_result(name, args, site)
+    if name in KEPT_WEIGHTS and not part.startswith("nn.utils.parametriz"):
+        m.restraints.append(WeightNormed(site))
     if part.startswith("nn.utils.weight_norm") and name == "weight_norm":
         return weight_norms.norm(m, args, kwargs, site)
     if name == "remove_weight_norm":

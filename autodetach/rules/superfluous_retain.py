@@ -38,7 +38,8 @@ view or of another backward, unless its graph is made of leaves alone, when anot
 where nobody knows, as this one does, when a call in view may give the function, as an argument, what a module has made,
 when code out of view is given a callable that may walk the graph (`signal.signal(number, handler)`), or Python leads to
 what may by itself, as a handler of errors, or an option of the command line that is off by default, when a task or a
-thread walks it too, in whatever order, and in `torch.autograd.grad`.
+thread walks it too, in whatever order, when a weight that a layer keeps from its last call (`weight_norm(layer)`) is
+read by itself, and in `torch.autograd.grad`.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
@@ -52,7 +53,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.detaching import is_handed_over
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.events import GraphRead, SecondWalk, StaleSaved
+from autodetach.machine.events import GraphRead, SecondWalk, StaleSaved, WeightNormed
 from autodetach.machine.graph import Differentiation, is_walked_again, within
 from autodetach.machine.mixing import may_be_mixed
 from autodetach.machine.module_tree import is_module
@@ -242,6 +243,17 @@ def _is_read(run: Run, d: Differentiation) -> bool:
     return any(isinstance(fact, GraphRead) and fact.reaches(graph) for fact in run.machine.facts)
 
 
+def _keeps_weights(run: Run, d: Differentiation) -> bool:
+    """Whether it walks parameters that are read of no call of their layer, where layers keep weights they computed.
+
+    With `torch.nn.utils.weight_norm(layer)`, all that is computed of `layer.weight` between two calls shares a graph.
+    """
+    if not any(isinstance(fact, WeightNormed) for fact in run.machine.restraints):
+        return False
+    given = (v for n in d.walked for _, v in n.site.operands)
+    return any(isinstance(v, Tensor) and v.parameter for v in given)
+
+
 def _suspect(program: Program, d: Differentiation) -> Suspect:
     built = min((n.site.line for n in d.walked if not n.leaf and n.site.line), default=line(d.call))
     story = (
@@ -326,7 +338,7 @@ def _branches(program: Program, node: ast.AST) -> dict[ast.If, bool]:
 CALLED = (External, Function, Method, Native)
 """What an operation is an operation of: it is the callee."""
 
-USES = (_may_be_drawn, _handed_on, _is_read, _may_share)
+USES = (_may_be_drawn, _handed_on, _is_read, _may_share, _keeps_weights)
 """What else may need the graph again."""
 
 RULE = rule(__doc__, "AD103", "superfluous-retain-graph", find)
