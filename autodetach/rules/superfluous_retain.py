@@ -25,8 +25,8 @@ for x, y in loader:
 Safe: no number changes; memory is freed earlier. Unsafe if a part of the graph comes from a callable that is not in
 view, which may hand out the same graph again, if a function of an imported file is given it: other callers may walk
 it again, if each pass of a loop computes with the same argument of a function that nobody in view calls: a graph that
-it has is walked in each of them, or if its function differentiates where a switch of the program, as it is set, does
-not lead.
+it has is walked in each of them, if its function differentiates where a switch of the program, as it is set, does not
+lead, or if only its gradient, which stays, tells that such an argument is a leaf.
 
 ## When it stays silent
 When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves
@@ -133,11 +133,14 @@ def _is_part_of_another(d: Differentiation) -> bool:
     A graph that is made of leaves alone is no part of another, whatever gradient it is given, as that of a block of a
     reversible network, which computes anew what it differentiates.
     """
+    return _begins_in_another(d) and not _is_of_leaves(d)
+
+
+def _begins_in_another(d: Differentiation) -> bool:
     number, word = (1, "grad_tensors") if d.kind == "autograd.backward" else (0, "gradient")
     given = [k.value for k in d.call.keywords if k.arg == word] or d.call.args[number : number + 1]
     values = [v for e, v in d.site.operands if given and e is given[0]]
-    is_given = any(isinstance(v, Opaque) or (isinstance(v, Tensor) and v.from_grad) for v in values)
-    return is_given and not _is_of_leaves(d)
+    return any(isinstance(v, Opaque) or (isinstance(v, Tensor) and v.from_grad) for v in values)
 
 
 def _is_of_leaves(d: Differentiation) -> bool:
@@ -162,7 +165,10 @@ def _is_of_leaves(d: Differentiation) -> bool:
 
 
 def _is_asked_for_gradient(value: Opaque) -> bool:
-    """Whether something from out of view was to require grad, and then had a gradient: it is a leaf."""
+    """Whether something from out of view was to require grad, and then had a gradient: it is a leaf.
+
+    Or else who gave it has called its `retain_grad()`.
+    """
     return value.attrs.get("requires_grad") is True and "grad" in value.attrs
 
 
@@ -278,7 +284,7 @@ def _candidates(program: Program, d: Differentiation) -> Iterator[Candidate]:
     from autodetach.codemods.set_keyword import SetKeyword
 
     is_given = d.root_expression is not None and is_handed_over(program, d.root_expression)
-    doubt = WALKED if is_given else _given_again(program, d) or _switched_off(program, d)
+    doubt = WALKED if is_given else _given_again(program, d) or _switched_off(program, d) or _no_leaf(program, d)
     yield Candidate("remove `retain_graph=True`", (SetKeyword(d.call, "retain_graph", None),), doubt)
 
 
@@ -286,6 +292,19 @@ def _given_again(program: Program, d: Differentiation) -> str | None:
     """A doubt where each pass of a loop computes with what a caller out of view gives, perhaps with a graph."""
     given = given_again(program, d.call)
     return None if given is None else f"a caller may give `{given}` with a graph, which every pass walks again"
+
+
+def _no_leaf(program: Program, d: Differentiation) -> str | None:
+    """A doubt where only its gradient tells that what nobody in view gives is a leaf: `retain_grad()` does so, too.
+
+    Who empties the gradient afterwards, as a reversible block does, has the tensor for itself.
+    """
+    if not _begins_in_another(d):
+        return None
+    for expression, value in (operand for n in d.walked for operand in n.site.operands):
+        if isinstance(value, Opaque) and _is_asked_for_gradient(value) and value.attrs["grad"] is not None:
+            return f"a caller may give `{text(expression)}` with a graph, which it walks again"
+    return None
 
 
 def _switched_off(program: Program, d: Differentiation) -> str | None:
