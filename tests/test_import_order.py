@@ -132,8 +132,8 @@ ORDER = (
     "suspect",
     "view",
     "view.program view.crossings",
-    "view.read_by view.other_entries view.kept view.changing_calls view.runs_between",
-    "view.same_memory",
+    "view.read_by view.other_entries view.kept view.changing_calls",
+    "view.same_memory view.runs_between",
     "view.*",
     "view.alike",
     # What may repair them.

@@ -19,7 +19,10 @@ import numpy as np
 import torch
 from torch import nn
 
-from data_of_somebody import batches, out_of_view
+from data_of_somebody import batches, normalize_logs, out_of_view, plot_fit, save_checkpoint
+from einops import rearrange
+from loguru import logger
+from sklearn.preprocessing import scale
 
 
 class Settings:
@@ -115,6 +118,16 @@ HEALTHY = [
     ("pass", "net.layer.weight.data.clamp_(-1, 1)"),
     ("pass", "anneal()"),
     ("pass", "for batch in batches: batch.heat = batch.heat.float()"),
+    ("state = {'step': 0, 'model': net}", "state['step'] += 1; state['best'] = loss.item()"),
+    ("state = {}; state['model'] = net; again = state", "again['loss'] = loss.item(); torch.save(state, 'a.pt')"),
+    ("batch = {'x': x, 'loss': []}", "batch['loss'].append(loss.item())"),
+    ("seen = [x]", "seen.append(loss.item()); seen += [1.0]; random.shuffle(seen)"),
+    ("state = dict(model=net)", "del state['model']"),
+    ("order = torch.randperm(5)", "part = x[order]; part.mul_(2); part += 1"),
+    ("pass", "part = x[torch.randperm(5)[:2]]; part.mul_(2)"),
+    ("logger.info(x.shape); logger.debug(x)", "logger.debug(net)"),
+    ("rows_first = rearrange(x, 'a b -> b a'); scaled = scale(x)", "plot_fit(net, x)"),
+    ("save_checkpoint(net, optimizer)", "save_checkpoint(net, step)"),
 ]
 
 CHANGING = [
@@ -132,6 +145,22 @@ CHANGING = [
     ("for p in net.parameters(): p.data.clamp_(0, 0.1)", "pass"),
     ("pass", "x.mul_(0.5)"),
     ("torch.set_default_dtype(torch.float64)", "pass"),
+    ("batch = {'x': x}; batch['x'] *= 2", "pass"),
+    ("batch = {}; batch['x'] = x", "batch['x'] *= 2"),
+    ("batch = {'x': x}", "batch['x'].mul_(2)"),
+    ("batch = {'x': x}", "batch['x'][0] = 5"),
+    ("batch = {'x': x}; again = batch", "for key in again: again[key] += 1"),
+    ("batch = {'x': x}", "for key, part in batch.items(): part.mul_(2)"),
+    ("batch = {'x': x}", "out_of_view(batch)"),
+    ("seen = [1.0]; seen.append(x)", "seen[1] += 1"),
+    ("seen = [x, 1.0]", "seen[0].mul_(2)"),
+    ("seen = [[x]]", "seen[0][0].mul_(2)"),
+    ("order = torch.randperm(5)", "x[order] += 1"),
+    ("order = torch.randperm(5); order = 0", "part = x[order]; part.mul_(2)"),
+    ("order = slice(2)", "part = x[order]; part.mul_(2)"),
+    ("rows_first = rearrange(x, 'a b -> b a')", "rows_first.mul_(2)"),
+    ("scale(x, copy=False)", "pass"),
+    ("normalize_logs(x)", "pass"),
 ]
 
 READING = [
@@ -140,6 +169,9 @@ READING = [
     ("net(x) * table['heat']", "table['heat'] = 0.5", "pass"),
     ("net(x) * table['heat']", "shared['heat'] = 0.5", "pass"),
     ("net(x) * table['heat']", "pass", "table.update(heat=0.5)"),
+    ("net(x) * table['heat']", "held = {'table': table}; held['table']['heat'] = 0.5", "pass"),
+    ("net(x) * table['heat']", "held = [table]; held[0].update(heat=0.5)", "pass"),
+    ("net(x) * torch.stack(rows).sum(0)", "pass", "again = rows; again.append(torch.ones(4))"),
     ("net(x) * heat", "pass", "anneal()"),
     ("net(x) * heat", "pass", "heat *= 0.5"),
     ("net(x) * torch.stack(rows).sum(0)", "pass", "rows.append(torch.ones(4))"),

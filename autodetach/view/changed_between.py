@@ -9,7 +9,7 @@ from autodetach.kept import kept
 from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.module_tree import parameters_of
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import last_word, root_of, spelled
+from autodetach.machine.spelling import is_dotted, last_word, root_of, spelled
 from autodetach.machine.values import (
     CONSTANTS,
     External,
@@ -24,14 +24,12 @@ from autodetach.machine.values import (
     Value,
     is_number,
 )
-from autodetach.node_types import SCOPES
 from autodetach.view.changing_calls import UPDATING, changes_nothing_given, leaves_its_own
 from autodetach.view.kept import imported_as
 from autodetach.view.program import Program
-from autodetach.view.read_by import Function as Definition
 from autodetach.view.read_by import Reading, found, functions_by_name, local_names, read_by
-from autodetach.view.runs_between import between_of, earlier_than
-from autodetach.view.same_memory import memory_of, names_of_same_memory
+from autodetach.view.runs_between import between_of, earlier_than, run_by
+from autodetach.view.same_memory import ANY, Shared, key_of, memory_of, of_same_memory, positions_in
 
 CHANGED = "what it is computed from may be changed between the place where it was computed and that where it is read"
 
@@ -45,7 +43,6 @@ OF_WEIGHTS = frozenset("apply load_state_dict half double bfloat16".split())
 CHANGEABLE = (Instance, Mapping, Opaque, Sequence, Tensor)
 ALL_NAMES = ("globals", "locals")
 BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
-ENTERING = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 NO_VALUES = frozenset("requires_grad_ detach_ share_memory_".split())
 """Methods that change a tensor in place, and none of its values."""
 
@@ -94,7 +91,10 @@ class _Look:
         self._called_like(own)
         self._own = _own_attributes(program)
         self._given: set[tuple[ast.AST, str]] = set()
-        self._shared = self._of_same_memory() - own
+        self._picked = positions_in(home)
+        self._shared, self._holding, self._keys = self._of_same_memory()
+        self._shared.difference_update(own)
+        self._holding.difference_update(own)
 
     def _called_like(self, own: set[str]) -> None:
         """Other names of what the statements read are as good as these, but for those that they bind."""
@@ -105,14 +105,20 @@ class _Look:
         self._reading.names.update(also)
         self._reading.whole.update(also)
 
-    def _of_same_memory(self) -> set[str]:
+    def _of_same_memory(self) -> Shared:
         """What else is the memory of what the statements read, as it is written in their function."""
         names, whole = self._reading.names, self._reading.whole
         attributes = self._reading.attributes
         begin = {n for n in whole if _is_changeable(self._value(n))}
         texts = {spelled(n) for n in ast.walk(self._home) if isinstance(n, ast.Attribute) and n.attr in attributes}
         begin |= {text for text in texts if text.partition(".")[0] in names}
-        return names_of_same_memory(self._program, self._home, begin) if begin else set()
+        if not begin:
+            return Shared(set(), set(), set())
+        return of_same_memory(self._program, self._home, begin, self._is_container)
+
+    def _is_container(self, expression: ast.expr) -> bool:
+        """Whether something may be a list or a dict; a tensor or an array has no parts but its own memory."""
+        return not isinstance(found(self._frame, expression), (Sym, Tensor))
 
     def hand_on(self, statements: list[ast.stmt]) -> None:
         """Note the parameters as which functions in view are given what is read."""
@@ -144,37 +150,12 @@ class _Look:
             self._is_read(part)
             and _is_changeable(value := found(self._frame, part))
             and (before or not isinstance(value, Tensor) or (value.node is None and value.leaf_node is None))
-            for part in memory_of(argument)
+            for part in memory_of(argument, self._picked)
         )
 
     def run_by(self, statements: list[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
-        """The syntax nodes that run, in order, with those of the functions in view that are called.
-
-        Each with whether it stands in the statements themselves. A constructor begins what its own object is.
-        """
-        seen: set[Definition] = set()
-        pending: list[tuple[ast.AST, bool, str]] = [(s, True, "") for s in reversed(statements)]
-        while pending:
-            at, direct, this = pending.pop()
-            if at in self._moved:
-                continue
-            if isinstance(at, SCOPES) and not isinstance(at, ast.Lambda):
-                yield at, direct
-                continue
-            if not (isinstance(at, ast.Attribute) and this and _is_name(at.value, this)):
-                yield at, direct
-            called: list[tuple[ast.AST, bool, str]] = []
-            if isinstance(at, ast.withitem) and isinstance(at.context_expr, ast.Call):
-                entering = (f for name in ENTERING for f in self._known.get(name, ()))
-                called += [(s, False, "") for function in entering for s in function.body]
-            for function in self._known.get(last_word(at.func), ()) if isinstance(at, ast.Call) else ():
-                if function not in seen:
-                    seen.add(function)
-                    own = function.args.args[0].arg if function.name == "__init__" and function.args.args else ""
-                    called += [(s, False, own) for s in reversed(function.body)]
-            # What a call is given is computed first.
-            pending += called
-            pending += [(child, direct, this) for child in reversed(list(ast.iter_child_nodes(at)))]
+        """The syntax nodes that run, but for those that are moved, with whether they stand in the statements."""
+        return run_by(statements, self._moved, self._known)
 
     def is_change(self, node: ast.AST, direct: bool, *, before: bool) -> bool:
         """Whether a syntax node changes something that is read; the weights, only if it runs `before` the passes."""
@@ -182,12 +163,14 @@ class _Look:
             return not self._reading.names.isdisjoint(node.names)
         if isinstance(node, ast.Attribute):
             if isinstance(node.ctx, ast.Load):
-                return node.attr in UPDATING and not self._is_called(node) and self._is_read(node.value)
+                return node.attr in UPDATING and not self._is_called(node) and self._is_changed(node.value)
             if node.attr == "data":
                 return before
             return node.attr not in OF_GRADIENT and self._is_read(node) and not (direct and self._is_of_another(node))
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             inside = {n.attr for n in ast.walk(node.value) if isinstance(n, ast.Attribute)}
+            if self._holds_only(node.value) and not (before and "data" in inside):
+                return isinstance(self._program.parents.get(node), ast.AugAssign) and self._is_read(node)
             return (before and "data" in inside) or self._is_read(node.value)
         if isinstance(node, ast.Call):
             return self._is_changing_call(node, before=before)
@@ -195,7 +178,7 @@ class _Look:
             return direct and node.name in self._reading.names
         if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Load):
             return False
-        if isinstance(self._program.parents.get(node), ast.AugAssign) and self._is_same_memory(node):
+        if isinstance(self._program.parents.get(node), ast.AugAssign) and self._is_same_memory(node, False):
             return (self._program.scope(node), node.id) in self._given or _is_changeable(self._value(node.id))
         if not direct or node.id not in self._reading.names or self._is_of_comprehension(node):
             return False
@@ -212,14 +195,14 @@ class _Look:
         if written is not None and self._is_read(written):
             return True
         if name in OF_FIRST and call.args and self._is_read(call.args[0]):
-            return True
+            return not self._holds_only(call.args[0])
         if name in self._known:
             return False
         if owner is None:
             return name in ("eval", "exec") or self._is_given_away(call, before=before)
         value = found(self._frame, owner)
         if name in UPDATING and not isinstance(value, External) and self._is_read(owner):
-            return True
+            return not self._holds_only(owner)
         if isinstance(value, (Mapping, Opaque, Sequence)) and not leaves_its_own(name) and self._is_read(owner):
             return True
         if self._is_given_away(call, before=before):
@@ -234,6 +217,8 @@ class _Look:
         value = self._value(_root(changed))
         if before:
             return not self._is_apart(changed)
+        if isinstance(value, (Mapping, Sequence)):
+            return isinstance(changed, ast.Subscript) and self._is_read(changed)
         if not isinstance(value, Tensor) or value.node is not None or value.leaf_node is not None:
             return False
         return value.view_of is not None or self._is_read(changed)
@@ -261,30 +246,48 @@ class _Look:
             return self._is_read(ast.Attribute(owner, name.value, ast.Store()))
         return _root(owner) in self._reading.names or last_word(owner) in self._reading.attributes
 
-    def _is_read(self, target: ast.expr) -> bool:
-        """Whether a thing is read, or something of an object is changed that is read as a whole, and is not in view."""
+    def _is_changed(self, container: ast.expr) -> bool:
+        """Whether a change of a container, but of none of its parts, is one of what is read."""
+        return self._is_read(container) and not self._holds_only(container)
+
+    def _holds_only(self, container: ast.expr) -> bool:
+        """Whether it is a container that holds something that is read, and is not read itself."""
+        is_holding = is_dotted(container) and spelled(container) in self._holding
+        return is_holding and not self._is_read(container, held=False)
+
+    def _is_read(self, target: ast.expr, *, held: bool = True) -> bool:
+        """Whether a thing is read, or something of an object is changed that is read as a whole, and is not in view.
+
+        And, if what is `held` counts, whether it is a container that holds such a thing.
+        """
         while isinstance(target, ast.Subscript):
+            key = key_of(target)
+            if ANY not in (key, *self._keys) and key not in self._keys and self._holds_only(target.value):
+                return False
             target = target.value
         if isinstance(target, ast.Name):
-            return target.id in self._reading.names or self._is_same_memory(target)
-        if isinstance(target, ast.Call) and any(map(self._is_touched, memory_of(target))):
+            return target.id in self._reading.names or self._is_same_memory(target, held)
+        if isinstance(target, ast.Call) and any(map(self._is_touched, memory_of(target, self._picked))):
             return True
         if isinstance(target, ast.Call) and leaves_its_own(last_word(target.func)):
             return False  # it makes something new of it
         word, root = last_word(target), root_of(target)
-        if word in self._reading.attributes or spelled(target) in self._shared:
+        if word in self._reading.attributes or self._is_shared(spelled(target), held):
             return True
         if not isinstance(root, ast.Name):
             return False
         if root.id in ALL_NAMES or (word == "__dict__" and root.id in self._reading.names):
             return True
-        return word not in self._own and (root.id in self._reading.whole or self._is_same_memory(root))
+        return word not in self._own and (root.id in self._reading.whole or self._is_same_memory(root, held))
 
-    def _is_same_memory(self, name: ast.Name) -> bool:
+    def _is_shared(self, text: str, held: bool) -> bool:
+        return text in self._shared or (held and text in self._holding)
+
+    def _is_same_memory(self, name: ast.Name, held: bool) -> bool:
         """Whether a name is another one of what is read, in the function of the statements or where it is given."""
         scope = self._program.scope(name)
         is_known_there = scope is self._home or isinstance(self._home, ast.Module)
-        return (scope, name.id) in self._given or (is_known_there and name.id in self._shared)
+        return (scope, name.id) in self._given or (is_known_there and self._is_shared(name.id, held))
 
     def _is_of_another(self, target: ast.Attribute) -> bool:
         """Whether an attribute is that of an object out of view whose name, and all others of it, are not read."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.torch_semantics import DEFAULT as UNKNOWN
@@ -36,17 +37,28 @@ TYPES = ("bytearray", "dict", "list", "object", "set", "type")
 """Types whose methods are given what they change: `object.__setattr__(config, "rate", 0.1)`."""
 QUIET_PACKAGES = frozenset(
     """
-    argparse collections contextlib copy csv dataclasses datetime functools gc inspect itertools json logging math
-    matplotlib numbers os pandas pathlib pickle pprint re scipy seaborn statistics string sys tensorboardX textwrap time
+    PIL argparse collections contextlib copy csv dataclasses datetime einops functools gc icecream imageio inspect
+    itertools json logging loguru math matplotlib mlflow numbers os pandas pathlib pickle plotly pprint re rich scipy
+    seaborn sklearn statistics string sys tabulate tensorboardX textwrap thop time torchinfo torchmetrics torchsummary
     torchvision tqdm types typing wandb warnings yaml
     """.split()
 )
 QUIET = frozenset(
     """
-    bisect.bisect bisect.bisect_left bisect.bisect_right heapq.merge heapq.nlargest heapq.nsmallest random.choice
-    random.choices random.sample random.seed
+    bisect.bisect bisect.bisect_left bisect.bisect_right cv2.imshow cv2.imwrite heapq.merge heapq.nlargest
+    heapq.nsmallest random.choice random.choices random.sample random.seed
     """.split()
 )
+LOOKING = frozenset(
+    """
+    count describe display draw export info log plot print profile report save show stats summarize summary visualize
+    write
+    """.split()
+)
+"""Words in the names of functions that only look at what they are given, or write of it, wherever they come from."""
+CHANGING = frozenset("apply clear clip init load normalize reset scale set step train update zero".split())
+"""Words in the names of functions that may do more."""
+WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 OF_ARRAYS = frozenset("at copyto fill_diagonal place put put_along_axis putmask resize shuffle".split())
 """Functions of numpy that change what they are given."""
 QUIET_OF_TORCH = frozenset(
@@ -64,7 +76,11 @@ def changes_nothing_given(call: ast.Call, path: str) -> bool:
     if not path and isinstance(call.func, ast.Attribute):
         return name not in UPDATING or spelled(call.func.value) not in TYPES
     if not path:
-        return name in OF_PYTHON
+        return name in OF_PYTHON or _only_looks(name)
+    if any(
+        k.arg in ("copy", "copy_x") and not (isinstance(k.value, ast.Constant) and k.value.value) for k in call.keywords
+    ):
+        return False  # `normalize(x, copy=False)` of a library
     if package == "numpy":
         return name not in OF_ARRAYS
     if package == "torch":
@@ -72,7 +88,13 @@ def changes_nothing_given(call: ast.Call, path: str) -> bool:
             return name in QUIET_OF_TORCH
         is_known = lookup(name) is not UNKNOWN or name in FACTORIES or name in EFFECTS or name in QUIET_OF_TORCH
         return is_known or name[:1].isupper() or name.startswith(("is_", "set_"))
-    return package in QUIET_PACKAGES or path in QUIET
+    return package in QUIET_PACKAGES or path in QUIET or _only_looks(name)
+
+
+def _only_looks(name: str) -> bool:
+    """`save_checkpoint`, `plotFit`: what a function out of view does, as far as its name tells."""
+    words = {word.lower() for word in WORD.findall(name)}
+    return not name.endswith("_") and not words.isdisjoint(LOOKING) and words.isdisjoint(CHANGING)
 
 
 def leaves_its_own(name: str) -> bool:

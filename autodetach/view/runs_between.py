@@ -8,8 +8,12 @@ from typing import NamedTuple
 
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import last_word
 from autodetach.node_types import FUNCTIONS, LOOPS, SCOPES
 from autodetach.view.program import Block, Program, calls_of
+from autodetach.view.read_by import Function
+
+ENTERING = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 
 
 class Between(NamedTuple):
@@ -69,3 +73,35 @@ def earlier_than(program: Program, statement: ast.stmt) -> list[ast.stmt]:
         found = [*block[: block.index(at)], *found]
         at = program.parents.get(at)
     return found
+
+
+def run_by(
+    statements: list[ast.stmt], moved: Container[ast.AST], known: dict[str, list[Function]]
+) -> Iterator[tuple[ast.AST, bool]]:
+    """The syntax nodes that run, in order, with those of the functions in view that are called by `known` names.
+
+    Each with whether it stands in the statements themselves. A constructor begins what its own object is.
+    """
+    seen: set[Function] = set()
+    pending: list[tuple[ast.AST, bool, str]] = [(s, True, "") for s in reversed(statements)]
+    while pending:
+        at, direct, this = pending.pop()
+        if at in moved:
+            continue
+        if isinstance(at, SCOPES) and not isinstance(at, ast.Lambda):
+            yield at, direct
+            continue
+        if not (isinstance(at, ast.Attribute) and this and isinstance(at.value, ast.Name) and at.value.id == this):
+            yield at, direct
+        called: list[tuple[ast.AST, bool, str]] = []
+        if isinstance(at, ast.withitem) and isinstance(at.context_expr, ast.Call):
+            entering = (f for name in ENTERING for f in known.get(name, ()))
+            called += [(s, False, "") for function in entering for s in function.body]
+        for function in known.get(last_word(at.func), ()) if isinstance(at, ast.Call) else ():
+            if function not in seen:
+                seen.add(function)
+                own = function.args.args[0].arg if function.name == "__init__" and function.args.args else ""
+                called += [(s, False, own) for s in reversed(function.body)]
+        # What a call is given is computed first.
+        pending += called
+        pending += [(child, direct, this) for child in reversed(list(ast.iter_child_nodes(at)))]

@@ -3,76 +3,194 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
+from typing import NamedTuple
 
 from autodetach.machine.spelling import is_dotted, last_word, spelled
 from autodetach.node_types import LOOPS
-from autodetach.view.kept import LITERALS, is_sharing
+from autodetach.view.kept import LITERALS, PUTTING, is_sharing
 from autodetach.view.program import Program, targets_of
 
 HANDING_ON = frozenset(
-    "buffers children enumerate get items iter keys modules parameters reversed values vars zip".split()
+    """
+    buffers children enumerate get items iter keys modules parameters rearrange reversed values vars zip
+    """.split()
 )
 """What gives parts of what it is called on, or is given."""
+OF_POSITIONS = frozenset("arange argsort argwhere multinomial permutation randperm".split())
+"""What gives positions in a tensor or an array of one dimension or more, by which that is copied, not viewed."""
+ANY = ""
+"""The key of a part of a container that is not known."""
 
 
-def names_of_same_memory(program: Program, home: ast.AST, begin: set[str]) -> set[str]:
+class Shared(NamedTuple):
+    """The names that may be some memory, those of containers that merely hold some of it, and at which keys they do."""
+
+    same: set[str]
+    holding: set[str]
+    keys: set[str]
+
+
+class _Pair(NamedTuple):
+    """A name that is bound to what another one means or has; with a `key`, to a container that holds it there."""
+
+    target: str
+    source: str
+    key: str | None
+    is_exact: bool
+
+
+def of_same_memory(
+    program: Program, home: ast.AST, begin: set[str], is_container: Callable[[ast.expr], bool]
+) -> Shared:
     """The names and attributes, as they are written, that share memory with some in the block of a function or file."""
-    pairs: list[tuple[str, str]] = []
-    for node in ast.walk(home):
-        for target, value in _bound(node):
-            if program.scope(target) is home:
-                pairs += [(spelled(target), spelled(source)) for source in memory_of(value)]
     imported = {
         alias.asname or alias.name.partition(".")[0]
         for s in ast.walk(program.file_of(home))
         if isinstance(s, (ast.Import, ast.ImportFrom))
         for alias in s.names
     }
-    pairs = [(a, b) for a, b in pairs if b.partition(".")[0] not in imported]
-    found = set(begin)
-    while more := {b if a in found else a for a, b in pairs if (a in found) is not (b in found)}:
-        found |= more
-    return found - begin
+    pairs = [p for p in _pairs(program, home, is_container) if p.source.partition(".")[0] not in imported]
+    found = Shared(set(begin), set(), set())
+    size = -1
+    while size < (size := sum(map(len, found))):
+        for pair in pairs:
+            _follow(pair, pairs, found)
+    found.same.difference_update(begin)
+    found.holding.difference_update(begin, found.same)
+    return found
 
 
-def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """What a statement binds, with the value; of what a loop goes through, the whole."""
+def _follow(pair: _Pair, pairs: list[_Pair], found: Shared) -> None:
+    same, holding, keys = found
+    a, b = pair.target, pair.source
+    if pair.key is not None:
+        if a in same:
+            same.add(b)
+        elif b in same or b in holding:
+            holding.add(a)
+            keys.add(pair.key)
+        return
+    if b in holding and b not in same:
+        if a in same:
+            same.update(p.source for p in pairs if p.target == b and p.key is not None)
+        else:
+            (holding if pair.is_exact else same).add(a)
+    elif a in same or b in same:
+        same.update((a, b))
+    elif a in holding and pair.is_exact:
+        holding.add(b)
+
+
+def _pairs(program: Program, home: ast.AST, is_container: Callable[[ast.expr], bool]) -> list[_Pair]:
+    pairs: list[_Pair] = []
+    picked = positions_in(home)
+    for node in ast.walk(home):
+        for target, value, is_part in _bound(node):
+            if program.scope(target) is not home:
+                continue
+            if isinstance(target, ast.Subscript):
+                if is_dotted(target.value) and is_container(target.value):
+                    sources = memory_of(value, picked)
+                    pairs += [_Pair(spelled(target.value), spelled(s), key_of(target), False) for s in sources]
+                continue
+            text = spelled(target)
+            if not is_part and isinstance(value, (ast.Tuple, ast.List, ast.Set, ast.Dict)):
+                for key, part in _parts(value):
+                    pairs += [_Pair(text, spelled(s), key, False) for s in memory_of(part, picked)]
+            else:
+                is_exact = not is_part and is_dotted(value)
+                sources = memory_of(value, picked)
+                pairs += [_Pair(text, spelled(s), None, is_exact and s is value) for s in sources]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTTING:
+            owner = node.func.value
+            if is_dotted(owner) and program.scope(node) is home and is_container(owner):
+                given = (s for a in (*node.args, *(k.value for k in node.keywords)) for s in memory_of(a, picked))
+                pairs += [_Pair(spelled(owner), spelled(s), ANY, False) for s in given]
+    return pairs
+
+
+def positions_in(home: ast.AST) -> set[str]:
+    """The names that are only bound to positions in a block: `order = torch.randperm(8)`."""
+    bound = [b for node in ast.walk(home) for b in _bound(node)]
+    names = {t.id for t, value, is_part in bound if isinstance(t, ast.Name) and not is_part and _is_positions(value)}
+    stored = [n.id for n in ast.walk(home) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+    return {name for name in names if stored.count(name) == sum(_is_name_bound(b, name) for b in bound)}
+
+
+def _is_name_bound(bound: tuple[ast.expr, ast.expr, bool], name: str) -> bool:
+    target, value, is_part = bound
+    return isinstance(target, ast.Name) and target.id == name and not is_part and _is_positions(value)
+
+
+def _is_positions(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and last_word(value.func) in OF_POSITIONS
+
+
+def key_of(part: ast.Subscript) -> str:
+    """How the key of a part is written where that is a constant."""
+    return spelled(part.slice) if isinstance(part.slice, ast.Constant) else ANY
+
+
+def _parts(value: ast.Tuple | ast.List | ast.Set | ast.Dict) -> Iterator[tuple[str, ast.expr]]:
+    """The keys and parts of a container that is written out; those of a list may move."""
+    if isinstance(value, ast.Dict):
+        for key, part in zip(value.keys, value.values, strict=True):
+            yield spelled(key) if isinstance(key, ast.Constant) else ANY, part
+    else:
+        for part in value.elts:
+            yield ANY, part
+
+
+def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
+    """What a statement binds, with the value, and whether it is a part of that, as of what a loop goes through."""
     if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
         for target in targets_of(node):
-            yield from _each(target, node.value)
+            yield from _each(target, node.value, False)
     elif isinstance(node, ast.NamedExpr):
-        yield node.target, node.value
-    elif isinstance(node, LOOPS) and not isinstance(node, ast.While):
-        yield from _each(node.target, node.iter)
+        yield node.target, node.value, False
+    elif isinstance(node, ast.comprehension) or (isinstance(node, LOOPS) and not isinstance(node, ast.While)):
+        yield from _each(node.target, node.iter, True)
 
 
-def _each(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+def _each(target: ast.expr, value: ast.expr, is_part: bool) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
     if isinstance(target, (ast.Tuple, ast.List)):
-        pairwise = isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts)
+        written = value.elts if isinstance(value, (ast.Tuple, ast.List)) and not is_part else []
+        pairwise = len(written) == len(target.elts)
         for n, part in enumerate(target.elts):
-            yield from _each(part, value.elts[n] if pairwise and isinstance(value, (ast.Tuple, ast.List)) else value)
-    elif is_dotted(target):
-        yield target, value
+            yield from _each(part, written[n] if pairwise else value, is_part or not pairwise)
+    elif is_dotted(target) or isinstance(target, ast.Subscript):
+        yield target, value, is_part
 
 
-def memory_of(value: ast.expr) -> Iterator[ast.expr]:
-    """The names and attributes whose memory, or that of their parts, an expression may hand on."""
+def memory_of(value: ast.expr, picked: Container[str] = ()) -> Iterator[ast.expr]:
+    """The names and attributes whose memory, or that of their parts, an expression may hand on.
+
+    What is `picked` by positions is copied.
+    """
     if is_dotted(value):
         yield value
         if isinstance(value, ast.Attribute) and (value.attr == "__dict__" or is_sharing(value.attr)):
-            yield from memory_of(value.value)
+            yield from memory_of(value.value, picked)
     elif isinstance(value, (ast.Subscript, ast.Starred, ast.NamedExpr, ast.Attribute)):
-        yield from memory_of(value.value)
+        if not (isinstance(value, ast.Subscript) and _copies(value.slice, picked)):
+            yield from memory_of(value.value, picked)
     elif isinstance(value, LITERALS):
         for part in ast.iter_child_nodes(value):
             if isinstance(part, ast.expr):
-                yield from memory_of(part)
+                yield from memory_of(part, picked)
     elif isinstance(value, ast.IfExp):
-        yield from memory_of(value.body)
-        yield from memory_of(value.orelse)
+        yield from memory_of(value.body, picked)
+        yield from memory_of(value.orelse, picked)
     elif isinstance(value, ast.Call) and ((name := last_word(value.func)) in HANDING_ON or is_sharing(name)):
         for given in value.args:
-            yield from memory_of(given)
+            yield from memory_of(given, picked)
         if isinstance(value.func, ast.Attribute):
-            yield from memory_of(value.func.value)
+            yield from memory_of(value.func.value, picked)
+
+
+def _copies(index: ast.expr, picked: Container[str]) -> bool:
+    """Whether a part at an index is a copy: at positions, or at a slice of them."""
+    while isinstance(index, ast.Subscript) and isinstance(index.slice, ast.Slice):
+        index = index.value
+    return _is_positions(index) or (isinstance(index, ast.Name) and index.id in picked)
