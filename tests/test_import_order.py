@@ -134,6 +134,7 @@ ORDER = (
     "view.program view.crossings",
     "view.read_by view.other_entries view.kept view.changing_calls",
     "view.same_memory view.runs_between",
+    "view.called_with",
     "view.*",
     "view.alike",
     # What may repair them.

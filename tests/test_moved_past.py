@@ -82,6 +82,54 @@ def judge(module):
     module.train()
 
 
+class Halved:
+    def __call__(self, rows):
+        rows.div_(2)
+        return rows
+
+
+class Doubled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU(inplace=True)
+
+    def forward(self, rows):
+        rows.mul_(2)
+        return rows
+
+
+class Apart(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.act = nn.ReLU(inplace=True)
+        self.line = nn.Linear(4, 4)
+        self.calls = 0
+
+    def forward(self, rows):
+        rows = self.line(rows)
+        rows += 1
+        return self.act(nn.functional.relu(rows, inplace=True))
+
+
+class Buffer:
+    def __init__(self, rows):
+        self.rows = rows
+        self.length = len(rows)
+
+    def push(self):
+        self.rows[0] = 5
+
+    def size(self):
+        self.length += 1
+        return self.length
+
+
+def freeze(module):
+    for p in module.parameters():
+        if p.dim() > 1:
+            p.requires_grad = False
+
+
 def begin(module):
     if isinstance(module, nn.Linear):
         nn.init.ones_(module.weight)
@@ -93,6 +141,8 @@ shared, offset = table, torch.ones(4)
 scales, waiting, array = [1.0, 2.0], deque([1.0, 2.0]), np.ones(4, dtype=np.float32)
 of_array = torch.from_numpy(array)
 net, head, other = Scaled(), nn.Linear(4, 1), nn.Sequential(nn.Linear(4, 4))
+in_place, chain = nn.LeakyReLU(0.1, inplace=True), nn.Sequential(nn.Identity(), nn.ReLU(True))
+plain, halved, doubled, apart = nn.Sequential(nn.Linear(4, 4), nn.ReLU(True)), Halved(), Doubled(), Apart()
 x = torch.ones(5, 4)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
 features = net(x)
@@ -127,6 +177,13 @@ HEALTHY = [
     ("pass", "part = x[torch.randperm(5)[:2]]; part.mul_(2)"),
     ("logger.info(x.shape); logger.debug(x)", "logger.debug(net)"),
     ("rows_first = rearrange(x, 'a b -> b a'); scaled = scale(x)", "plot_fit(net, x)"),
+    ("nn.functional.relu(x); nn.functional.dropout(x, 0.5, True); nn.ReLU()(x)", "plain(x); nn.LeakyReLU(0.1)(x)"),
+    ("apart(x)", "apart(x)"),
+    ("buffer = Buffer(x); buffer.size()", "buffer.size()"),
+    ("other.requires_grad_(False); freeze(plain); freeze(head)", "pass"),
+    ("net.requires_grad_(True)", "pass"),
+    ("for p in other.parameters(): p.requires_grad = False", "pass"),
+    ("torch.sort(torch.ones(4), out=(torch.ones(4), torch.arange(4)))", "pass"),
     ("save_checkpoint(net, optimizer)", "save_checkpoint(net, step)"),
 ]
 
@@ -161,6 +218,22 @@ CHANGING = [
     ("rows_first = rearrange(x, 'a b -> b a')", "rows_first.mul_(2)"),
     ("scale(x, copy=False)", "pass"),
     ("normalize_logs(x)", "pass"),
+    ("nn.functional.relu(x, inplace=True)", "pass"),
+    ("pass", "nn.functional.relu(x, True)"),
+    ("nn.functional.dropout(x, 0.5, True, True)", "pass"),
+    ("nn.ReLU(inplace=True)(x)", "pass"),
+    ("nn.ReLU(True)(x)", "pass"),
+    ("in_place(x)", "pass"),
+    ("chain(x)", "pass"),
+    ("halved(x)", "pass"),
+    ("pass", "doubled(x)"),
+    ("buffer = Buffer(x)", "buffer.push()"),
+    ("Buffer(x).push()", "pass"),
+    ("torch.sort(x, 0, out=(x, torch.ones(5, 4).long()))", "pass"),
+    ("net.layer.weight.requires_grad_(False)", "pass"),
+    ("net.layer.weight.requires_grad = False", "pass"),
+    ("for p in [net.layer.weight]: p.requires_grad = False", "pass"),
+    ("freeze(net)", "pass"),
 ]
 
 READING = [

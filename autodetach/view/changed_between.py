@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.kept import kept
 from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.module_tree import parameters_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import is_dotted, last_word, root_of, spelled
 from autodetach.machine.values import (
     CONSTANTS,
+    Class,
     External,
     Frame,
     Function,
@@ -24,11 +24,19 @@ from autodetach.machine.values import (
     Value,
     is_number,
 )
-from autodetach.view.changing_calls import UPDATING, changes_nothing_given, leaves_its_own
+from autodetach.view.called_with import functions_of_call, given_to, is_bound_anew, parameters_given, works_in_place
+from autodetach.view.changing_calls import (
+    UPDATING,
+    asks_in_place,
+    changes_nothing_given,
+    leaves_its_own,
+    takes_no_gradient,
+)
 from autodetach.view.kept import imported_as
 from autodetach.view.program import Program
-from autodetach.view.read_by import Reading, found, functions_by_name, local_names, read_by
-from autodetach.view.runs_between import between_of, earlier_than, run_by
+from autodetach.view.read_by import Function as Definition
+from autodetach.view.read_by import Reading, found, functions_by_name, local_names, own_attributes, read_by
+from autodetach.view.runs_between import between_of, earlier_than, is_stepped_by, run_by
 from autodetach.view.same_memory import ANY, Shared, key_of, memory_of, of_same_memory, positions_in
 
 CHANGED = "what it is computed from may be changed between the place where it was computed and that where it is read"
@@ -64,7 +72,7 @@ def _may_be_changed(program: Program, run: Run, statements: list[ast.stmt], oute
         return True
     if any(look.is_change(node, direct, before=False) for body in between.passes for node, direct in look.run_by(body)):
         return True
-    if look.is_stepped_by(between.before):
+    if is_stepped_by(between.before, run, {n for n in ancestors(outer) if n.leaf}):
         return True
     mode = look.last_mode(earlier_than(program, statements[0]), True)
     return any(look.last_mode(part, mode) is not mode for part in (between.before, *between.passes))
@@ -89,8 +97,9 @@ class _Look:
         places = (place for node in outer for place in trail_of(node))
         self._frame = next((f for s, f in places if program.scope(s) is home and isinstance(f, Frame)), None)
         self._called_like(own)
-        self._own = _own_attributes(program)
+        self._own = own_attributes(program)
         self._given: set[tuple[ast.AST, str]] = set()
+        self._given_attributes: set[str] = set()
         self._picked = positions_in(home)
         self._shared, self._holding, self._keys = self._of_same_memory()
         self._shared.difference_update(own)
@@ -127,22 +136,29 @@ class _Look:
             known = len(self._given)
             for node, _ in self.run_by(statements):
                 if isinstance(node, ast.Call):
-                    self._given.update(self._parameters_given(node))
+                    self._note_given(set(self._parameters_given(node)) - self._given)
+
+    def _note_given(self, parameters: set[tuple[ast.AST, str]]) -> None:
+        """Note parameters, with the names of the same memory in their functions, and the attributes that keep it."""
+        self._given.update(parameters)
+        for function, name in parameters:
+            for text in of_same_memory(self._program, function, {name}, lambda _: True).same:
+                self._given.add((function, text))
+                if text.startswith("self."):
+                    self._given_attributes.add(text.rpartition(".")[2])
+
+    def _called(self, call: ast.Call) -> list[Definition]:
+        """The functions in view that a call may run; those of an object in view, where that is given what is read."""
+        functions = list(self._known.get(last_word(call.func), ()))
+        this = found(self._frame, call.func)
+        if isinstance(this, Instance) and isinstance(this.cls, Class) and any(map(self._is_touched, given_to(call))):
+            functions += functions_of_call(self._program, this, self._known)
+        return functions
 
     def _parameters_given(self, call: ast.Call) -> Iterator[tuple[ast.AST, str]]:
-        given = [a for a in (*call.args, *(k.value for k in call.keywords)) if self._is_touched(a)]
-        functions = [call.func] if isinstance(call.func, ast.Lambda) else self._known.get(last_word(call.func), ())
-        for function in functions if given else ():
-            spec = function.args
-            names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
-            bound = bool(names) and isinstance(self._program.parents.get(function), ast.ClassDef)
-            for n, argument in enumerate(call.args):
-                at = n + (bound and names[0] in ("self", "cls"))
-                if argument in given:
-                    yield function, names[at] if at < len(names) else spec.vararg.arg if spec.vararg else ""
-            for keyword in call.keywords:
-                if keyword.value in given:
-                    yield function, keyword.arg or ""
+        given = [a for a in given_to(call) if self._is_touched(a)]
+        functions = [call.func] if isinstance(call.func, ast.Lambda) else self._called(call) if given else []
+        return parameters_given(self._program, call, functions, given)
 
     def _is_touched(self, argument: ast.expr, *, before: bool = True) -> bool:
         """Whether an argument has something that is read, and may be changed; what the passes train, only before."""
@@ -155,7 +171,7 @@ class _Look:
 
     def run_by(self, statements: list[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
         """The syntax nodes that run, but for those that are moved, with whether they stand in the statements."""
-        return run_by(statements, self._moved, self._known)
+        return run_by(statements, self._moved, self._known, self._called)
 
     def is_change(self, node: ast.AST, direct: bool, *, before: bool) -> bool:
         """Whether a syntax node changes something that is read; the weights, only if it runs `before` the passes."""
@@ -166,7 +182,11 @@ class _Look:
                 return node.attr in UPDATING and not self._is_called(node) and self._is_changed(node.value)
             if node.attr == "data":
                 return before
-            return node.attr not in OF_GRADIENT and self._is_read(node) and not (direct and self._is_of_another(node))
+            if node.attr == "requires_grad":
+                return before and self._is_frozen(node, node.value)
+            in_place = isinstance(self._program.parents.get(node), ast.AugAssign)
+            is_read = node.attr not in OF_GRADIENT and self._is_read(node, held=in_place)
+            return is_read and not (direct and self._is_of_another(node))
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             inside = {n.attr for n in ast.walk(node.value) if isinstance(n, ast.Attribute)}
             if self._holds_only(node.value) and not (before and "data" in inside):
@@ -179,7 +199,7 @@ class _Look:
         if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Load):
             return False
         if isinstance(self._program.parents.get(node), ast.AugAssign) and self._is_same_memory(node, False):
-            return (self._program.scope(node), node.id) in self._given or _is_changeable(self._value(node.id))
+            return self._is_given(node) or _is_changeable(self._value(node.id))
         if not direct or node.id not in self._reading.names or self._is_of_comprehension(node):
             return False
         is_that = self._is_here(node.id) is (self._program.scope(node) is self._home)
@@ -192,7 +212,7 @@ class _Look:
         if name in ("setattr", "delattr") and len(call.args) > 1:
             return self._is_set_by_name(*call.args[:2])
         written = next((k.value for k in call.keywords if k.arg == "out"), None)
-        if written is not None and self._is_read(written):
+        if written is not None and any(map(self._is_read, [written, *memory_of(written, self._picked)])):
             return True
         if name in OF_FIRST and call.args and self._is_read(call.args[0]):
             return not self._holds_only(call.args[0])
@@ -207,6 +227,8 @@ class _Look:
             return True
         if self._is_given_away(call, before=before):
             return True
+        if name == "requires_grad_":
+            return before and self._is_frozen(call, owner)
         if name in OF_WEIGHTS:
             return before and isinstance(self._program.parents.get(call), ast.Expr) and self._is_related(owner)
         if not (name.endswith("_") and not name.endswith("__") and name not in NO_VALUES and len(name) > 1):
@@ -226,11 +248,14 @@ class _Look:
     def _is_given_away(self, call: ast.Call, *, before: bool) -> bool:
         """Whether a call out of view is given what is read, and may change it."""
         made = call.func if isinstance(call.func, ast.Call) else call  # `nn.MSELoss()(out, y)`
-        if isinstance(found(self._frame, made.func), Instance):
+        path = imported_as(self._program, made)
+        this = found(self._frame, made.func)
+        if isinstance(this, Instance):
+            if not works_in_place(this):
+                return False
+        elif not asks_in_place(made, path) and changes_nothing_given(made, path):
             return False
-        if changes_nothing_given(made, imported_as(self._program, made)):
-            return False
-        return any(self._is_touched(a, before=before) for a in (*call.args, *(k.value for k in call.keywords)))
+        return any(self._is_touched(a, before=before) for a in given_to(call))
 
     def _is_called(self, method: ast.Attribute) -> bool:
         call = self._program.parents.get(method)
@@ -272,6 +297,8 @@ class _Look:
         if isinstance(target, ast.Call) and leaves_its_own(last_word(target.func)):
             return False  # it makes something new of it
         word, root = last_word(target), root_of(target)
+        if held and word in self._given_attributes:
+            return True
         if word in self._reading.attributes or self._is_shared(spelled(target), held):
             return True
         if not isinstance(root, ast.Name):
@@ -287,7 +314,12 @@ class _Look:
         """Whether a name is another one of what is read, in the function of the statements or where it is given."""
         scope = self._program.scope(name)
         is_known_there = scope is self._home or isinstance(self._home, ast.Module)
-        return (scope, name.id) in self._given or (is_known_there and self._is_shared(name.id, held))
+        return self._is_given(name) or (is_known_there and self._is_shared(name.id, held))
+
+    def _is_given(self, name: ast.Name) -> bool:
+        """Whether a name is a parameter of a function that is given what is read, and that is not bound anew before."""
+        scope = self._program.scope(name)
+        return (scope, name.id) in self._given and not is_bound_anew(scope, name)
 
     def _is_of_another(self, target: ast.Attribute) -> bool:
         """Whether an attribute is that of an object out of view whose name, and all others of it, are not read."""
@@ -317,6 +349,15 @@ class _Look:
             return any(w.leaf_node in self._leaves for w in weights)
         return not isinstance(value, Instance) or self._is_read(module)
 
+    def _is_frozen(self, node: ast.AST, owner: ast.expr) -> bool:
+        """Whether leaves that are read no longer take gradient: only what was computed before still trains them."""
+        if not takes_no_gradient(node, self._program.parents.get(node)):
+            return False
+        value = found(self._frame, owner)
+        if self._is_read(owner) or (isinstance(value, Instance) and self._is_related(owner)):
+            return True
+        return isinstance(value, Tensor) and value.leaf_node in self._leaves
+
     def _is_apart(self, changed: ast.expr) -> bool:
         """Whether what is changed in place is known to be something else than what is read."""
         owner = changed.value if isinstance(changed, ast.Attribute) and changed.attr == "data" else changed
@@ -324,16 +365,6 @@ class _Look:
         if not isinstance(value, Tensor) or self._is_read(changed):
             return False
         return value.leaf_node not in self._leaves and value.data_of is None and value.view_of is None
-
-    def is_stepped_by(self, statements: list[ast.stmt]) -> bool:
-        """Whether an optimizer, or the program itself, updates the leaves while statements run."""
-        inside = {n for s in statements for n in ast.walk(s)}
-        return any(
-            step.what != "grad"
-            and any(leaf in self._leaves for leaf, _ in step.consumed)
-            and any(s in inside for s, _ in step.trail)
-            for step in self._run.machine.steps
-        )
 
     def last_mode(self, statements: list[ast.stmt], mode: bool | None) -> bool | None:
         """Whether modules that are read are in training behind statements; None if nobody knows."""
@@ -349,17 +380,6 @@ class _Look:
             known = given.value if isinstance(given, ast.Constant) else None
             mode = False if name == "eval" else True if given is None else known if isinstance(known, bool) else None
         return mode
-
-
-def _own_attributes(program: Program) -> set[str]:
-    """The attributes that methods in view set on their objects."""
-    return {name for tree in program.analysis.trees for name in _set_on_self(tree)}
-
-
-@kept
-def _set_on_self(tree: ast.Module) -> set[str]:
-    nodes = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load))
-    return {n.attr for n in nodes if _is_name(n.value, "self")}
 
 
 def _is_changeable(value: Value) -> bool:

@@ -7,7 +7,8 @@ import re
 
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.torch_semantics import DEFAULT as UNKNOWN
-from autodetach.machine.torch_semantics import EFFECTS, FACTORIES, TENSOR_ATTRIBUTES, lookup
+from autodetach.machine.torch_semantics import EFFECTS, FACTORIES, INPLACE_AT, MODULE_INPLACE_AT, TENSOR_ATTRIBUTES
+from autodetach.machine.torch_semantics import lookup as operation
 
 UPDATING = frozenset(
     """
@@ -86,9 +87,18 @@ def changes_nothing_given(call: ast.Call, path: str) -> bool:
     if package == "torch":
         if name.endswith("_"):
             return name in QUIET_OF_TORCH
-        is_known = lookup(name) is not UNKNOWN or name in FACTORIES or name in EFFECTS or name in QUIET_OF_TORCH
+        is_known = operation(name) is not UNKNOWN or name in FACTORIES or name in EFFECTS or name in QUIET_OF_TORCH
         return is_known or name[:1].isupper() or name.startswith(("is_", "set_"))
     return package in QUIET_PACKAGES or path in QUIET or _only_looks(name)
+
+
+def asks_in_place(call: ast.Call, path: str) -> bool:
+    """Whether a call says that it works in place, or makes a module that does: `F.relu(x, True)`."""
+    told = next((k.value for k in call.keywords if k.arg == "inplace"), None)
+    at = INPLACE_AT.get(name := last_word(call.func), MODULE_INPLACE_AT.get(name))
+    if told is None and at is not None and len(call.args) > at and path.startswith("torch"):
+        told = call.args[at]
+    return told is not None and not (isinstance(told, ast.Constant) and not told.value)
 
 
 def _only_looks(name: str) -> bool:
@@ -102,3 +112,13 @@ def leaves_its_own(name: str) -> bool:
     if name in UPDATING:
         return False
     return name in READING or (name in TENSOR_ATTRIBUTES and not name.endswith("_"))
+
+
+def takes_no_gradient(change: ast.AST, around: ast.AST | None) -> bool:
+    """Whether `w.requires_grad_(False)`, or `w.requires_grad = False`, says so, or what is not written there."""
+    told: ast.expr | None = None
+    if isinstance(change, ast.Call):
+        told = change.args[0] if change.args else next((k.value for k in change.keywords), ast.Constant(True))
+    elif isinstance(around, ast.Assign):
+        told = around.value
+    return not (isinstance(told, ast.Constant) and told.value)

@@ -144,3 +144,14 @@ def found(frame: Frame | None, place: ast.expr) -> Value:
             return at.names[place.id]
         at = at.outer
     return None
+
+
+def own_attributes(program: Program) -> set[str]:
+    """The attributes that methods in view set on their objects."""
+    return {name for tree in program.analysis.trees for name in _set_on_self(tree)}
+
+
+@kept
+def _set_on_self(tree: ast.Module) -> set[str]:
+    nodes = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load))
+    return {n.attr for n in nodes if isinstance(n.value, ast.Name) and n.value.id == "self"}

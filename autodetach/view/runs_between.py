@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import last_word
 from autodetach.node_types import FUNCTIONS, LOOPS, SCOPES
 from autodetach.view.program import Block, Program, calls_of
 from autodetach.view.read_by import Function
@@ -76,9 +75,12 @@ def earlier_than(program: Program, statement: ast.stmt) -> list[ast.stmt]:
 
 
 def run_by(
-    statements: list[ast.stmt], moved: Container[ast.AST], known: dict[str, list[Function]]
+    statements: list[ast.stmt],
+    moved: Container[ast.AST],
+    known: dict[str, list[Function]],
+    called_by: Callable[[ast.Call], list[Function]],
 ) -> Iterator[tuple[ast.AST, bool]]:
-    """The syntax nodes that run, in order, with those of the functions in view that are called by `known` names.
+    """The syntax nodes that run, in order, with those of the functions in view that calls run.
 
     Each with whether it stands in the statements themselves. A constructor begins what its own object is.
     """
@@ -97,7 +99,7 @@ def run_by(
         if isinstance(at, ast.withitem) and isinstance(at.context_expr, ast.Call):
             entering = (f for name in ENTERING for f in known.get(name, ()))
             called += [(s, False, "") for function in entering for s in function.body]
-        for function in known.get(last_word(at.func), ()) if isinstance(at, ast.Call) else ():
+        for function in called_by(at) if isinstance(at, ast.Call) else ():
             if function not in seen:
                 seen.add(function)
                 own = function.args.args[0].arg if function.name == "__init__" and function.args.args else ""
@@ -105,3 +107,14 @@ def run_by(
         # What a call is given is computed first.
         pending += called
         pending += [(child, direct, this) for child in reversed(list(ast.iter_child_nodes(at)))]
+
+
+def is_stepped_by(statements: list[ast.stmt], run: Run, leaves: set[Node]) -> bool:
+    """Whether an optimizer, or the program itself, updates leaves while statements run."""
+    inside = {n for s in statements for n in ast.walk(s)}
+    return any(
+        step.what != "grad"
+        and any(leaf in leaves for leaf, _ in step.consumed)
+        and any(s in inside for s, _ in step.trail)
+        for step in run.machine.steps
+    )

@@ -1,0 +1,72 @@
+"""What objects that are called do with what they are given: modules in place, and classes in view by their methods."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from autodetach.machine.classes import linear_order
+from autodetach.machine.module_tree import children_of, is_module, modules_of
+from autodetach.machine.values import Class, External, Instance
+from autodetach.node_types import FUNCTIONS
+from autodetach.view.program import Program
+from autodetach.view.read_by import Function
+from autodetach.view.same_memory import memory_of
+
+HANDING_ON = frozenset("Dropout Dropout1d Dropout2d Dropout3d Flatten Identity Unflatten".split())
+"""Modules of PyTorch that may give what they are given, or a view of it."""
+
+
+def given_to(call: ast.Call) -> list[ast.expr]:
+    """What a call is given."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
+def parameters_given(
+    program: Program, call: ast.Call, functions: Sequence[Function | ast.Lambda], given: list[ast.expr]
+) -> Iterator[tuple[ast.AST, str]]:
+    """The parameters as which functions in view have some arguments of a call."""
+    for function in functions:
+        spec = function.args
+        names = [a.arg for a in (*spec.posonlyargs, *spec.args)]
+        bound = bool(names) and isinstance(program.parents.get(function), ast.ClassDef)
+        for n, argument in enumerate(call.args):
+            at = n + (bound and names[0] in ("self", "cls"))
+            if argument in given:
+                yield function, names[at] if at < len(names) else spec.vararg.arg if spec.vararg else ""
+        for keyword in call.keywords:
+            if keyword.value in given:
+                yield function, keyword.arg or ""
+
+
+def works_in_place(this: Instance) -> bool:
+    """Whether a module of PyTorch changes what it is given: it is told to, or the first that does anything with it."""
+    if not isinstance(this.cls, External):
+        return False
+    if this.attrs.get("inplace", False) is not False:
+        return True
+    for _, child in children_of(this) if this.cls.name == "Sequential" else ():
+        if works_in_place(child):
+            return True
+        if not (isinstance(child.cls, External) and child.cls.name in HANDING_ON):
+            return False
+    return False
+
+
+def functions_of_call(program: Program, this: Instance, known: dict[str, list[Function]]) -> list[Function]:
+    """The methods in view that run when an object is called; those of the modules below it, too."""
+    names = ("forward", "__call__") if is_module(this) else ("__call__",)
+    objects = modules_of(this) if is_module(this) else [this]
+    classes = {c.node for o in objects if isinstance(o.cls, Class) for c in linear_order(o.cls) if isinstance(c, Class)}
+    return [f for name in names for f in known.get(name, ()) if program.parents.get(f) in classes]
+
+
+def is_bound_anew(function: ast.AST, name: ast.Name) -> bool:
+    """Whether a parameter means something else where it stands, by a statement of the function before that."""
+    for statement in function.body if isinstance(function, FUNCTIONS) else ():
+        if name in ast.walk(statement):
+            return False
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name.id for t in targets):
+            return not any(isinstance(m, ast.Name) and m.id == name.id for m in memory_of(statement.value))
+    return False
