@@ -14,6 +14,7 @@ import operator
 import os
 import random
 from collections import deque
+from functools import partial
 
 import numpy as np
 import torch
@@ -179,6 +180,7 @@ HEALTHY = [
     ("rows_first = rearrange(x, 'a b -> b a'); scaled = scale(x)", "plot_fit(net, x)"),
     ("nn.functional.relu(x); nn.functional.dropout(x, 0.5, True); nn.ReLU()(x)", "plain(x); nn.LeakyReLU(0.1)(x)"),
     ("apart(x)", "apart(x)"),
+    ("change = offset.add_; change(1); show_first = partial(show, rows); show_first()", "pass"),
     ("buffer = Buffer(x); buffer.size()", "buffer.size()"),
     ("other.requires_grad_(False); freeze(plain); freeze(head)", "pass"),
     ("net.requires_grad_(True)", "pass"),
@@ -234,6 +236,8 @@ CHANGING = [
     ("net.layer.weight.requires_grad = False", "pass"),
     ("for p in [net.layer.weight]: p.requires_grad = False", "pass"),
     ("freeze(net)", "pass"),
+    ("change = x.add_; change(1)", "pass"),
+    ("partial(turn, x)()", "pass"),
 ]
 
 READING = [

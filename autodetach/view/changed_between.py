@@ -29,6 +29,7 @@ from autodetach.view.changing_calls import (
     UPDATING,
     asks_in_place,
     changes_nothing_given,
+    is_updating,
     leaves_its_own,
     takes_no_gradient,
 )
@@ -179,7 +180,7 @@ class _Look:
             return not self._reading.names.isdisjoint(node.names)
         if isinstance(node, ast.Attribute):
             if isinstance(node.ctx, ast.Load):
-                return node.attr in UPDATING and not self._is_called(node) and self._is_changed(node.value)
+                return is_updating(node.attr) and not self._is_called(node) and self._is_changed(node.value)
             if node.attr == "data":
                 return before
             if node.attr == "requires_grad":

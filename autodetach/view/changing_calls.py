@@ -89,6 +89,8 @@ def changes_nothing_given(call: ast.Call, path: str) -> bool:
             return name in QUIET_OF_TORCH
         is_known = operation(name) is not UNKNOWN or name in FACTORIES or name in EFFECTS or name in QUIET_OF_TORCH
         return is_known or name[:1].isupper() or name.startswith(("is_", "set_"))
+    if path == "functools.partial":
+        return False  # it is called later
     return package in QUIET_PACKAGES or path in QUIET or _only_looks(name)
 
 
@@ -105,6 +107,12 @@ def _only_looks(name: str) -> bool:
     """`save_checkpoint`, `plotFit`: what a function out of view does, as far as its name tells."""
     words = {word.lower() for word in WORD.findall(name)}
     return not name.endswith("_") and not words.isdisjoint(LOOKING) and words.isdisjoint(CHANGING)
+
+
+def is_updating(name: str) -> bool:
+    """Whether a method of that name changes a container, an array or a tensor: `put = scales.insert`."""
+    is_in_place = name.endswith("_") and not name.endswith("__") and name in TENSOR_ATTRIBUTES
+    return name in UPDATING or is_in_place
 
 
 def leaves_its_own(name: str) -> bool:
