@@ -31,7 +31,6 @@ from autodetach.view.changing_calls import (
     changes_nothing_given,
     is_updating,
     leaves_its_own,
-    takes_no_gradient,
 )
 from autodetach.view.kept import imported_as
 from autodetach.view.program import Program
@@ -183,8 +182,6 @@ class _Look:
                 return is_updating(node.attr) and not self._is_called(node) and self._is_changed(node.value)
             if node.attr == "data":
                 return before
-            if node.attr == "requires_grad":
-                return before and self._is_frozen(node, node.value)
             in_place = isinstance(self._program.parents.get(node), ast.AugAssign)
             is_read = node.attr not in OF_GRADIENT and self._is_read(node, held=in_place)
             return is_read and not (direct and self._is_of_another(node))
@@ -228,8 +225,6 @@ class _Look:
             return True
         if self._is_given_away(call, before=before):
             return True
-        if name == "requires_grad_":
-            return before and self._is_frozen(call, owner)
         if name in OF_WEIGHTS:
             return before and isinstance(self._program.parents.get(call), ast.Expr) and self._is_related(owner)
         if not (name.endswith("_") and not name.endswith("__") and name not in NO_VALUES and len(name) > 1):
@@ -349,15 +344,6 @@ class _Look:
         if weights:
             return any(w.leaf_node in self._leaves for w in weights)
         return not isinstance(value, Instance) or self._is_read(module)
-
-    def _is_frozen(self, node: ast.AST, owner: ast.expr) -> bool:
-        """Whether leaves that are read no longer take gradient: only what was computed before still trains them."""
-        if not takes_no_gradient(node, self._program.parents.get(node)):
-            return False
-        value = found(self._frame, owner)
-        if self._is_read(owner) or (isinstance(value, Instance) and self._is_related(owner)):
-            return True
-        return isinstance(value, Tensor) and value.leaf_node in self._leaves
 
     def _is_apart(self, changed: ast.expr) -> bool:
         """Whether what is changed in place is known to be something else than what is read."""

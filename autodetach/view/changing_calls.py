@@ -120,13 +120,3 @@ def leaves_its_own(name: str) -> bool:
     if name in UPDATING:
         return False
     return name in READING or (name in TENSOR_ATTRIBUTES and not name.endswith("_"))
-
-
-def takes_no_gradient(change: ast.AST, around: ast.AST | None) -> bool:
-    """Whether `w.requires_grad_(False)`, or `w.requires_grad = False`, says so, or what is not written there."""
-    told: ast.expr | None = None
-    if isinstance(change, ast.Call):
-        told = change.args[0] if change.args else next((k.value for k in change.keywords), ast.Constant(True))
-    elif isinstance(around, ast.Assign):
-        told = around.value
-    return not (isinstance(told, ast.Constant) and told.value)
