@@ -58,7 +58,7 @@ ORDER = (
     "machine.state",
     "machine.constructor_arguments machine.tape machine.converters",
     "machine.core",
-    "machine.settings",
+    "machine.settings machine.loss_weights",
     "machine.old_types machine.threads machine.enumerations machine.graph_reads machine.number_readers",
     "machine.picks machine.sizes machine.data_sets machine.sampled machine.number_places",
     "machine.told_by_parts machine.log_records",

@@ -15,6 +15,7 @@ from autodetach.machine.graph import OFF, Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.in_place import in_place, scale_rows
 from autodetach.machine.loss_options import OF_LOSSES, is_reduced
+from autodetach.machine.loss_weights import refuse_weight
 from autodetach.machine.marks import HOOKS, ITEMS, OUT_OF_VIEW, PREHOOKS, WEIGHTS
 from autodetach.machine.module_tree import (
     BUFFERS,
@@ -231,6 +232,8 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         inputs = args
     else:
         inputs = [v for v in flatten([*args, *kwargs.values()]) if isinstance(v, (Tensor, Opaque))]
+    if spec.result == "loss":
+        refuse_weight(m, name, this.attrs, args[1] if len(args) > 1 else kwargs.get("target"), site)
     weights = _weights(this, name)
     weights = weights_of(m, this, weights, site) if m.grad_enabled or m.parametrizes else weights[:1]
     shape = _result_shape(this, spec, name, args)

@@ -15,6 +15,7 @@ from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
 from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import also_lost, lost_by_arrays, lost_by_copy, lost_from
 from autodetach.machine.in_place import asks_in_place, in_place, scale_rows
+from autodetach.machine.loss_weights import refuse_weight_of_call
 from autodetach.machine.number_places import handed
 from autodetach.machine.number_readers import tags_of, wanted
 from autodetach.machine.other_types import made_of
@@ -361,6 +362,7 @@ def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], s
         return m.opaque("indices")
     if len(args) > 1 and name.rstrip("_") in TAKES_TWO_TENSORS and is_certain_number(args[1]):
         m.refuse(site, f"`{name}` of a tensor and a number", "TypeError")
+    refuse_weight_of_call(m, name, args, kwargs, site)
     op = of_arguments(name, tuple(constant(a) for a in args), {k: constant(v) for k, v in kwargs.items()})
     if op.inplace and args and isinstance(args[0], Tensor):
         return in_place(m, args[0], name, [*args[1:], *kwargs.values()], site)
