@@ -19,6 +19,8 @@ MAX_NAMES = 6
 _PUT = re.compile(r"\bsys\.path(?:\.append[ \t]*\(|\.insert[ \t]*\([ \t]*\d+[ \t]*,|\.extend[ \t]*\(|[ \t]*\+=)")
 _OWN = "\0"
 """Stands for the folder of the script itself, which it knows by `__file__`."""
+_NO_PATH = re.compile(r"[\0\ud800-\udfff]")
+"""No path of a file has these: `"..\0_lib"` is one of Windows whose backslash was not escaped."""
 _SAME = frozenset("abspath realpath normpath str fspath Path PurePath PosixPath resolve absolute as_posix".split())
 """What gives back the path that it is given, or is a method of, as far as its folder goes."""
 _HERE = frozenset({"getcwd", "cwd"})
@@ -62,7 +64,8 @@ class _Paths:
 
     def _path(self, node: ast.expr | None) -> str | None:
         if isinstance(node, ast.Constant):
-            return node.value.replace("\\", "/") if isinstance(node.value, str) else None
+            is_path = isinstance(node.value, str) and not _NO_PATH.search(node.value)
+            return str(node.value).replace("\\", "/") if is_path else None
         if isinstance(node, ast.Name):
             return _CONSTANTS.get(node.id) or self._of_name(node.id)
         if isinstance(node, ast.Attribute):
