@@ -6,7 +6,8 @@ The tests hold each of them against the installed PyTorch. Names of builtins are
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Set
+import math
+from collections.abc import Mapping, Set
 
 from autodetach.machine.mentions import mentioned
 from autodetach.machine.project import Module, Project
@@ -46,34 +47,69 @@ OF_FUNCTIONAL = _names(
     """
 )
 OF_OPTIM = _names("ASGD Adadelta Adagrad Adam AdamW Adamax LBFGS NAdam Optimizer RAdam RMSprop Rprop SGD SparseAdam")
-OF_NN: Set[str] = MODULES.keys() | {"Parameter"}
+OF_NN: Set[str] = MODULES.keys() - {"Container"} | {"Parameter"}  # of typing, too
 NAMES: Mapping[str, Set[str]] = {
     "torch": OF_TORCH,
     "torch.nn": OF_NN,
     "torch.nn.functional": OF_FUNCTIONAL,
-    "torch.nn.modules": MODULES.keys() - {"DataParallel"},
+    "torch.nn.modules": MODULES.keys() - {"Container", "DataParallel"},
     "torch.optim": OF_OPTIM,
 }
 
 
+OTHERS = frozenset(
+    """
+    typing os sys time glob pathlib collections itertools functools tqdm datetime json argparse
+    torch.autograd torch.distributions torch.utils.data torch.optim.lr_scheduler torch.nn.utils
+    """.split()
+)
+"""Modules that bind none of these names, and no other thing by one of them."""
+OTHERWISE = _names(
+    """
+    ModuleDict ParameterDict adaptive_max_pool1d alpha_dropout batch_norm binary_cross_entropy_with_logits celu
+    cosine_embedding_loss ctc_loss dropout embedding embedding_bag feature_alpha_dropout group_norm
+    hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss max_pool1d max_pool2d max_pool3d
+    poisson_nll_loss rrelu selu threshold triplet_margin_loss
+    """
+)
+"""What `torch` itself has by the name of something else."""
+NUMBERS = {"math": frozenset(dir(math))}
+"""What gives numbers, and no tensors."""
+
+
 def from_a_star(project: Project | None, module: Module, name: str) -> External | None:
-    """What a name is that a file has from PyTorch by a star, its own or that of a file that it imports by one."""
-    pending, seen = [module], {module.path}
-    while pending:
-        at = pending.pop()
-        for dotted in _stars(at.tree):
-            if name in NAMES.get(dotted, ()):
-                return External(f"{'torch.nn' if dotted == 'torch.nn.modules' else dotted}.{name}")
-            if project is None or dotted in NAMES:
-                continue
-            found = project.load(dotted, at)
-            if found is not None and found.path not in seen:
-                seen.add(found.path)
-                pending.append(found)
-    return None
+    """What a name is that a file has from PyTorch by a star, its own or that of a file that it imports by one.
+
+    The last star that binds it counts. What one out of view binds nobody knows: a name in front of it may be another.
+    """
+    found = _bound(project, module, name, {module.path})
+    return found if isinstance(found, External) else None
 
 
-def _stars(tree: ast.Module) -> Iterator[str]:
-    for statement in mentioned(tree).imports:
-        if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
-            yield "." * statement.level + (statement.module or "")
+def _bound(project: Project | None, module: Module, name: str, seen: set[str]) -> External | bool:
+    """What the stars of a file bind a name to; or else whether one may do so that is not in view."""
+    for dotted in reversed(_stars(module.tree)):
+        if name in NUMBERS.get(dotted, ()):
+            return External(f"{dotted}.{name}")
+        if name in NAMES.get(dotted, ()):
+            return External(f"{'torch.nn' if dotted == 'torch.nn.modules' else dotted}.{name}")
+        if dotted == "torch" and name in OTHERWISE:
+            return True
+        if dotted in NAMES or dotted in NUMBERS or dotted in OTHERS:
+            continue
+        inner = None if project is None else project.load(dotted, module)
+        if inner is None:
+            return True
+        if inner.path in seen:
+            continue
+        seen.add(inner.path)
+        found = _bound(project, inner, name, seen)
+        if found is not False:
+            return found
+    return False
+
+
+def _stars(tree: ast.Module) -> list[str]:
+    """The modules that a file imports by a star, in order."""
+    found = [s for s in mentioned(tree).imports if isinstance(s, ast.ImportFrom) and s.names[0].name == "*"]
+    return ["." * s.level + (s.module or "") for s in sorted(found, key=lambda s: s.lineno)]

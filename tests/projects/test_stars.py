@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 from pathlib import Path
 
 import pytest
 
 from autodetach.checker import CheckOptions, check
-from autodetach.machine.star_names import NAMES
-from autodetach.projects.imports import Imports
+from autodetach.machine.project import Module
+from autodetach.machine.star_names import NAMES, NUMBERS, OTHERS, OTHERWISE, from_a_star
+from autodetach.projects.imports import Imports, forget
 from autodetach.source import Source
 
 
@@ -21,6 +23,68 @@ def test_a_star_binds_these_names(module: str) -> None:
     assert all(getattr(importlib.import_module(module), name) is space[name] for name in NAMES[module])
 
 
+@pytest.mark.parametrize("module", [*sorted(OTHERS), *NAMES])
+def test_a_later_star_binds_no_other_thing(module: str) -> None:
+    pytest.importorskip(module)
+    space: dict[str, object] = {}
+    exec(f"from {module} import *", space)
+    others = {name for at, names in NAMES.items() for name in names if _is_another(space, name, at)}
+    assert others - set(NAMES.get(module, ())) <= (OTHERWISE if module == "torch" else set())
+
+
+def _is_another(space: dict[str, object], name: str, module: str) -> bool:
+    return name in space and space[name] is not getattr(importlib.import_module(module), name)
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "meant"),
+    [
+        ("from torch import *", "exp", "torch.exp"),
+        ("from torch import *; from math import *", "exp", "math.exp"),
+        ("from math import *; from torch import *", "exp", "torch.exp"),
+        ("from torch import *; from math import *", "zeros", "torch.zeros"),
+        ("from torch import *; from numpy import *", "exp", None),
+        ("from numpy import *; from torch import *", "exp", "torch.exp"),
+        ("from torch.nn import *; from models import *", "Linear", None),
+        ("from torch.nn import *; from typing import *", "Linear", "torch.nn.Linear"),
+        ("from torch import *; from torch.nn.functional import *", "dropout", "torch.nn.functional.dropout"),
+        ("from torch.nn.functional import *; from torch import *", "dropout", None),
+        ("try:\n    from torch import *\nexcept ImportError:\n    from numpy import *", "exp", None),
+        ("def f():\n    import os\nfrom math import *\nfrom torch import *", "exp", "torch.exp"),
+    ],
+)
+def test_the_last_star_counts(lines: str, name: str, meant: str | None) -> None:
+    module = Module("/it/train.py", "train", ast.parse(lines.replace("; ", "\n")), 0, 10)
+    found = from_a_star(None, module, name)
+    assert (None if found is None else found.path) == meant
+
+
+def test_a_number_of_a_later_star_is_none_of_torch(tmp_path: Path) -> None:
+    assert {"exp", "log"} <= NUMBERS["math"]
+    text = LOGGED
+    for stars, codes in (("torch math", []), ("math torch", ["AD102"])):
+        (tmp_path / "own.py").write_text("".join(f"from {star} import *\n" for star in stars.split()))
+        forget()
+        path = str(tmp_path / "train.py")
+        found = check(Source.from_text(text, path), CheckOptions(), path=path, finder=Imports(path, str(tmp_path)))
+        assert [finding.code for finding in found.findings] == codes
+
+
+LOGGED = """\
+import torch
+import own
+
+net = torch.nn.Linear(8, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+logged = []
+for _ in range(100):
+    loss = net(torch.randn(4, 8)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    logged.append(own.log(loss))
+print(sum(logged) / len(logged))
+"""
 RETAINED = """\
 import torch
 {line}
