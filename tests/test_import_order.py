@@ -132,6 +132,7 @@ ORDER = (
     "suspect",
     "view",
     "view.program view.crossings",
+    "view.generators",
     "view.read_by view.other_entries view.kept view.changing_calls",
     "view.same_memory view.runs_between",
     "view.called_with",

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.spelling import is_dotted, last_word, spelled
 from autodetach.machine.torch_semantics import lookup
-from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS, YIELDS
+from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS
+from autodetach.view.generators import is_used_up, waits
 from autodetach.view.program import Program, calls_of, is_update
 
 LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
@@ -290,7 +291,7 @@ def _keeps_given(
     names = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
     if isinstance(program.parents[function], ast.ClassDef) and names[:1] == ["self"]:
         del names[0]
-    if _remembers(function) or _waits(function):
+    if _remembers(function) or (waits(function) and not is_used_up(program, call)):
         return True
     name = next((k.arg for k in call.keywords if k.value is argument), None)
     if name is None and not any(isinstance(a, ast.Starred) for a in call.args):
@@ -314,11 +315,6 @@ def _remembers(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a function is told by the object that it is given what it gives: `lru_cache`."""
     made_by = (d.func if isinstance(d, ast.Call) else d for d in function.decorator_list)
     return any("cache" in last_word(d) for d in made_by)
-
-
-def _waits(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function runs when what it gives is asked for: a generator, or a coroutine."""
-    return isinstance(function, ast.AsyncFunctionDef) or any(isinstance(n, YIELDS) for n in ast.walk(function))
 
 
 def _computes(program: Program, call: ast.Call) -> bool:
