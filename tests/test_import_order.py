@@ -66,7 +66,7 @@ ORDER = (
     "machine.tallies machine.filled_later machine.inherited machine.finalizers",
     "machine.read_by_text machine.unknown_keys machine.cut_parts machine.dtypes",
     "machine.derived machine.opened machine.keywords machine.texts machine.module_tree machine.counted_keys",
-    "machine.added_attributes machine.chosen_entries machine.handed_networks machine.open_listings",
+    "machine.added_attributes machine.chosen_entries machine.handed_networks machine.open_listings machine.lent",
     "machine.other_types",
     "machine.elements machine.iteration machine.module_dicts machine.part_names",
     "machine.joining machine.object_arrays machine.sliced_arrays",

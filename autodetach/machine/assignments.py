@@ -7,12 +7,13 @@ import ast
 from autodetach.machine import cut_parts, elements, joining, object_arrays, tensors, told_by_parts
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
+from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES, size_at
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Frame, Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import External, Frame, Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.words import twin_critics
 
 
@@ -173,6 +174,8 @@ class Assignments(Imports):
                 told_by_parts.number_put(self, this, key, value, site, source)
             this.attrs[key] = value
             self.escape([value], site, "[]")
+        elif isinstance(this, External):
+            note_lent(self, [value])
 
     def _exec_Delete(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.Delete)

@@ -29,6 +29,7 @@ from autodetach.machine.events import AttributeSet
 from autodetach.machine.graph import Site
 from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import keeps_history
+from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import HELD, ITEMS
 from autodetach.machine.module_dicts import is_kept_by_name, replace_held
 from autodetach.machine.module_tree import is_module, named_child, set_child
@@ -366,6 +367,10 @@ class Attributes(Core):
             value.attrs[name] = new
             if isinstance(value, Opaque) and HELD not in value.attrs:
                 self.escape([new], site, name)
+            else:
+                note_lent(self, [new])
+        elif isinstance(value, External):
+            note_lent(self, [new])
         elif isinstance(value, Method) and isinstance(value.function, Function):
             value.function.attrs[name] = new
         elif isinstance(value, (Iterable, Sequence)):

@@ -313,6 +313,16 @@ class WeightNormed(NamedTuple):
     site: Site
 
 
+class GraphLent(NamedTuple):
+    """Code that is not in view is given values with history in a call that may keep them, whatever its name tells."""
+
+    nodes: tuple[Node, ...]
+
+    def reaches(self, goals: set[Node]) -> bool:
+        """Whether any of some nodes is a part of the graph that was given, as far as that is looked at."""
+        return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
+
+
 class GraphRead(NamedTuple):
     """`.grad_fn` of a tensor is read: its nodes may be walked, called and asked for what they have saved from now on.
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from autodetach.machine.evaluations import only_evaluates
-from autodetach.machine.events import GraphRead, Stored
+from autodetach.machine.events import GraphLent, GraphRead, Stored
 from autodetach.machine.gathered_alike import waits_in_another_call
 from autodetach.machine.graph import COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
@@ -28,7 +28,7 @@ def growths(analysis: Analysis) -> list[Growth]:
     """The growths of all paths, one for each place; none that any path differentiates later."""
     legitimate: set[Place] = set()
     awaited: set[Place] = set()
-    returned: set[Place] = set()
+    given: set[Place] = set()
     found: dict[Place, Growth] = {}
     unseen = Unseen(analysis.trees, analysis.distinct)
     for run in analysis.distinct:
@@ -48,8 +48,8 @@ def growths(analysis: Analysis) -> list[Growth]:
             key = _key(growth)
             if not (run.whole or growth.dead):
                 continue  # what comes later may differentiate it
-            if growth.ends and _is_returned(growth):
-                returned.add(key)
+            if growth.ends and (_is_returned(growth) or _is_lent(run, growth)):
+                given.add(key)
             # What is freed already nobody can differentiate behind the loop.
             loop = growth.activation.node if growth.dead else None
             is_given = is_whole(growth.freeing) and (
@@ -64,7 +64,7 @@ def growths(analysis: Analysis) -> list[Growth]:
             elif key not in found or (growth.dead and not found[key].dead):
                 found[key] = growth
     kept = [g for k, g in found.items() if k not in legitimate and (g.dead or k not in awaited)]
-    kept = [g for g in kept if not g.ends or _key(g) not in returned]
+    kept = [g for g in kept if not g.ends or _key(g) not in given]
     kept = [g for g in kept if not is_tried_only(analysis, g)]
     # What ends with a call is repaired together with what else grows there: it is told where it is alone.
     lasting = {g.activation.node for g in kept if not g.ends}
@@ -161,6 +161,15 @@ def _is_seen(analysis: Analysis, growth: Growth) -> bool:
         return False
     executed = [run.machine.executed for run in analysis.distinct]
     return all(any(n in one for one in executed) for n in nodes if isinstance(n, ast.stmt))
+
+
+def _is_lent(run: Run, growth: Growth) -> bool:
+    """Whether code out of view is given what is made of a state: it may keep that, whatever its name tells.
+
+    So a simulator steps with each action, and has a loss of all of them once the function has ended.
+    """
+    targets = _all_like(run, growth)
+    return any(isinstance(fact, GraphLent) and fact.reaches(targets) for fact in run.machine.restraints)
 
 
 def _place_of(growth: Growth) -> Site:

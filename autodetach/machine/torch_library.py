@@ -26,6 +26,7 @@ from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import graph_in, lost_by_arrays, lost_by_copy, tensors_in
 from autodetach.machine.implicit_calls import show
+from autodetach.machine.lent import note_lent
 from autodetach.machine.library_objects import of_torch
 from autodetach.machine.log_records import logged
 from autodetach.machine.marks import HELD, LEFT_OUT, TENSORS
@@ -222,6 +223,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if known is not None:
         return known(m, args, kwargs, site)
     if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
+        note_lent(m, [*args, *kwargs.values()])
         show(m, [*args, *kwargs.values()], site)
         logged(m, name, args, kwargs, site)
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)

@@ -14,6 +14,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import graph_in, lost_by_arrays, stored_in
 from autodetach.machine.implicit_calls import show
+from autodetach.machine.lent import note_lent
 from autodetach.machine.log_records import logged
 from autodetach.machine.marks import ARRAY, HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
 from autodetach.machine.module_tree import is_module
@@ -72,6 +73,8 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return _differentiated(m, this, args, kwargs, site)
     if name in CASTS:
         this.attrs[ARRAY] = True
+    if (args or kwargs) and (this.node is None or this.node.weak):
+        note_lent(m, [*args, *kwargs.values()])
     for of_its_kind in (_of_tensor, _of_optimizer, _of_module, _of_tool):
         result = of_its_kind(m, this, name, args, kwargs, site)
         if result is not MISSING:
