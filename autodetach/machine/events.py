@@ -323,6 +323,13 @@ class GraphLent(NamedTuple):
         return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
 
 
+class SumDetached(NamedTuple):
+    """A running sum is detached in these passes, which tells that its terms have history."""
+
+    node: Node
+    loops: Loops
+
+
 class GraphRead(NamedTuple):
     """`.grad_fn` of a tensor is read: its nodes may be walked, called and asked for what they have saved from now on.
 

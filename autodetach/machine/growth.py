@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from autodetach.machine.alike_calls import is_given_alike
-from autodetach.machine.events import Stored
+from autodetach.machine.events import Stored, SumDetached
 from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Pass, ancestors, pass_of, within
 from autodetach.machine.held import graph_in
 from autodetach.machine.run import Run
@@ -183,5 +183,5 @@ def is_detached_behind(run: Run, node: Node, activation: Activation, elements: I
     """
     if not any(e.node.op == "part" and any(p.walked_by for p in e.node.parents) for e in elements):
         return False
-    released = (n.let_go for n in run.machine.nodes if n.site.node is node.site.node)
-    return any(loops is not None and pass_of(loops, activation) is None for loops in released)
+    sums = (fact for fact in run.machine.restraints if isinstance(fact, SumDetached))
+    return any(s.node.site.node is node.site.node and pass_of(s.loops, activation) is None for s in sums)

@@ -19,6 +19,7 @@ from autodetach.machine.events import (
     StaleSaved,
     Step,
     Stored,
+    SumDetached,
     Tail,
     ToldApart,
     TypeFault,
@@ -173,7 +174,9 @@ class State:
         self.type_faults: list[TypeFault] = []
         self.facts: list[object] = []
         # What tells nothing, and keeps others from telling.
-        self.restraints: list[CallableGiven | GraphLent | NetworkGiven | ToldApart | WeightNormed] = []
+        self.restraints: list[
+            CallableGiven | GraphLent | NetworkGiven | SumDetached | ToldApart | WeightNormed
+        ] = []
         self.unproven: list[DataRead] = []  # of what no one knows yet whether it has dimensions
         self.having_elements: set[ast.AST] = set()  # where element 0 is taken of what is no tensor without dimensions
         self.filled_place: ast.AST | None = None  # of what is added to, as `kept[name]` in `kept[name].append(x)`

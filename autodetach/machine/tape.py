@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autodetach.machine.detached_sums import note_detached
-from autodetach.machine.events import Crossing, Step
+from autodetach.machine.events import Crossing, Step, SumDetached
 from autodetach.machine.folding import is_copied, order_of_view
 from autodetach.machine.graph import DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
 from autodetach.machine.held import MAX_LOST, graph_in, lost_of, stored_in, unsure
@@ -179,8 +179,8 @@ class Tape(State):
         self.detached_from, self.detached_at = node, site.node
         if node is not None:
             node.let_go, node.let_go_at = self.loops, self.clock
-            if node.op == "add":
-                note_detached(node)
+            if node.op == "add" and note_detached(node, self.trail):
+                self.restraints.append(SumDetached(node, self.loops))
 
     def change_in_place(self, tensor: Tensor, site: Site) -> None:
         tensor.storage.version += 1
