@@ -23,9 +23,8 @@ def test_a_star_binds_these_names(module: str) -> None:
     assert all(getattr(importlib.import_module(module), name) is space[name] for name in NAMES[module])
 
 
-@pytest.mark.parametrize("module", [*sorted(OTHERS), *NAMES])
+@pytest.mark.parametrize("module", [*sorted(OTHERS - {"tqdm"}), *NAMES])  # it is not installed for the tests
 def test_a_later_star_binds_no_other_thing(module: str) -> None:
-    pytest.importorskip(module)
     space: dict[str, object] = {}
     exec(f"from {module} import *", space)
     others = {name for at, names in NAMES.items() for name in names if _is_another(space, name, at)}
