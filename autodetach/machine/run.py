@@ -107,6 +107,11 @@ class Run:
         return bool(machine.differentiations or machine.facts) or any(n.leaf or not n.weak for n in machine.nodes)
 
     @property
+    def is_quiet(self) -> bool:
+        """Whether it came to its end, and began no history: an error hides what comes behind it."""
+        return self.finished and not self.stopped_by and not self.shows_history
+
+    @property
     def shows_faults(self) -> bool:
         """Whether there is any event that a rule answers to."""
         machine = self.machine
@@ -292,7 +297,7 @@ def _analyse(
         for_imports -= FUEL_FOR_IMPORTS - run.machine.import_fuel
         urgent = suspects(run) if len(analysis.runs) == 1 else []
         found = variants(run)
-        is_quiet = len(analysis.runs) == 1 and evidence is None and run.finished and not run.shows_history
+        is_quiet = len(analysis.runs) == 1 and evidence is None and run.is_quiet
         if len(analysis.runs) == 1:
             if between is not None and (urgent or found):
                 between(analysis)  # others may show this while it is decided what to run beside it

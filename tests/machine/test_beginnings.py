@@ -227,3 +227,44 @@ def test_behind_an_error_the_last_test_goes_the_other_way_first(monkeypatch: pyt
     found = analyse(tree, suspected=lambda _: False).runs
     assert len(found) == 2
     assert found[1].machine.differentiations
+
+
+ENDS_BEFORE_HISTORY = """\
+import torch
+
+class Vocabulary:
+    def __init__(self):
+        self.numbers, self.counts = {}, {}
+
+    def add(self, word):
+        if word not in self.numbers:
+            self.numbers[word], self.counts[word] = len(self.numbers), 1
+        else:
+            self.counts[word] += 1
+
+    def trim(self, least):
+        kept = [word for word, count in self.counts.items() if count >= least]
+        self.numbers = {}
+        for word in kept:
+            self.add(word)
+
+vocabulary = Vocabulary()
+words = open("words.txt").read().split()
+for word in words:
+    vocabulary.add(word)
+vocabulary.trim(5)
+print(vocabulary.numbers[words[0]])
+net = torch.nn.Linear(1, 1)
+total = 0.0
+for step in range(100):
+    loss = net(torch.ones(1)).sum()
+    loss.backward()
+    total += loss
+print(total)
+"""
+
+
+def test_what_an_error_hides_may_begin_a_history_whichever_test_leads_to_it() -> None:
+    first = analyse(ast.parse(ENDS_BEFORE_HISTORY)).runs[0]
+    assert (first.stopped_by, first.shows_history) == ("KeyError", False)
+    assert codes(ENDS_BEFORE_HISTORY) == ["AD101"]
