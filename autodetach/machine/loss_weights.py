@@ -21,7 +21,7 @@ def refuse_weight(m: Core, name: str, options: Mapping[str, Value], target: Valu
     """A loss with these options is computed: it raises if one of the weights requires grad, as far as that is known."""
     if name not in REFUSING or not m.grad_enabled:
         return
-    if name in OF_CLASSES and isinstance(target, Tensor) and target.is_float:
+    if name in OF_CLASSES and not (isinstance(target, Tensor) and target.is_float is False):
         return
     for option in ("weight", "pos_weight"):
         weight = options.get(option)

@@ -223,7 +223,8 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if known is not None:
         return known(m, args, kwargs, site)
     if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
-        note_lent(m, [*args, *kwargs.values()])
+        if top not in QUIET_MODULES:
+            note_lent(m, [*args, *kwargs.values()])
         show(m, [*args, *kwargs.values()], site)
         logged(m, name, args, kwargs, site)
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)

@@ -62,6 +62,11 @@ CASTS = frozenset("float double half bfloat16 long".split())
 CLIPS = frozenset("clip_grad_norm_ clip_grad_value_ clip_gradients clip_grad_norm".split())
 
 
+def _is_writer(this: Opaque) -> bool:
+    """Whether it is one that writes what it is given, and keeps nothing, such as a `SummaryWriter`."""
+    return QUIET in this.attrs or this.name.rpartition(".")[2] == "SummaryWriter"
+
+
 def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """A method of something unknown, by what its name and its arguments tell."""
     if name in ONLY_OF_TENSORS:
@@ -73,7 +78,7 @@ def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: d
         return _differentiated(m, this, args, kwargs, site)
     if name in CASTS:
         this.attrs[ARRAY] = True
-    if (args or kwargs) and (this.node is None or this.node.weak):
+    if (args or kwargs) and (this.node is None or this.node.weak) and not _is_writer(this):
         note_lent(m, [*args, *kwargs.values()])
     for of_its_kind in (_of_tensor, _of_optimizer, _of_module, _of_tool):
         result = of_its_kind(m, this, name, args, kwargs, site)

@@ -39,7 +39,7 @@ def named_folders(raw: bytes, own: str, project: str) -> tuple[str, ...]:
         for path in _Paths(text).named(_written(text, match.end(), inside=not match[0].endswith("="))):
             bases = (own,) if path.startswith(_OWN) else (own, project)
             relative = path.removeprefix(_OWN).lstrip("/") if path.startswith(_OWN) else path
-            if not (relative.startswith(("/", "~")) or ":" in relative):
+            if not (relative.startswith(("/", "~")) or ":" in relative or _OWN in relative):
                 found.update((os.path.normpath(os.path.join(base, relative)), None) for base in bases)
         if len(found) > MAX_NAMED:
             break

@@ -82,3 +82,11 @@ def test_taken(made: str, loss: str) -> None:
 def test_nothing_is_refused_of_constants(made: str, loss: str) -> None:
     with_constant = loss.replace("=w)", "=w.detach())").replace(" w)", " w.detach())")
     assert _codes(made.replace("(w)", "(w.detach())").replace("=w", "=w.detach()"), with_constant) == []
+
+
+def test_cross_entropy_of_targets_of_which_nothing_is_known_may_be_one_of_shares() -> None:
+    text = PROGRAM.format(made="from data import loader", loss="F.cross_entropy(out, target, w.exp())")
+    text = text.replace("for x in torch.randn(4, 8, 4):", "total = 0\nfor x, target in loader:")
+    text += "    total += loss\nprint(total)\n"
+    found = check(Source.from_bytes(text.encode(), "train.py"), CheckOptions(), path="train.py").findings
+    assert "AD101" in [finding.code for finding in found]

@@ -52,6 +52,8 @@ def named(text: str, raw: bytes | None = None) -> list[str]:
         ("sys.path.append('../lib\\x00')", []),
         ("sys.path.append(os.path.join(os.path.dirname(__file__), '\\0', 'lib'))", []),
         ("sys.path.append('../\\ud800')", []),
+        ("sys.path.append('./' + os.path.dirname(__file__))", []),
+        ("sys.path.insert(0, os.path.join('..', os.path.dirname(__file__), 'lib'))", []),
         ("sys.path.append(os.path.join('/opt', 'lib'))", []),
         ("sys.path.append(os.path.join(root, 'lib'))", []),
         ("sys.path.append(f'{root}/lib')", []),
