@@ -125,6 +125,16 @@ class Buffer:
         return self.length
 
 
+def double_first(parts):
+    first = parts["x"]
+    first *= 2
+
+
+def double_copy(part):
+    part = part.clone()
+    part *= 2
+
+
 def freeze(module):
     for p in module.parameters():
         if p.dim() > 1:
@@ -191,6 +201,8 @@ HEALTHY = [
     ("for p in other.parameters(): p.requires_grad = False", "pass"),
     ("torch.sort(torch.ones(4), out=(torch.ones(4), torch.arange(4)))", "pass"),
     ("save_checkpoint(net, optimizer)", "save_checkpoint(net, step)"),
+    ("batch = {'x': x, 'step': 0}; at = batch['step']; at += 1", "double_copy(x)"),
+    ("total = 0\nfor part in rows: total += part.sum().item()", "pass"),
 ]
 
 CHANGING = [
@@ -238,6 +250,11 @@ CHANGING = [
     ("torch.sort(x, 0, out=(x, torch.ones(5, 4).long()))", "pass"),
     ("change = x.add_; change(1)", "pass"),
     ("partial(turn, x)()", "pass"),
+    ("batch = {'x': x, 'step': 0}\nfor key, part in batch.items():\n    if torch.is_tensor(part): part /= 10", "pass"),
+    ("seen = [x, 0]\nfor part in seen:\n    if torch.is_tensor(part): part *= 2", "pass"),
+    ("part = x; part *= 2; part = 0", "pass"),
+    ("batch = {'x': x, 'step': 0}; part = batch['x']; part *= 2; part = batch['step']", "pass"),
+    ("batch = {'x': x, 'step': 0}; double_first(batch)", "pass"),
 ]
 
 READING = [

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from autodetach.machine.classes import linear_order
 from autodetach.machine.module_tree import children_of, is_module, modules_of
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Class, External, Instance
 from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program
@@ -61,12 +62,30 @@ def functions_of_call(program: Program, this: Instance, known: dict[str, list[Fu
     return [f for name in names for f in known.get(name, ()) if program.parents.get(f) in classes]
 
 
-def is_bound_anew(function: ast.AST, name: ast.Name) -> bool:
-    """Whether a parameter means something else where it stands, by a statement of the function before that."""
+def is_bound_anew(function: ast.AST, name: ast.Name, given: Container[str]) -> bool:
+    """Whether a name of a function that is `given` some means something else where it stands, by a statement before."""
+    is_anew = False
     for statement in function.body if isinstance(function, FUNCTIONS) else ():
         if name in ast.walk(statement):
-            return False
+            return is_anew and not any(n is not name for n in _stored(statement, name.id))
         targets = statement.targets if isinstance(statement, ast.Assign) else []
         if isinstance(statement, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name.id for t in targets):
-            return not any(isinstance(m, ast.Name) and m.id == name.id for m in memory_of(statement.value))
+            is_anew = not any(spelled(m) in given for m in memory_of(statement.value))
+        elif any(_stored(statement, name.id)):
+            is_anew = False
     return False
+
+
+def is_bound_once(scope: ast.AST, name: str) -> bool:
+    """Whether one statement alone binds a name in a block, no loop: what it stands for at the end, it always does."""
+    at_once = [t for n in ast.walk(scope) if isinstance(n, ast.Assign) for t in n.targets]
+    stored = list(_stored(scope, name))
+    return len(stored) <= 1 and all(any(n in ast.walk(t) for t in at_once) for n in stored)
+
+
+def _stored(scope: ast.AST, name: str) -> Iterator[ast.Name]:
+    """Where a name is bound, and not merely changed by what is added to it."""
+    changed = {n.target for n in ast.walk(scope) if isinstance(n, ast.AugAssign)}
+    for n in ast.walk(scope):
+        if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load) and n not in changed:
+            yield n

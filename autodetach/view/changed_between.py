@@ -24,7 +24,14 @@ from autodetach.machine.values import (
     Value,
     is_number,
 )
-from autodetach.view.called_with import functions_of_call, given_to, is_bound_anew, parameters_given, works_in_place
+from autodetach.view.called_with import (
+    functions_of_call,
+    given_to,
+    is_bound_anew,
+    is_bound_once,
+    parameters_given,
+    works_in_place,
+)
 from autodetach.view.changing_calls import (
     UPDATING,
     asks_in_place,
@@ -197,7 +204,8 @@ class _Look:
         if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Load):
             return False
         if isinstance(self._program.parents.get(node), ast.AugAssign) and self._is_same_memory(node, False):
-            return self._is_given(node) or _is_changeable(self._value(node.id))
+            always = is_bound_once(self._program.scope(node), node.id)
+            return self._is_given(node) or not always or _is_changeable(self._value(node.id))
         if not direct or node.id not in self._reading.names or self._is_of_comprehension(node):
             return False
         is_that = self._is_here(node.id) is (self._program.scope(node) is self._home)
@@ -315,7 +323,9 @@ class _Look:
     def _is_given(self, name: ast.Name) -> bool:
         """Whether a name is a parameter of a function that is given what is read, and that is not bound anew before."""
         scope = self._program.scope(name)
-        return (scope, name.id) in self._given and not is_bound_anew(scope, name)
+        if (scope, name.id) not in self._given:
+            return False
+        return not is_bound_anew(scope, name, {text for at, text in self._given if at is scope})
 
     def _is_of_another(self, target: ast.Attribute) -> bool:
         """Whether an attribute is that of an object out of view whose name, and all others of it, are not read."""
