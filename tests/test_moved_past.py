@@ -20,10 +20,24 @@ import numpy as np
 import torch
 from torch import nn
 
-from data_of_somebody import batches, normalize_logs, out_of_view, plot_fit, save_checkpoint
+from data_of_somebody import (
+    ReplayInfo,
+    batches,
+    count_and_mask,
+    draw_boxes,
+    normalize_logs,
+    out_of_view,
+    plot_fit,
+    plot_one_box,
+    save_and_quantize,
+    save_checkpoint,
+    write_patch,
+)
 from einops import rearrange
 from loguru import logger
 from sklearn.preprocessing import scale
+from thop import profile
+from torchsummary import summary
 
 
 class Settings:
@@ -253,6 +267,14 @@ CHANGING = [
     ("batch = {'x': x, 'step': 0}\nfor key, part in batch.items():\n    if torch.is_tensor(part): part /= 10", "pass"),
     ("seen = [x, 0]\nfor part in seen:\n    if torch.is_tensor(part): part *= 2", "pass"),
     ("part = x; part *= 2; part = 0", "pass"),
+    ("draw_boxes(x.numpy(), [1])", "pass"),
+    ("plot_one_box([0, 0, 1, 1], x.numpy())", "pass"),
+    ("write_patch(x, 0)", "pass"),
+    ("count_and_mask(x)", "pass"),
+    ("save_and_quantize(x)", "pass"),
+    ("info = ReplayInfo(x); info.normalise()", "pass"),
+    ("profile(doubled, inputs=(x,))", "pass"),
+    ("summary(net, (4,))", "pass"),
     ("batch = {'x': x, 'step': 0}; part = batch['x']; part *= 2; part = batch['step']", "pass"),
     ("batch = {'x': x, 'step': 0}; double_first(batch)", "pass"),
 ]

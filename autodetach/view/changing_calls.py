@@ -40,8 +40,8 @@ QUIET_PACKAGES = frozenset(
     """
     PIL argparse collections contextlib copy csv dataclasses datetime einops functools gc icecream imageio inspect
     itertools json logging loguru math matplotlib mlflow numbers os pandas pathlib pickle plotly pprint re rich scipy
-    seaborn sklearn statistics string sys tabulate tensorboardX textwrap thop time torchinfo torchmetrics torchsummary
-    torchvision tqdm types typing wandb warnings yaml
+    seaborn sklearn statistics string sys tabulate tensorboardX textwrap time torchmetrics torchvision tqdm
+    types typing wandb warnings yaml
     """.split()
 )
 QUIET = frozenset(
@@ -52,13 +52,19 @@ QUIET = frozenset(
 )
 LOOKING = frozenset(
     """
-    count describe display draw export info log plot print profile report save show stats summarize summary visualize
-    write
+    count describe display export info log plot print report save show stats summarize summary visualize
     """.split()
 )
 """Words in the names of functions that only look at what they are given, or write of it, wherever they come from."""
-CHANGING = frozenset("apply clear clip init load normalize reset scale set step train update zero".split())
+CHANGING = frozenset(
+    """
+    add apply augment bbox bboxes box boxes clear clip crop fill init load mask normalise normalize pad patch quantise
+    quantize reset scale set step train update zero
+    """.split()
+)
 """Words in the names of functions that may do more."""
+RUNNING = frozenset("fvcore ptflops pytorch_model_summary thop torchinfo torchstat torchsummary torchsummaryX".split())
+"""Packages that run the networks that they tell of."""
 WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 OF_ARRAYS = frozenset("at copyto fill_diagonal place put put_along_axis putmask resize shuffle".split())
 """Functions of numpy that change what they are given."""
@@ -82,6 +88,8 @@ def changes_nothing_given(call: ast.Call, path: str) -> bool:
         k.arg in ("copy", "copy_x") and not (isinstance(k.value, ast.Constant) and k.value.value) for k in call.keywords
     ):
         return False  # `normalize(x, copy=False)` of a library
+    if package in RUNNING:
+        return False
     if package == "numpy":
         return name not in OF_ARRAYS
     if package == "torch":
@@ -106,7 +114,9 @@ def asks_in_place(call: ast.Call, path: str) -> bool:
 def _only_looks(name: str) -> bool:
     """`save_checkpoint`, `plotFit`: what a function out of view does, as far as its name tells."""
     words = {word.lower() for word in WORD.findall(name)}
-    return not name.endswith("_") and not words.isdisjoint(LOOKING) and words.isdisjoint(CHANGING)
+    if name.endswith("_") or name[:1].isupper():
+        return False  # an object may keep it, and change it later
+    return not words.isdisjoint(LOOKING) and words.isdisjoint(CHANGING)
 
 
 def is_updating(name: str) -> bool:
