@@ -15,6 +15,7 @@ import os
 import random
 from collections import deque
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -216,6 +217,12 @@ HEALTHY = [
     ("torch.sort(torch.ones(4), out=(torch.ones(4), torch.arange(4)))", "pass"),
     ("save_checkpoint(net, optimizer)", "save_checkpoint(net, step)"),
     ("batch = {'x': x, 'step': 0}; at = batch['step']; at += 1", "double_copy(x)"),
+    ("seen = [x]; again = list(seen); again.append(1); again += [2]", "again[0] = loss.item()"),
+    ("batch = dict(x=x, step=0); again = batch.copy(); again['y'] = 1", "batch['step'] += 1"),
+    ("batch = SimpleNamespace(x=x, step=0); batch.step = 1", "batch.loss = loss.item()"),
+    ("halves = [part / 2 for part in (x, x)] + [1]", "halves[0] *= 2"),
+    ("copies = {key: part.clone() for key, part in {'x': x}.items()}; copies['x'] *= 2", "pass"),
+    ("double = x + x; double *= 2; double[0] = 1", "pass"),
     ("total = 0\nfor part in rows: total += part.sum().item()", "pass"),
 ]
 
@@ -267,6 +274,23 @@ CHANGING = [
     ("batch = {'x': x, 'step': 0}\nfor key, part in batch.items():\n    if torch.is_tensor(part): part /= 10", "pass"),
     ("seen = [x, 0]\nfor part in seen:\n    if torch.is_tensor(part): part *= 2", "pass"),
     ("part = x; part *= 2; part = 0", "pass"),
+    ("seen = [x]; again = list(seen)", "again[0] *= 2"),
+    ("seen = [x]; again = seen.copy(); again[0][0] = 5", "pass"),
+    ("seen = [x]; list(seen)[0].mul_(2)", "pass"),
+    ("seen = [x]", "for part in reversed(list(seen)): part.mul_(2)"),
+    ("seen = [x]; out_of_view(seen.copy())", "pass"),
+    ("batch = {'x': x}; again = dict(batch); again['x'] *= 2", "pass"),
+    ("batch = dict(x=x); batch['x'] *= 2", "pass"),
+    ("batch = {**dict(x=x)}; batch['x'].mul_(2)", "pass"),
+    ("seen = [x]; again = [part for part in seen]; again[0] *= 2", "pass"),
+    ("batch = {'x': x}; again = {key: part.data for key, part in batch.items()}", "again['x'] *= 2"),
+    ("out_of_view([part for part in (x, 1)])", "pass"),
+    ("seen = [x] + [1]; seen[0] *= 2", "pass"),
+    ("seen = []; seen += [x]; seen[0] *= 2", "pass"),
+    ("batch = {}; batch |= {'x': x}; batch['x'] *= 2", "pass"),
+    ("batch = {'y': 0} | {'x': x}; batch['x'] *= 2", "pass"),
+    ("batch = SimpleNamespace(x=x, step=0); batch.x *= 2", "pass"),
+    ("batch = SimpleNamespace(x=x, step=0)", "batch.x[0] = 5"),
     ("draw_boxes(x.numpy(), [1])", "pass"),
     ("plot_one_box([0, 0, 1, 1], x.numpy())", "pass"),
     ("write_patch(x, 0)", "pass"),
@@ -330,6 +354,7 @@ READ_ONLY = [
     ("net(x) * scales[0]", "for n, scale in enumerate(scales): print(n, scale)", "rows.append(scales)"),
     ("net(x) * scales[0]", "norm = math.hypot(*scales)", "np.mean(scales)"),
     ("net(x) * waiting[0]", "print(waiting.count(1.0))", "waiting.copy().rotate(1)"),
+    ("net(x) * of_array", "again = array.copy(); again *= 2; again[0] = 1", "out_of_view(array.copy())"),
     ("net(x) * of_array", "print(array.mean(), np.sum(array), array.shape)", "array.copy().fill(3)"),
     ("net(x) * offset", "copied = offset.clone(); copied.mul_(3)", "torch.add(offset, 1)"),
     ("net(x) * offset", "print(nn.MSELoss()(offset, offset))", "print(offset.numpy().max())"),

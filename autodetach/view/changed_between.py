@@ -39,12 +39,12 @@ from autodetach.view.changing_calls import (
     is_updating,
     leaves_its_own,
 )
-from autodetach.view.kept import imported_as
+from autodetach.view.kept import COPYING, imported_as
 from autodetach.view.program import Program
 from autodetach.view.read_by import Function as Definition
 from autodetach.view.read_by import Reading, found, functions_by_name, local_names, own_attributes, read_by
 from autodetach.view.runs_between import between_of, earlier_than, is_stepped_by, run_by
-from autodetach.view.same_memory import ANY, Shared, key_of, memory_of, of_same_memory, positions_in
+from autodetach.view.same_memory import ANY, Shared, is_array_copy, key_of, memory_of, of_same_memory, positions_in
 
 CHANGED = "what it is computed from may be changed between the place where it was computed and that where it is read"
 
@@ -173,6 +173,7 @@ class _Look:
             self._is_read(part)
             and _is_changeable(value := found(self._frame, part))
             and (before or not isinstance(value, Tensor) or (value.node is None and value.leaf_node is None))
+            and not (is_array_copy(argument) and isinstance(value, (Sym, Tensor)))
             for part in memory_of(argument, self._picked)
         )
 
@@ -289,6 +290,7 @@ class _Look:
 
         And, if what is `held` counts, whether it is a container that holds such a thing.
         """
+        is_part = isinstance(target, ast.Subscript)
         while isinstance(target, ast.Subscript):
             key = key_of(target)
             if ANY not in (key, *self._keys) and key not in self._keys and self._holds_only(target.value):
@@ -296,7 +298,8 @@ class _Look:
             target = target.value
         if isinstance(target, ast.Name):
             return target.id in self._reading.names or self._is_same_memory(target, held)
-        if isinstance(target, ast.Call) and any(map(self._is_touched, memory_of(target, self._picked))):
+        hands_on = isinstance(target, ast.Call) and (is_part or last_word(target.func) not in COPYING)
+        if hands_on and any(map(self._is_touched, memory_of(target, self._picked))):
             return True
         if isinstance(target, ast.Call) and leaves_its_own(last_word(target.func)):
             return False  # it makes something new of it
@@ -333,6 +336,7 @@ class _Look:
         return (
             isinstance(owner, ast.Name)
             and owner.id not in self._reading.names
+            and not self._is_shared(owner.id, True)
             and isinstance(self._value(owner.id), Opaque)
         )
 

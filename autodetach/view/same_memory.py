@@ -7,8 +7,8 @@ from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from autodetach.machine.spelling import is_dotted, last_word, spelled
-from autodetach.node_types import LOOPS
-from autodetach.view.kept import LITERALS, PUTTING, is_sharing
+from autodetach.node_types import COMPREHENSIONS, LOOPS
+from autodetach.view.kept import COPYING, LITERALS, PUTTING, is_sharing
 from autodetach.view.program import Program, targets_of
 
 HANDING_ON = frozenset(
@@ -19,8 +19,13 @@ HANDING_ON = frozenset(
 """What gives parts of what it is called on, or is given."""
 OF_POSITIONS = frozenset("arange argsort argwhere multinomial permutation randperm".split())
 """What gives positions in a tensor or an array of one dimension or more, by which that is copied, not viewed."""
+NAMESPACES = frozenset("AttrDict Box EasyDict Munch Namespace SimpleNamespace defaultdict".split())
+"""What holds what it is given by the name of an argument, as `dict` does."""
+JOINING = (ast.Add, ast.BitOr, ast.Mult)
 ANY = ""
 """The key of a part of a container that is not known."""
+AS_THERE = "*"
+"""The key of the parts of a copied dict, which has them where the other one does."""
 
 
 class Shared(NamedTuple):
@@ -69,7 +74,7 @@ def _follow(pair: _Pair, pairs: list[_Pair], found: Shared) -> None:
             same.add(b)
         elif b in same or b in holding:
             holding.add(a)
-            keys.add(pair.key)
+            keys.update({pair.key} - {AS_THERE} if b not in same else {ANY if pair.key == AS_THERE else pair.key})
         return
     if b in holding and b not in same:
         if a in same:
@@ -95,13 +100,17 @@ def _pairs(program: Program, home: ast.AST, is_container: Callable[[ast.expr], b
                     pairs += [_Pair(spelled(target.value), spelled(s), key_of(target), False) for s in sources]
                 continue
             text = spelled(target)
-            if not is_part and isinstance(value, (ast.Tuple, ast.List, ast.Set, ast.Dict)):
+            if not is_part and _is_container_made(value):
                 for key, part in _parts(value):
-                    pairs += [_Pair(text, spelled(s), key, False) for s in memory_of(part, picked)]
+                    sources = (s for s in memory_of(part, picked) if part is not value or is_container(s))
+                    pairs += [_Pair(text, spelled(s), key, False) for s in sources]
             else:
                 is_exact = not is_part and is_dotted(value)
                 sources = memory_of(value, picked)
                 pairs += [_Pair(text, spelled(s), None, is_exact and s is value) for s in sources]
+        if isinstance(node, ast.AugAssign) and _is_container_made(node.value) and program.scope(node) is home:
+            for key, part in _parts(node.value) if is_container(node.target) else ():
+                pairs += [_Pair(spelled(node.target), spelled(s), key, False) for s in memory_of(part, picked)]
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTTING:
             owner = node.func.value
             if is_dotted(owner) and program.scope(node) is home and is_container(owner):
@@ -132,14 +141,36 @@ def key_of(part: ast.Subscript) -> str:
     return spelled(part.slice) if isinstance(part.slice, ast.Constant) else ANY
 
 
-def _parts(value: ast.Tuple | ast.List | ast.Set | ast.Dict) -> Iterator[tuple[str, ast.expr]]:
-    """The keys and parts of a container that is written out; those of a list may move."""
+def _parts(value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """The keys and parts of a container that is made; those of a list may move, or of what is copied."""
     if isinstance(value, ast.Dict):
         for key, part in zip(value.keys, value.values, strict=True):
             yield spelled(key) if isinstance(key, ast.Constant) else ANY, part
-    else:
+    elif isinstance(value, (ast.Tuple, ast.List, ast.Set)):
         for part in value.elts:
             yield ANY, part
+    elif isinstance(value, ast.Call):
+        given = [*value.args, *([value.func.value] if isinstance(value.func, ast.Attribute) else [])]
+        is_dict = last_word(value.func) in ("OrderedDict", "copy", "dict")
+        for part in given:
+            yield AS_THERE if is_dict and is_dotted(part) else ANY, part
+        for keyword in value.keywords:
+            yield ANY if keyword.arg is None else repr(keyword.arg), keyword.value
+    elif isinstance(value, ast.BinOp):
+        for part in (value.left, value.right):
+            yield from _parts(part) if _is_container_made(part) else [(ANY, part)]
+    else:
+        yield ANY, value
+
+
+def _is_container_made(value: ast.expr) -> bool:
+    """Whether an expression may make a container that holds what others do: `list(rows)`, `[x] + [1]`."""
+    if isinstance(value, ast.Call):
+        return last_word(value.func) in COPYING | NAMESPACES
+    if isinstance(value, ast.BinOp):
+        parts = (value.left, value.right)
+        return isinstance(value.op, JOINING) and any(map(_is_container_made, parts))
+    return isinstance(value, (ast.Tuple, ast.List, ast.Set, ast.Dict, *COMPREHENSIONS))
 
 
 def _bound(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr, bool]]:
@@ -175,10 +206,15 @@ def memory_of(value: ast.expr, picked: Container[str] = ()) -> Iterator[ast.expr
     elif isinstance(value, (ast.Subscript, ast.Starred, ast.NamedExpr, ast.Attribute)):
         if not (isinstance(value, ast.Subscript) and _copies(value.slice, picked)):
             yield from memory_of(value.value, picked)
+    elif isinstance(value, COMPREHENSIONS):
+        yield from _memory_of_each(value, picked)
+    elif isinstance(value, (ast.BinOp, ast.Call)) and _is_container_made(value):
+        for _, part in _parts(value):
+            yield from memory_of(part, picked)
     elif isinstance(value, LITERALS):
-        for part in ast.iter_child_nodes(value):
-            if isinstance(part, ast.expr):
-                yield from memory_of(part, picked)
+        for inside in ast.iter_child_nodes(value):
+            if isinstance(inside, ast.expr):
+                yield from memory_of(inside, picked)
     elif isinstance(value, ast.IfExp):
         yield from memory_of(value.body, picked)
         yield from memory_of(value.orelse, picked)
@@ -189,8 +225,26 @@ def memory_of(value: ast.expr, picked: Container[str] = ()) -> Iterator[ast.expr
             yield from memory_of(value.func.value, picked)
 
 
+def _memory_of_each(
+    made: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, picked: Container[str]
+) -> Iterator[ast.expr]:
+    """The memory that the parts of what a comprehension makes may hand on; what it binds is part of what it reads."""
+    bound = {n.id for g in made.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+    for source in memory_of(made.value if isinstance(made, ast.DictComp) else made.elt, picked):
+        if spelled(source).partition(".")[0] not in bound:
+            yield source
+            continue
+        for generator in made.generators:
+            yield from memory_of(generator.iter, picked)
+
+
 def _copies(index: ast.expr, picked: Container[str]) -> bool:
     """Whether a part at an index is a copy: at positions, or at a slice of them."""
     while isinstance(index, ast.Subscript) and isinstance(index.slice, ast.Slice):
         index = index.value
     return _is_positions(index) or (isinstance(index, ast.Name) and index.id in picked)
+
+
+def is_array_copy(value: ast.expr) -> bool:
+    """Whether a method makes a copy, `array.copy()`: of the memory of an array, though not of what a container has."""
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "copy"
