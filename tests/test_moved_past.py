@@ -36,6 +36,7 @@ from data_of_somebody import (
 )
 from einops import rearrange
 from loguru import logger
+from scipy import linalg, ndimage
 from sklearn.preprocessing import scale
 from thop import profile
 from torchsummary import summary
@@ -223,6 +224,8 @@ HEALTHY = [
     ("halves = [part / 2 for part in (x, x)] + [1]", "halves[0] *= 2"),
     ("copies = {key: part.clone() for key, part in {'x': x}.items()}; copies['x'] *= 2", "pass"),
     ("double = x + x; double *= 2; double[0] = 1", "pass"),
+    ("pixels = x.numpy(); np.multiply(pixels, pixels); np.where(pixels > 0, 1, pixels); np.clip(pixels, 0, 1)", "pass"),
+    ("pixels = x.numpy(); linalg.lu_factor(pixels, overwrite_a=False); ndimage.gaussian_filter(pixels, 1)", "pass"),
     ("total = 0\nfor part in rows: total += part.sum().item()", "pass"),
 ]
 
@@ -274,6 +277,11 @@ CHANGING = [
     ("batch = {'x': x, 'step': 0}\nfor key, part in batch.items():\n    if torch.is_tensor(part): part /= 10", "pass"),
     ("seen = [x, 0]\nfor part in seen:\n    if torch.is_tensor(part): part *= 2", "pass"),
     ("part = x; part *= 2; part = 0", "pass"),
+    ("pixels = x.numpy(); np.clip(pixels, 0, 1, pixels)", "pass"),
+    ("pixels = x.numpy(); np.multiply(pixels, 2, pixels)", "pass"),
+    ("pixels = x.numpy(); np.sqrt(pixels, pixels)", "pass"),
+    ("ndimage.gaussian_filter(x.numpy(), 1, output=x.numpy())", "pass"),
+    ("linalg.lu_factor(x.numpy(), overwrite_a=True)", "pass"),
     ("seen = [x]; again = list(seen)", "again[0] *= 2"),
     ("seen = [x]; again = seen.copy(); again[0][0] = 5", "pass"),
     ("seen = [x]; list(seen)[0].mul_(2)", "pass"),

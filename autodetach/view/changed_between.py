@@ -38,6 +38,7 @@ from autodetach.view.changing_calls import (
     changes_nothing_given,
     is_updating,
     leaves_its_own,
+    written_by,
 )
 from autodetach.view.kept import COPYING, imported_as
 from autodetach.view.program import Program
@@ -218,8 +219,8 @@ class _Look:
             return True
         if name in ("setattr", "delattr") and len(call.args) > 1:
             return self._is_set_by_name(*call.args[:2])
-        written = next((k.value for k in call.keywords if k.arg == "out"), None)
-        if written is not None and any(map(self._is_read, [written, *memory_of(written, self._picked)])):
+        written = written_by(call, imported_as(self._program, call) if len(call.args) > 1 else "")
+        if any(self._is_read(part) for out in written for part in (out, *memory_of(out, self._picked))):
             return True
         if name in OF_FIRST and call.args and self._is_read(call.args[0]):
             return not self._holds_only(call.args[0])

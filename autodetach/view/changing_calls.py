@@ -68,6 +68,22 @@ RUNNING = frozenset("fvcore ptflops pytorch_model_summary thop torchinfo torchst
 WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 OF_ARRAYS = frozenset("at copyto fill_diagonal place put put_along_axis putmask resize shuffle".split())
 """Functions of numpy that change what they are given."""
+OF_ONE_ARRAY = frozenset(
+    """
+    abs absolute arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil conj conjugate cos cosh deg2rad degrees exp exp2
+    expm1 fabs floor invert isfinite isinf isnan log log10 log1p log2 logical_not negative positive rad2deg radians
+    reciprocal rint sign signbit sin sinh spacing sqrt square tan tanh trunc
+    """.split()
+)
+"""Functions of numpy that are given one array, and then that which they write into."""
+OF_MORE_ARRAYS = frozenset(
+    """
+    allclose apply_along_axis array_equal broadcast_arrays choose column_stack concatenate einsum full geomspace
+    histogram histogram2d insert interp isclose linspace logspace meshgrid pad piecewise polyfit savez
+    savez_compressed select tensordot vectorize where
+    """.split()
+)
+"""Functions of numpy that read the third that they are given, too."""
 QUIET_OF_TORCH = frozenset(
     """
     backward checkpoint clip_grad_norm_ clip_grad_value_ compile grad jacobian load no_grad parameters_to_vector
@@ -88,6 +104,8 @@ def changes_nothing_given(call: ast.Call, path: str) -> bool:
         k.arg in ("copy", "copy_x") and not (isinstance(k.value, ast.Constant) and k.value.value) for k in call.keywords
     ):
         return False  # `normalize(x, copy=False)` of a library
+    if any((k.arg or "").startswith("overwrite_") and not _is_false(k.value) for k in call.keywords):
+        return False  # `scipy.linalg.inv(a, overwrite_a=True)`
     if package in RUNNING:
         return False
     if package == "numpy":
@@ -102,13 +120,26 @@ def changes_nothing_given(call: ast.Call, path: str) -> bool:
     return package in QUIET_PACKAGES or path in QUIET or _only_looks(name)
 
 
+def written_by(call: ast.Call, path: str) -> list[ast.expr]:
+    """What a call is told to write into: `torch.mul(a, 2, out=a)`, `np.clip(a, 0, 1, a)`."""
+    written = [k.value for k in call.keywords if k.arg in ("out", "output")]
+    name = last_word(call.func)
+    if path.partition(".")[0] == "numpy" and ".random." not in path and name not in OF_MORE_ARRAYS:
+        written += call.args[1 if name in OF_ONE_ARRAY else 2 :]
+    return written
+
+
 def asks_in_place(call: ast.Call, path: str) -> bool:
     """Whether a call says that it works in place, or makes a module that does: `F.relu(x, True)`."""
     told = next((k.value for k in call.keywords if k.arg == "inplace"), None)
     at = INPLACE_AT.get(name := last_word(call.func), MODULE_INPLACE_AT.get(name))
     if told is None and at is not None and len(call.args) > at and path.startswith("torch"):
         told = call.args[at]
-    return told is not None and not (isinstance(told, ast.Constant) and not told.value)
+    return told is not None and not _is_false(told)
+
+
+def _is_false(told: ast.expr) -> bool:
+    return isinstance(told, ast.Constant) and not told.value
 
 
 def _only_looks(name: str) -> bool:
