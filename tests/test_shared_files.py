@@ -28,7 +28,7 @@ class Sampler:
             chosen = torch.multinomial(log_prob.exp(), 1)
             log_probs = log_probs + log_prob.gather(1, chosen).squeeze(1)
             x = nn.functional.one_hot(chosen.squeeze(1), 4).float()
-        return x, log_probs
+        return h, log_probs
 
     def parameters(self):
         return [*self.cell.parameters(), *self.head.parameters()]
@@ -44,8 +44,8 @@ for step in range(20):
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-    drawn, log_probs = sampler.sample(16)
-    print(drawn.sum().item())
+    state, log_probs = sampler.sample(16)
+    print(state.sum().item())
 """
 TRAINS = """\
 import torch
@@ -54,8 +54,8 @@ from shared import Sampler
 sampler = Sampler()
 optimizer = torch.optim.Adam(sampler.parameters(), lr=0.01)
 for step in range(20):
-    drawn, log_probs = sampler.sample(16)
-    loss = (drawn[:, 0] - log_probs).pow(2).mean()
+    state, log_probs = sampler.sample(16)
+    loss = (state[:, 0] - log_probs).pow(2).mean()
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
