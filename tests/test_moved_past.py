@@ -146,6 +146,13 @@ def double_first(parts):
     first *= 2
 
 
+def double_some(part, at=None):
+    if at is None:
+        at = torch.randperm(5)
+    some = part[at]
+    some *= 2
+
+
 def double_copy(part):
     part = part.clone()
     part *= 2
@@ -277,6 +284,7 @@ CHANGING = [
     ("batch = {'x': x, 'step': 0}\nfor key, part in batch.items():\n    if torch.is_tensor(part): part /= 10", "pass"),
     ("seen = [x, 0]\nfor part in seen:\n    if torch.is_tensor(part): part *= 2", "pass"),
     ("part = x; part *= 2; part = 0", "pass"),
+    ("double_some(x, slice(0, 4))", "pass"),
     ("pixels = x.numpy(); np.clip(pixels, 0, 1, pixels)", "pass"),
     ("pixels = x.numpy(); np.multiply(pixels, 2, pixels)", "pass"),
     ("pixels = x.numpy(); np.sqrt(pixels, pixels)", "pass"),

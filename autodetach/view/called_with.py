@@ -76,10 +76,12 @@ def is_bound_anew(function: ast.AST, name: ast.Name, given: Container[str]) -> b
     return False
 
 
-def is_bound_once(scope: ast.AST, name: str) -> bool:
+def is_bound_once(program: Program, scope: ast.AST, name: str) -> bool:
     """Whether one statement alone binds a name in a block, no loop: what it stands for at the end, it always does."""
+    if any(isinstance(n, (ast.Global, ast.Nonlocal)) and name in n.names for n in ast.walk(scope)):
+        return False
     at_once = [t for n in ast.walk(scope) if isinstance(n, ast.Assign) for t in n.targets]
-    stored = list(_stored(scope, name))
+    stored = [n for n in _stored(scope, name) if program.scope(n) is scope]
     return len(stored) <= 1 and all(any(n in ast.walk(t) for t in at_once) for n in stored)
 
 

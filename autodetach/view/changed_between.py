@@ -206,7 +206,7 @@ class _Look:
         if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Load):
             return False
         if isinstance(self._program.parents.get(node), ast.AugAssign) and self._is_same_memory(node, False):
-            always = is_bound_once(self._program.scope(node), node.id)
+            always = is_bound_once(self._program, self._program.scope(node), node.id)
             return self._is_given(node) or not always or _is_changeable(self._value(node.id))
         if not direct or node.id not in self._reading.names or self._is_of_comprehension(node):
             return False

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
+from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.spelling import is_dotted, last_word, spelled
-from autodetach.node_types import COMPREHENSIONS, LOOPS
+from autodetach.node_types import CALLABLES, COMPREHENSIONS, LOOPS
 from autodetach.view.kept import COPYING, LITERALS, PUTTING, is_sharing
 from autodetach.view.program import Program, targets_of
 
@@ -124,7 +125,9 @@ def positions_in(home: ast.AST) -> set[str]:
     bound = [b for node in ast.walk(home) for b in _bound(node)]
     names = {t.id for t, value, is_part in bound if isinstance(t, ast.Name) and not is_part and _is_positions(value)}
     stored = [n.id for n in ast.walk(home) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
-    return {name for name in names if stored.count(name) == sum(_is_name_bound(b, name) for b in bound)}
+    given = all_parameter_names(home.args) if isinstance(home, CALLABLES) else ()
+    only = {name for name in names if stored.count(name) == sum(_is_name_bound(b, name) for b in bound)}
+    return only.difference(given)
 
 
 def _is_name_bound(bound: tuple[ast.expr, ast.expr, bool], name: str) -> bool:
