@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.mentioned import is_changed, mentions
-from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.spelling import arguments_of, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program
 from autodetach.view.side_effects import CONSTRUCTORS
@@ -128,7 +128,7 @@ def _hands_on(constructor: Method) -> bool:
     """Whether a constructor gives its object to something that it calls, as `registry.append(self)`."""
     this = constructor.args.args[0].arg if constructor.args.args else ""
     calls = (n for n in ast.walk(constructor) if isinstance(n, ast.Call) and last_word(n.func) != "super")
-    given = (a for call in calls for a in (*call.args, *(k.value for k in call.keywords)))
+    given = (a for call in calls for a in arguments_of(call))
     return any(isinstance(a, ast.Name) and a.id == this for a in given)
 
 

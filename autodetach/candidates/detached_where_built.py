@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.detaching import has_graph
 from autodetach.machine.graph import Node, Site, ancestors
+from autodetach.machine.spelling import arguments_of
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Entry
 from autodetach.view.program import Program, calls_of, listed
@@ -54,7 +55,7 @@ def _to_detach(program: Program, site: Site, made: Node) -> Iterator[ast.expr]:
         yield place
         return
     behind = set(ancestors([made]))
-    given = {*place.args, *(k.value for k in place.keywords)}
+    given = set(arguments_of(place))
     for expression, value in site.operands:
         if expression in given and has_graph(value) and getattr(value, "node", None) in behind:
             yield expression

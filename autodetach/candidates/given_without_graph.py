@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from autodetach.candidates.by_parts import has_parts
 from autodetach.candidates.detaching import has_graph
 from autodetach.machine.graph import Node, ancestors
+from autodetach.machine.spelling import arguments_of
 from autodetach.machine.values import Opaque, Value
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, calls_of, listed, text
@@ -27,7 +28,7 @@ def given_without_graph(program: Program, call: ast.expr, kept: object) -> Itera
     if site is None:
         return
     behind = set(ancestors([node]))
-    given = {*call.args, *(k.value for k in call.keywords)}
+    given = set(arguments_of(call))
     found = dict.fromkeys(
         e for e, v in site.operands if e in given and _is_tensor(v) and getattr(v, "node", None) in behind
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import arguments_of, spelled
 from autodetach.node_types import LOOPS
 from autodetach.view.assigned import assigned
 from autodetach.view.crossings import Crossed
@@ -99,7 +99,7 @@ def _is_read_besides(loop: ast.For | ast.AsyncFor | ast.While, handed: _Handed, 
 def _is_handed_with_inputs(program: Program, handed: _Handed) -> bool:
     """Whether `state = next_state`, of what `critic(next_state)` is given, stands behind that in its block."""
     assert isinstance(handed.made, ast.Call)
-    given = {spelled(a) for a in (*handed.made.args, *(k.value for k in handed.made.keywords)) if isinstance(a, PLACES)}
+    given = {spelled(a) for a in arguments_of(handed.made) if isinstance(a, PLACES)}
     block = program.block(handed.making)
     behind = (pair for s in block[block.index(handed.making) + 1 :] for pair in assigned(s))
     return any(spelled(value) in given for target, value in behind if isinstance(target, PLACES))

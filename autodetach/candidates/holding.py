@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import arguments_of, spelled
 from autodetach.machine.values import External, Frame, Instance
 from autodetach.view.program import Program, line, targets_of
 
@@ -40,14 +40,10 @@ def _holds(program: Program, statement: ast.stmt, frame: Frame) -> bool:
         return False
     if isinstance(statement.value, ast.Call):
         is_made = all(_is_distribution(frame.names.get(name)) for name in names)
-        return is_made and all(_is_put_in(part, frame) for part in _given(statement.value))
+        return is_made and all(_is_put_in(part, frame) for part in arguments_of(statement.value))
     if not isinstance(statement.value, DISPLAYS) or not _is_as_it_was(statement.value):
         return False
     return not any(_is_changed(program, n, names) for n in ast.walk(program.scope(statement)))
-
-
-def _given(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _is_put_in(value: ast.expr, frame: Frame) -> bool:
@@ -56,7 +52,7 @@ def _is_put_in(value: ast.expr, frame: Frame) -> bool:
         path = _path(value.func, frame)
         is_inner = path.startswith(DISTRIBUTIONS) and path.rpartition(".")[2][:1].isupper()
         is_constant = path in CONSTANTS and not any(keyword.arg == "requires_grad" for keyword in value.keywords)
-        return (is_inner or is_constant) and all(_is_put_in(part, frame) for part in _given(value))
+        return (is_inner or is_constant) and all(_is_put_in(part, frame) for part in arguments_of(value))
     if isinstance(value, (ast.Tuple, ast.List)):
         return all(_is_put_in(part, frame) for part in value.elts)
     return _is_as_it_was(value)

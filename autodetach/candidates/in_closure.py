@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.spelling import arguments_of
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, call_of, line, text
 
@@ -95,7 +96,7 @@ def _stepping(program: Program, closure: ast.FunctionDef) -> ast.Expr | None:
         call = call_of(statement)
         if call is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "step":
             continue
-        given = [*call.args, *(k.value for k in call.keywords)]
+        given = arguments_of(call)
         if isinstance(statement, ast.Expr) and any(isinstance(a, ast.Name) and a.id == closure.name for a in given):
             found.append(statement)
     return found[0] if len(found) == 1 else None

@@ -13,6 +13,7 @@ from autodetach.candidates.cache_guards import guards, is_flag
 from autodetach.candidates.detaching import has_graph
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Node, ancestors, trail_of
+from autodetach.machine.spelling import arguments_of
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
@@ -80,7 +81,7 @@ def _bringing(program: Program, maker: Node, statement: ast.stmt) -> Iterator[as
         call = site.node
         if program.statement(call) is not statement or not isinstance(call, ast.Call):
             continue
-        given = {*call.args, *(k.value for k in call.keywords)}
+        given = set(arguments_of(call))
         for expression, value in site.operands:
             if expression in given and has_graph(value) and getattr(value, "node", None) in behind:
                 yield expression

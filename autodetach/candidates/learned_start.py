@@ -9,6 +9,7 @@ from autodetach.candidates.moved_begin import begins_of, moved_into
 from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.spelling import arguments_of
 from autodetach.machine.values import Class, Frame, Instance, Tensor, Value
 from autodetach.node_types import LOOPS
 from autodetach.view.crossings import Crossed
@@ -78,7 +79,7 @@ def _trains(node: Node) -> bool:
 
 def _given(call: ast.Call) -> Iterator[ast.expr]:
     """What a call is given, alone or in displays."""
-    queue: list[ast.expr | None] = [*call.args, *(k.value for k in call.keywords)]
+    queue: list[ast.expr | None] = [*arguments_of(call)]
     while queue:
         expression = queue.pop()
         if isinstance(expression, (ast.Tuple, ast.List)):

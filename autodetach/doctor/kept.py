@@ -13,7 +13,7 @@ from autodetach.doctor.reading import Function, calls_at, function_at, statement
 from autodetach.doctor.records import Records
 from autodetach.doctor.series import Series
 from autodetach.doctor.stores import hands_over, last_name
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import arguments_of, spelled
 
 FEW_SITES = 2
 
@@ -35,7 +35,7 @@ def is_state(binding: Binding, filled: Sequence[Step]) -> bool:
     for step in filled:
         statement = statement_at(step.site) if step.site is not None else None
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-            given = (*statement.value.args, *(keyword.value for keyword in statement.value.keywords))
+            given = arguments_of(statement.value)
             if last_name(binding.path) in {last_name(spelled(each)) for each in given}:
                 return True
     return False

@@ -10,7 +10,7 @@ from autodetach.doctor.frames import Site
 from autodetach.doctor.holders import Binding
 from autodetach.doctor.places import CELLS, cell_name
 from autodetach.doctor.reading import tree_of, walk
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import arguments_of, spelled
 
 FILLS = frozenset(
     "append appendleft extend extendleft insert add update setdefault put push put_nowait register_buffer".split()
@@ -46,7 +46,7 @@ def hands_over(names: Iterable[Binding]) -> tuple[Site, ...]:
         for node, function, _ in walk(tree) if tree is not None else ():
             call = node.value if isinstance(node, ast.Expr) else None
             if isinstance(call, ast.Call) and function == binding.function:
-                given = (*call.args, *(keyword.value for keyword in call.keywords))
+                given = arguments_of(call)
                 if any(isinstance(each, ast.Name) and each.id == binding.path for each in given):
                     found.append(Site(binding.file, call.lineno, function))
     return tuple(dict.fromkeys(found))

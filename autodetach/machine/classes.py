@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from autodetach.machine.values import (
     Class,
     ClassMethod,
@@ -27,6 +29,18 @@ def linear_order(cls: Class) -> list[Class | External]:
     _visit(cls, order)
     cls.order = order
     return order
+
+
+def methods_of(cls: Class | External) -> Iterator[Function]:
+    """The functions in view of a class and of those from which it derives, in the order of look-up."""
+    for each in linear_order(cls) if isinstance(cls, Class) else ():
+        if isinstance(each, Class):
+            yield from (value for value in each.names.values() if isinstance(value, Function))
+
+
+def deriving_from(base: Class | External, classes: Iterable[Class]) -> Iterator[Class]:
+    """Those of some classes that derive from another one."""
+    return (cls for cls in classes if cls is not base and base in linear_order(cls))
 
 
 def _visit(cls: Class | External, order: list[Class | External]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
-from autodetach.machine.classes import linear_order
+from autodetach.machine.classes import deriving_from, methods_of
 from autodetach.machine.core import Core
 from autodetach.machine.mentions import ADDS
 from autodetach.machine.reach import Reach
@@ -89,11 +89,9 @@ def instances_in(this: Instance) -> list[Instance]:
 def _counters(holder: Instance) -> Iterator[tuple[str, list[Function]]]:
     """The attributes in which methods of a class count or collect, its constructor apart, and these methods."""
     found: dict[str, list[Function]] = {}
-    for cls in linear_order(holder.cls) if isinstance(holder.cls, Class) else ():
-        for method in cls.names.values() if isinstance(cls, Class) else ():
-            if isinstance(method, Function) and method.name != "__init__":
-                for name in _counted_in(method.node):
-                    found.setdefault(name, []).append(method)
+    for method in methods_of(holder.cls):
+        for name in _counted_in(method.node) if method.name != "__init__" else ():
+            found.setdefault(name, []).append(method)
     yield from found.items()
 
 
@@ -101,8 +99,7 @@ def _is_filled_by_others(m: Core, holder: Instance, name: str, reach: Reach) -> 
     """Whether classes that derive from that of an object add to what it collects, or those that have the object do."""
     return reach.is_set_on_others(name) or any(
         name in _counted_in(method.node)
-        for cls in m.classes
-        if cls is not holder.cls and holder.cls in linear_order(cls)
+        for cls in deriving_from(holder.cls, m.classes)
         for method in cls.names.values()
         if isinstance(method, Function)
     )

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autodetach.machine.classes import linear_order
+from autodetach.machine.classes import deriving_from
 from autodetach.machine.filled_later import set_in
 from autodetach.machine.values import Class, External, Function
 
 
 def is_added(classes: Iterable[Class], base: Class | External, name: str) -> bool:
     """Whether one of the classes derives from the base, and has or sets the attribute."""
-    return any(cls is not base and base in linear_order(cls) and _makes(cls, name) for cls in classes)
+    return any(_makes(cls, name) for cls in deriving_from(base, classes))
 
 
 def _makes(cls: Class, name: str) -> bool:

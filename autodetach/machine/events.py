@@ -26,6 +26,11 @@ MAX_LOOKED_AT = 2000
 """So many nodes are looked at behind what was handed on."""
 
 
+def _leads_to(nodes: tuple[Node, ...], goals: set[Node]) -> bool:
+    """Whether any of the goals is a part of the graph of some nodes, as far as that is looked at."""
+    return not goals.isdisjoint(islice(ancestors(nodes), MAX_LOOKED_AT))
+
+
 class SecondWalk(NamedTuple):
     """A differentiation reaches a node that unpacks a freed tensor: PyTorch raises."""
 
@@ -279,7 +284,7 @@ class Escape(NamedTuple):
 
     def reaches(self, goals: set[Node]) -> bool:
         """Whether any of some nodes is a part of the graph that was handed on, as far as that is looked at."""
-        return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
+        return _leads_to(self.nodes, goals)
 
 
 class CallableGiven(NamedTuple):
@@ -294,7 +299,7 @@ class CallableGiven(NamedTuple):
 
     def reaches(self, goals: set[Node]) -> bool:
         """Whether any of some nodes may be walked, as far as that is looked at."""
-        return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
+        return _leads_to(self.nodes, goals)
 
 
 class NetworkGiven(NamedTuple):
@@ -320,7 +325,7 @@ class GraphLent(NamedTuple):
 
     def reaches(self, goals: set[Node]) -> bool:
         """Whether any of some nodes is a part of the graph that was given, as far as that is looked at."""
-        return not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
+        return _leads_to(self.nodes, goals)
 
 
 class SumDetached(NamedTuple):
@@ -349,7 +354,7 @@ class GraphRead(NamedTuple):
 
     def reaches(self, goals: set[Node]) -> bool:
         """Whether any of some nodes may be walked from there, as far as that is looked at."""
-        return not self.asked and not goals.isdisjoint(islice(ancestors(self.nodes), MAX_LOOKED_AT))
+        return not self.asked and _leads_to(self.nodes, goals)
 
 
 class FlagRead(NamedTuple):

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
-from autodetach.machine.classes import linear_order
+from autodetach.machine.classes import methods_of
 from autodetach.machine.core import Core
 from autodetach.machine.counters import Restore, asked_for, instances_in, own_attributes
 from autodetach.machine.reach import Reach
 from autodetach.machine.spelling import is_none
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Class, Function, Instance, Opaque, Value
+from autodetach.machine.values import Instance, Opaque, Value
 
 
 def fill(m: Core, this: Value, entered: str, reach: Reach) -> list[Restore]:
@@ -49,10 +49,9 @@ def _set_by_others(holder: Instance, asked: frozenset[str]) -> Iterator[str]:
     It may have been called without what somebody else would have given.
     """
     found: dict[str, None] = {}
-    for cls in linear_order(holder.cls) if isinstance(holder.cls, Class) else ():
-        for method in cls.names.values() if isinstance(cls, Class) else ():
-            if isinstance(method, Function) and method.name not in asked and method.name != "__init__":
-                found |= dict.fromkeys(set_in(method.node))
+    for method in methods_of(holder.cls):
+        if method.name not in asked and method.name != "__init__":
+            found |= dict.fromkeys(set_in(method.node))
     yield from (name for name in found if holder.attrs.get(name) is None)
 
 

@@ -52,8 +52,9 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         if is_begun and not walked:
             continue  # a later pass, which is not executed, may differentiate it
         is_sum = linear and bool(elements)
-        is_long = _is_long(run, activation)
-        lasts = _outermost(child, activation) or (
+        is_outermost = _outermost(child, activation)
+        is_long = not is_outermost and _is_long(run, activation)
+        lasts = is_outermost or (
             is_long and (is_sum or _descends(run, activation) or _begins_in_loop(child, activation))
         )
         ends = not walked and not lasts and is_long and _ends_with_call(child, activation)

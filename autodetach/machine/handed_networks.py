@@ -9,13 +9,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from autodetach.machine.classes import linear_order
+from autodetach.machine.classes import methods_of
 from autodetach.machine.core import Core
 from autodetach.machine.events import NetworkGiven
 from autodetach.machine.held import contents
 from autodetach.machine.marks import OPTIMIZER
 from autodetach.machine.module_tree import is_module, modules_of
-from autodetach.machine.values import Class, Function, Instance, Mapping, Method, Opaque, Sequence, Value
+from autodetach.machine.values import Instance, Mapping, Method, Opaque, Sequence, Value
 
 TRAINS_NOTHING = frozenset(
     """
@@ -75,6 +75,4 @@ def _has_optimizer(values: list[Value]) -> bool:
 def _codes_of(network: Instance) -> Iterator[ast.AST]:
     """The methods of a network, and of all below it, as far as they are in view."""
     for module in modules_of(network):
-        for cls in linear_order(module.cls) if isinstance(module.cls, Class) else ():
-            if isinstance(cls, Class):
-                yield from (value.node for value in cls.names.values() if isinstance(value, Function))
+        yield from (method.node for method in methods_of(module.cls))

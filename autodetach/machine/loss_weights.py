@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
-from autodetach.machine.loss_options import OF_LOSSES
+from autodetach.machine.loss_options import options_of_call
 from autodetach.machine.values import Tensor, Value
 
 OF_CLASSES = frozenset({"cross_entropy", "CrossEntropyLoss"})
@@ -32,5 +32,5 @@ def refuse_weight(m: Core, name: str, options: Mapping[str, Value], target: Valu
 def refuse_weight_of_call(m: Core, name: str, args: Sequence[Value], kwargs: Mapping[str, Value], site: Site) -> None:
     """The same for a function of `torch.nn.functional`."""
     if name in REFUSING:
-        given: dict[str, Value] = {**dict(zip(OF_LOSSES[name], args, strict=False)), **kwargs}
+        given = options_of_call(name, args, kwargs)
         refuse_weight(m, name, given, given.get("target"), site)

@@ -11,14 +11,14 @@ from collections.abc import Iterator
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
-from autodetach.machine.classes import linear_order
+from autodetach.machine.classes import methods_of
 from autodetach.machine.core import Core
 from autodetach.machine.counters import Restore, asked_for, own_attributes
 from autodetach.machine.derived import is_added
 from autodetach.machine.filled_later import set_in
 from autodetach.machine.reach import Reach
 from autodetach.machine.spelling import is_none
-from autodetach.machine.values import Class, Function, Instance, Opaque, Value
+from autodetach.machine.values import Instance, Opaque, Value
 
 
 def presume_unset(m: Core, this: Value, entered: str, reach: Reach) -> list[Restore]:
@@ -39,7 +39,7 @@ def _set_by_others(m: Core, this: Instance, names: list[str], entered: str, reac
     """
     sets: dict[str, set[str]] = {"asked": set(), "made": set(), "open": set()}
     asked, tested = asked_for(entered, reach), set[str]()
-    for method in _methods(this):
+    for method in methods_of(this.cls):
         kind = "asked" if method.name in asked else "made" if method.name == "__init__" else "open"
         sets[kind].update(set_in(method.node))
         if kind == "asked":
@@ -65,13 +65,6 @@ def _put(m: Core, this: Instance, name: str) -> Restore:
             this.attrs[name] = None
 
     return restore
-
-
-def _methods(this: Instance) -> Iterator[Function]:
-    """The methods in view of an object."""
-    for cls in linear_order(this.cls) if isinstance(this.cls, Class) else ():
-        if isinstance(cls, Class):
-            yield from (value for value in cls.names.values() if isinstance(value, Function))
 
 
 @kept

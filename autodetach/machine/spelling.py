@@ -30,6 +30,11 @@ def root_of(node: ast.expr) -> ast.expr:
     return node
 
 
+def arguments_of(call: ast.Call) -> list[ast.expr]:
+    """What a call is given, by place and by name; what `*` and `**` spread, as a whole."""
+    return [*call.args, *(keyword.value for keyword in call.keywords)]
+
+
 def called_name(expression: ast.expr) -> str:
     """The last word of the name of what an expression calls; nothing where it is no call."""
     return last_word(expression.func) if isinstance(expression, ast.Call) else ""

@@ -13,6 +13,7 @@ from autodetach.machine.children import children_of, statements_in
 from autodetach.machine.class_families import Families
 from autodetach.machine.quiet import is_report
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import arguments_of
 from autodetach.node_types import FUNCTIONS
 
 ELEMENTS = frozenset({"values", "items", "get", "pop", "popleft", "popitem"})
@@ -177,6 +178,6 @@ def _container_of(node: ast.AST) -> ast.expr | None:
 
 def _given_in(node: ast.AST) -> Sequence[ast.expr]:
     """The arguments of a call, and the variable whose elements are asked for."""
-    given = [*node.args, *(keyword.value for keyword in node.keywords)] if isinstance(node, ast.Call) else []
+    given = arguments_of(node) if isinstance(node, ast.Call) else []
     container = _container_of(node)
     return [*given, container] if isinstance(container, ast.Name) else given

@@ -58,7 +58,7 @@ from autodetach.machine.graph import Differentiation, is_walked_again, within
 from autodetach.machine.mixing import may_be_mixed
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import arguments_of, last_word
 from autodetach.machine.surroundings import around, go_one_way
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import External, Function, Method, Native, Opaque, Sequence, Tensor, Value, is_constant
@@ -195,7 +195,7 @@ def _may_be_given_history(program: Program, d: Differentiation) -> bool:
     for tree in program.analysis.trees:
         for call in _calls_of(tree, function.name):
             if (is_entered or call in given_away) and program.statement(call) not in known:
-                given = [*call.args, *(keyword.value for keyword in call.keywords)]
+                given = arguments_of(call)
                 if any(_may_be_made_by_a_module(program, value, call) for value in given):
                     return True
     return False

@@ -18,11 +18,6 @@ HANDING_ON = frozenset("Dropout Dropout1d Dropout2d Dropout3d Flatten Identity U
 """Modules of PyTorch that may give what they are given, or a view of it."""
 
 
-def given_to(call: ast.Call) -> list[ast.expr]:
-    """What a call is given."""
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
-
-
 def parameters_given(
     program: Program, call: ast.Call, functions: Sequence[Function | ast.Lambda], given: list[ast.expr]
 ) -> Iterator[tuple[ast.AST, str]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.module_tree import parameters_of
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import is_dotted, last_word, root_of, spelled
+from autodetach.machine.spelling import arguments_of, is_dotted, last_word, root_of, spelled
 from autodetach.machine.values import (
     CONSTANTS,
     Class,
@@ -26,7 +26,6 @@ from autodetach.machine.values import (
 )
 from autodetach.view.called_with import (
     functions_of_call,
-    given_to,
     is_bound_anew,
     is_bound_once,
     parameters_given,
@@ -159,12 +158,14 @@ class _Look:
         """The functions in view that a call may run; those of an object in view, where that is given what is read."""
         functions = list(self._known.get(last_word(call.func), ()))
         this = found(self._frame, call.func)
-        if isinstance(this, Instance) and isinstance(this.cls, Class) and any(map(self._is_touched, given_to(call))):
+        if not isinstance(this, Instance) or not isinstance(this.cls, Class):
+            return functions
+        if any(map(self._is_touched, arguments_of(call))):
             functions += functions_of_call(self._program, this, self._known)
         return functions
 
     def _parameters_given(self, call: ast.Call) -> Iterator[tuple[ast.AST, str]]:
-        given = [a for a in given_to(call) if self._is_touched(a)]
+        given = [a for a in arguments_of(call) if self._is_touched(a)]
         functions = [call.func] if isinstance(call.func, ast.Lambda) else self._called(call) if given else []
         return parameters_given(self._program, call, functions, given)
 
@@ -261,7 +262,7 @@ class _Look:
                 return False
         elif not asks_in_place(made, path) and changes_nothing_given(made, path):
             return False
-        return any(self._is_touched(a, before=before) for a in given_to(call))
+        return any(self._is_touched(a, before=before) for a in arguments_of(call))
 
     def _is_called(self, method: ast.Attribute) -> bool:
         call = self._program.parents.get(method)

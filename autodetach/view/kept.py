@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.arguments import all_parameter_names
-from autodetach.machine.spelling import is_dotted, last_word, spelled
+from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.machine.torch_semantics import lookup
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS
 from autodetach.view.generators import is_used_up, waits
@@ -127,7 +127,7 @@ class _Around:
             return self.is_made_there(value.value if isinstance(value, ast.DictComp) else value.elt)
         if not isinstance(value, ast.Call):
             return False
-        given = [*value.args, *(keyword.value for keyword in value.keywords)]
+        given = arguments_of(value)
         return last_word(value.func) in COPYING and all(self._are_own(each) for each in given)
 
     def is_made_there(self, element: ast.expr) -> bool:

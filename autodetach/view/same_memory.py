@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
 from autodetach.machine.arguments import all_parameter_names
-from autodetach.machine.spelling import is_dotted, last_word, spelled
+from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, LOOPS
 from autodetach.view.kept import COPYING, LITERALS, PUTTING, is_sharing
 from autodetach.view.program import Program, targets_of
@@ -115,7 +115,7 @@ def _pairs(program: Program, home: ast.AST, is_container: Callable[[ast.expr], b
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTTING:
             owner = node.func.value
             if is_dotted(owner) and program.scope(node) is home and is_container(owner):
-                given = (s for a in (*node.args, *(k.value for k in node.keywords)) for s in memory_of(a, picked))
+                given = (s for a in arguments_of(node) for s in memory_of(a, picked))
                 pairs += [_Pair(spelled(owner), spelled(s), ANY, False) for s in given]
     return pairs
 
