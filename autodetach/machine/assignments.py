@@ -89,7 +89,10 @@ class Assignments(Imports):
 
             value = bound(self, target, value, frame)
         if isinstance(target, ast.Name):
-            self.store_name(target.id, value, frame)
+            if frame.declared:
+                self.store_name(target.id, value, frame)
+            else:
+                frame.names[target.id] = value
         elif isinstance(target, ast.Attribute):
             this = self.eval(target.value, frame)
             self.set_attribute(this, target.attr, value, Site(target, frame.qualname))

@@ -86,6 +86,9 @@ class Core(Tape):
 
     def note_read(self, value: Value, *, whole: bool = True) -> None:
         """Note that elements of a container may be taken from it, or only one if not `whole`: nothing says which."""
+        kind = type(value)
+        if kind is Tensor or kind is Opaque or kind is Sym:
+            return  # asked of each argument of a call
         held = held_by(value)
         if isinstance(held, (Sequence, Mapping)):
             held.read = max(held.read, self.clock)

@@ -32,7 +32,7 @@ OWN = frozenset({"self", "cls"})
 
 
 class _Looks(NamedTuple):
-    """What a statement says of records.
+    """What a statement, or a file, says of records.
 
     `shows`: something is shown them. `by_readers` are the parts of them that such classes read, `by_others` those that
     a function reads of what it is given.
@@ -47,7 +47,7 @@ def logged(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site
     """A logger is called: what the program reads of its records is wanted as it is."""
     if name not in LOGGING or not any(tags_in(value) for value in (*args, *kwargs.values())):
         return
-    looks = [_looks(statement) for tree in _trees(m) for statement in tree.body]
+    looks = [_looks_of_file(tree) for tree in _trees(m)]
     if not any(each.shows for each in looks):
         return
     read = {part for each in looks for part in (*each.by_readers, *each.by_others)}
@@ -62,6 +62,16 @@ def logged(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site
 
 def _trees(m: Core) -> list[ast.Module]:
     return [] if m.project is None else [module.tree for module in m.project.modules]
+
+
+@kept
+def _looks_of_file(tree: ast.Module) -> _Looks:
+    looks = [_looks(statement) for statement in tree.body]
+    return _Looks(
+        any(each.shows for each in looks),
+        frozenset[str]().union(*(each.by_readers for each in looks)),
+        frozenset[str]().union(*(each.by_others for each in looks)),
+    )
 
 
 @kept

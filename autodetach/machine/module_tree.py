@@ -19,10 +19,12 @@ def is_module(value: Value) -> bool:
 def _module_class(cls: Class | External) -> bool:
     if isinstance(cls, External):
         return cls.path.startswith("torch.nn.") or cls.path.endswith("Module")
-    return any(
-        _module_class(b) if isinstance(b, (Class, External)) else isinstance(b, Opaque) and "Module" in b.name
-        for b in cls.bases
-    )
+    if cls.of_modules is None:
+        cls.of_modules = any(
+            _module_class(b) if isinstance(b, (Class, External)) else isinstance(b, Opaque) and "Module" in b.name
+            for b in cls.bases
+        )
+    return cls.of_modules
 
 
 def children_of(this: Instance) -> Iterator[tuple[str, Instance]]:
@@ -37,8 +39,9 @@ def children_of(this: Instance) -> Iterator[tuple[str, Instance]]:
         for key, item in items.items.values():
             if isinstance(item, Instance):
                 yield str(key), item
-    for name, value in list(this.attrs.items()):
-        if isinstance(value, Instance) and is_module(value):
+    held = [(name, value) for name, value in this.attrs.items() if type(value) is Instance]
+    for name, value in held:
+        if is_module(value):
             yield name, value
 
 

@@ -33,6 +33,7 @@ from autodetach.machine.parametrizations import weights_of
 from autodetach.machine.part_names import forget, set_by_part
 from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
+from autodetach.machine.torch_semantics import Shape as Rule
 from autodetach.machine.unknown_modules import are_layers
 from autodetach.machine.values import (
     Class,
@@ -311,7 +312,7 @@ def _result_shape(this: Instance, spec: Module, name: str, args: list[Value]) ->
     shape = first.shape if isinstance(first, Tensor) else None
     if spec.result == "loss":
         return () if is_reduced(this.attrs) else None
-    if spec.op.shape.name == "SAME":
+    if spec.shape is Rule.SAME:
         return shape
     if name == "Linear" and shape:
         out = this.attrs.get("out_features")

@@ -39,9 +39,12 @@ SCRIPTED = "#scripted"
 
 def wanted(m: Core, values: Iterable[Value], site: Site, how: str) -> None:
     """Some values go where a tensor may be wanted: which `.item()` gave the numbers among them is noted."""
-    tags = frozenset(tag for value in values for tag in tags_in(value))
+    tags: set[object] = set()
+    for value in values:  # asked of all that PyTorch is given, most of which is tensors
+        if type(value) is not Tensor and type(value) is not Opaque:
+            tags |= tags_in(value)
     if tags:
-        m.escapes.append(Escape((), site, m.tick(), how, tags))
+        m.escapes.append(Escape((), site, m.tick(), how, frozenset(tags)))
 
 
 def wanted_of_number(m: Core, value: Value, site: Site, how: str) -> None:

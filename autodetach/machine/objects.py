@@ -194,7 +194,7 @@ class Objects(Attributes):
         raw = self.class_attribute(this.cls, "__call__")
         if raw is not MISSING:
             return self.call(self.bind(raw, this, site), args, kwargs, site)
-        if is_ready_for(self.trail, "TypeError") and cannot_be_called(this.cls) and this is not self.entered:
+        if this is not self.entered and cannot_be_called(this.cls) and is_ready_for(self.trail, "TypeError"):
             raise Raised("TypeError")
         return library_objects.call_instance(self, this, args, kwargs, site)
 

@@ -37,7 +37,7 @@ class Tape(State):
         node.at = self.trail[-1] if self.trail else None
         self.nodes.append(node)
         for parent in parents:
-            if parent.loops is self.loops:
+            if parent.loops is self.loops or not parent.loops:
                 continue
             apart = diverge(parent.loops, self.loops)
             if apart is not None:

@@ -411,12 +411,14 @@ class Field(NamedTuple):
 
 
 class Class:
-    """A class of the analysed file. `bases` are Class, External or Opaque; `order` is kept by `linear_order`.
+    """A class of the analysed file. `bases` are Class, External or Opaque.
+
+    `order` is kept by `linear_order`, and `of_modules` by `is_module`.
 
     `fields` are those of its own body where Python makes its constructor from them.
     """
 
-    __slots__ = ("bases", "fields", "frame", "frozen", "name", "names", "node", "order", "qualname")
+    __slots__ = ("bases", "fields", "frame", "frozen", "name", "names", "node", "of_modules", "order", "qualname")
 
     def __init__(
         self, node: ast.ClassDef, name: str, qualname: str, bases: list[Value], names: dict[str, Value]
@@ -429,6 +431,7 @@ class Class:
         self.fields: list[Field] | None = None
         self.frozen = False
         self.order: list[Class | External] | None = None
+        self.of_modules: bool | None = None
 
 
 class Instance:
