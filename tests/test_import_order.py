@@ -133,7 +133,7 @@ ORDER = (
     "view",
     "view.program view.crossings",
     "view.generators",
-    "view.read_by view.other_entries view.kept view.changing_calls",
+    "view.read_by view.other_entries view.kept view.changing_calls view.changed_in_place",
     "view.same_memory view.runs_between",
     "view.called_with",
     "view.*",

@@ -14,6 +14,7 @@ import operator
 import os
 import random
 from collections import deque
+from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 
@@ -141,6 +142,34 @@ class Buffer:
         return self.length
 
 
+class Held:
+    def __init__(self, rows):
+        self.parts = [rows]
+
+    def double(self):
+        for part in self.parts:
+            part *= 2
+
+
+@dataclass
+class Boxed:
+    value: torch.Tensor
+
+
+class Wrapped(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Sequential(nn.ReLU(inplace=True), nn.Linear(4, 1))
+
+    def forward(self, rows):
+        return self.inner(rows)
+
+
+def each(rows):
+    for row in rows:
+        yield row
+
+
 def double_first(parts):
     first = parts["x"]
     first *= 2
@@ -237,6 +266,12 @@ HEALTHY = [
 ]
 
 CHANGING = [
+    ("Held(x).double()", "pass"),
+    ("held = Held(x)", "held.double()"),
+    ("for row in each(x): row *= 2", "pass"),
+    ("boxed = Boxed(x); boxed.value[0] = 5", "pass"),
+    ("Wrapped()(x)", "pass"),
+    ("pass", "Wrapped()(x)"),
     ("net.eval()", "pass"),
     ("pass", "net.eval()"),
     ("net.leak.negative_slope = 0.5", "pass"),

@@ -31,6 +31,7 @@ from autodetach.view.called_with import (
     parameters_given,
     works_in_place,
 )
+from autodetach.view.changed_in_place import is_changed_in_place
 from autodetach.view.changing_calls import (
     UPDATING,
     asks_in_place,
@@ -78,6 +79,9 @@ def _may_be_changed(program: Program, run: Run, statements: list[ast.stmt], oute
     if any(look.is_change(node, direct, before=True) for node, direct in look.run_by(between.before)):
         return True
     if any(look.is_change(node, direct, before=False) for body in between.passes for node, direct in look.run_by(body)):
+        return True
+    behind = {n for s in (*between.before, *(s for body in between.passes for s in body)) for n in ast.walk(s)}
+    if is_changed_in_place(outer, behind.difference(n for s in statements for n in ast.walk(s))):
         return True
     if is_stepped_by(between.before, run, {n for n in ancestors(outer) if n.leaf}):
         return True
