@@ -25,6 +25,8 @@ ORDER = (
     "notebooks.magics",
     "notebooks.broken",
     "notebooks.cells",
+    "notebooks.code_cells",
+    "notebooks.rewriting",
     "notebooks.notebook",
     "finding",
     "comments.marks",

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from autodetach.decoding import SourceError
 from autodetach.notebooks.cells import Cells
+from autodetach.notebooks.code_cells import CodeCell, Literal, places_in
+from autodetach.notebooks.rewriting import Rewriting, splices_of
 from autodetach.places import Part
 from autodetach.source import Edit
 
@@ -21,41 +23,12 @@ RAISES = "raises-exception"
 """The tag by which Jupyter knows that a cell is there to fail."""
 
 _BLANK = re.compile(r"[ \t\n\r]*")
-_CHARACTER = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u....|\\.|[^\\]", re.DOTALL)
 
 
 class OtherLanguage(SourceError):
     """A notebook whose cells are in another language than Python."""
 
     skipped = True
-
-
-@dataclass(frozen=True, slots=True)
-class Literal:
-    """A JSON string: `start` and `end` are where its quotes begin and end in the text of the file."""
-
-    start: int
-    end: int
-    value: str
-
-
-@dataclass(frozen=True, slots=True)
-class CodeCell:
-    """A code cell: its number among all cells, from 1, and its source, one string or (`is_list`) several.
-
-    `start` and `end` are where the JSON of the source begins and ends.
-    """
-
-    number: int
-    start: int
-    end: int
-    literals: tuple[Literal, ...]
-    is_list: bool
-    raises: bool
-
-    @property
-    def text(self) -> str:
-        return "".join(literal.value for literal in self.literals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +70,7 @@ class Notebook:
         at = cell.start + 1
         for literal in cell.literals:
             inner = text[literal.start + 1 : literal.end - 1]
-            at = literal.start + 1 + _places(inner)[min(character, len(literal.value))]
+            at = literal.start + 1 + places_in(inner)[min(character, len(literal.value))]
             character -= len(literal.value)
             if character < 0:
                 break
@@ -106,7 +79,7 @@ class Notebook:
     def _rewritten(self, text: str, parts: Iterable[Part]) -> Iterator[tuple[CodeCell, str]]:
         for part in sorted(parts, key=lambda part: part.index):
             cell = self.cells[part.index]
-            yield cell, _Rewriting(self, text, cell).source(_splices(part))
+            yield cell, Rewriting(text, cell, self.cells).source(splices_of(part))
 
 
 def read(raw: bytes, path: str) -> Cells:
@@ -281,118 +254,6 @@ def _is_python(metadata: object) -> bool:
     return not isinstance(language, str) or language == "python"
 
 
-@dataclass(frozen=True, slots=True)
-class _Splice:
-    """Characters `start:end` of a cell become `new`."""
-
-    start: int
-    end: int
-    new: str
-
-
-def _splices(part: Part) -> list[_Splice]:
-    raw = part.source.raw
-    return [
-        _Splice(len(raw[:start].decode()), len(raw[:end].decode()), new.decode())
-        for start, end, new in part.source.splices(part.edits)
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Chunk:
-    """A piece of a source: as it is in JSON without quotes, and as text. `whole`: a string of the file as it stands."""
-
-    origin: int
-    json: str
-    text: str
-    new: bool = False
-    whole: bool = False
-
-
-class _Rewriting:
-    """Puts edits into the JSON of one cell's source."""
-
-    def __init__(self, notebook: Notebook, text: str, cell: CodeCell) -> None:
-        self._notebook = notebook
-        self._text = text
-        self._cell = cell
-        self._ascii = notebook.raw.isascii()
-
-    def source(self, splices: Sequence[_Splice]) -> str:
-        chunks = list(self._chunks(splices))
-        if not self._cell.is_list:
-            return '"' + "".join(chunk.json for chunk in chunks) + '"'
-        opening, comma, closing = self._style()
-        groups = [group for group in _strings(chunks) if group[0].whole or any(chunk.json for chunk in group)]
-        if not groups:
-            return "[]"
-        literals = self._cell.literals
-        pieces = [opening]
-        for number, group in enumerate(groups):
-            if number:
-                before, origin = groups[number - 1][0].origin, group[0].origin
-                between = self._text[literals[origin - 1].end : literals[origin].start] if origin > before else comma
-                pieces.append(between)
-            pieces.append('"' + "".join(chunk.json for chunk in group) + '"')
-        return "[" + "".join((*pieces, closing)) + "]"
-
-    def _chunks(self, splices: Sequence[_Splice]) -> Iterator[_Chunk]:
-        """What the strings of the cell become, in order."""
-        pending = list(splices)
-        begin = 0
-        skip_to = 0
-        origin = 0
-        for origin, literal in enumerate(self._cell.literals):
-            end = begin + len(literal.value)
-            at = max(begin, min(skip_to, end))
-            untouched = at == begin
-            while pending and pending[0].start < end:
-                splice = pending.pop(0)
-                if splice.start > at:
-                    yield self._old(origin, literal, at - begin, splice.start - begin)
-                # Text put between two strings belongs to none of them.
-                yield self._new(max(0, origin - (splice.start == begin)), splice.new)
-                skip_to = splice.end
-                untouched = untouched and splice.end == splice.start == begin
-                at = min(skip_to, end)
-            if untouched and at == begin:
-                yield _Chunk(origin, self._inner(literal), literal.value, whole=True)
-            elif at < end:
-                yield self._old(origin, literal, at - begin, end - begin)
-            begin = end
-        for splice in pending:
-            yield self._new(origin, splice.new)
-
-    def _old(self, origin: int, literal: Literal, start: int, end: int) -> _Chunk:
-        inner = self._inner(literal)
-        places = _places(inner)
-        return _Chunk(origin, inner[places[start] : places[end]], literal.value[start:end])
-
-    def _new(self, origin: int, text: str) -> _Chunk:
-        return _Chunk(origin, json.dumps(text, ensure_ascii=self._ascii)[1:-1], text, new=True)
-
-    def _inner(self, literal: Literal) -> str:
-        return self._text[literal.start + 1 : literal.end - 1]
-
-    def _style(self) -> tuple[str, str, str]:
-        """What stands in front of the first string, between two, and behind the last one: here, or in other cells."""
-        lists = [cell for cell in (self._cell, *self._notebook.cells) if cell.is_list and cell.literals]
-        if not lists:
-            return "", ", ", ""
-        first = lists[0]
-        opening = self._text[first.start + 1 : first.literals[0].start]
-        closing = self._text[first.literals[-1].end : first.end - 1]
-        several = next((cell for cell in lists if len(cell.literals) > 1), None)
-        if several is not None:
-            return opening, self._text[several.literals[0].end : several.literals[1].start], closing
-        return opening, f",{opening}" if opening else ", ", closing
-
-
-def _places(inner: str) -> list[int]:
-    """Where in a JSON string each of its characters begins, and the last one ends."""
-    return [0, *(match.end() for match in _CHARACTER.finditer(inner))]
-
-
 def _common(old: str, new: str) -> tuple[int, int]:
     """How many characters two texts share at their start and at their end; no newline is cut in two."""
     limit = min(len(old), len(new))
@@ -402,30 +263,3 @@ def _common(old: str, new: str) -> tuple[int, int]:
     tail = next((i for i in range(limit) if old[-1 - i] != new[-1 - i]), limit)
     tail -= bool(tail) and old[len(old) - tail] == "\n"
     return head, tail
-
-
-def _strings(chunks: Iterable[_Chunk]) -> Iterator[list[_Chunk]]:
-    """The chunks of each string: a line of new text gets a string of its own, and old strings stay apart."""
-    group: list[_Chunk] = []
-    ended = False
-    for chunk in chunks:
-        for piece in _lines(chunk) if chunk.new else (chunk,):
-            both_old = bool(group) and not piece.new and not group[-1].new
-            if both_old or (ended and piece.text):
-                yield group
-                group = []
-                ended = False
-            group.append(piece)
-            ended = piece.text.endswith("\n") if piece.text else ended
-    if group:
-        yield group
-
-
-def _lines(chunk: _Chunk) -> Iterator[_Chunk]:
-    # In JSON a line feed is always an escape, and a backslash before it always one of a pair.
-    ends = [match.end() for match in re.finditer(r"\\(?:(n)|.)", chunk.json) if match[1]]
-    text = chunk.text.split("\n")
-    for number, (start, end) in enumerate(zip([0, *ends], [*ends, len(chunk.json)], strict=True)):
-        if start < end or not ends:
-            line = text[number] + ("\n" if number < len(ends) else "")
-            yield _Chunk(chunk.origin, chunk.json[start:end], line, new=True)
