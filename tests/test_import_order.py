@@ -98,6 +98,8 @@ ORDER = (
     "machine.operators",
     "machine.last_pass machine.searches machine.stop_flags",
     "machine.decisions",
+    "machine.displays",
+    "machine.accesses",
     "machine.expressions",
     "machine.comprehensions",
     "machine.imports",

@@ -1,0 +1,126 @@
+"""Evaluation of displays: lists, tuples, sets and dicts as they are written, slices, and formatted strings."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine import joining
+from autodetach.machine.decisions import Decisions
+from autodetach.machine.graph import Site
+from autodetach.machine.held import held_by
+from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, show
+from autodetach.machine.operators import LONG, key_in_test
+from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Frame, Mapping, Sequence, Slice, Value, is_constant
+
+
+class Displays(Decisions):
+    """Decisions plus displays."""
+
+    def _elements(self, nodes: list[ast.expr], frame: Frame) -> tuple[list[Value], bool]:
+        values: list[Value] = []
+        exact = True
+        for n in nodes:
+            if isinstance(n, ast.Starred):
+                more, complete = self.collect(self.eval(n.value, frame), Site(n, frame.qualname))
+                values.extend(more)
+                exact = exact and complete
+            else:
+                values.append(self.eval(n, frame))
+        return values, exact
+
+    def _eval_List(self, node: ast.List, frame: Frame) -> Value:
+        return self._row("list", node, frame)
+
+    def _eval_Tuple(self, node: ast.Tuple, frame: Frame) -> Value:
+        return self._row("tuple", node, frame)
+
+    def _row(self, kind: str, node: ast.List | ast.Tuple, frame: Frame) -> Sequence:
+        values, exact = self._elements(node.elts, frame)
+        made = Sequence(kind, values, self.clock, exact)
+        old = self._continued([e.value for e in node.elts if isinstance(e, ast.Starred)], frame)
+        if isinstance(old, Sequence):
+            joining.adopt(self, old, made)
+            star = next(i for i, element in enumerate(node.elts) if isinstance(element, ast.Starred))
+            for i, element in enumerate(node.elts):
+                if i != star:
+                    value = values[i if i < star else i - len(node.elts)]
+                    self.store(made, value, element, Site(node, frame.qualname), "append")
+        return made
+
+    def _continued(self, inner: list[ast.expr], frame: Frame) -> Value:
+        """What a display goes on with under its name: `logs` of `logs = [*logs, loss]`."""
+        statement = self.trail[-1][0] if len(inner) == 1 and self.trail else None
+        if not isinstance(statement, ast.Assign) or not isinstance(inner[0], (ast.Name, ast.Attribute)):
+            return None
+        return self.eval(inner[0], frame) if spelled(statement.targets[0]) == spelled(inner[0]) else None
+
+    def _eval_Set(self, node: ast.Set, frame: Frame) -> Value:
+        values, exact = self._elements(node.elts, frame)
+        hash_all(self, values, Site(node, frame.qualname))
+        return Sequence("set", values, self.clock, exact)
+
+    def _eval_Dict(self, node: ast.Dict, frame: Frame) -> Value:
+        mapping = Mapping(self.clock)
+        old = self._continued([v for k, v in zip(node.keys, node.values, strict=True) if k is None], frame)
+        if isinstance(old, Mapping):
+            joining.adopt(self, old, mapping)
+        for key_node, value_node in zip(node.keys, node.values, strict=True):
+            value = self.eval(value_node, frame)
+            if key_node is None:
+                value = held_by(value)
+                self.note_read(value)
+                if isinstance(value, Mapping):
+                    mapping.items.update(value.items)
+                    mapping.exact = mapping.exact and value.exact
+                else:
+                    mapping.exact = False
+                continue
+            key = self.eval(key_node, frame)
+            hash_all(self, [key], Site(node, frame.qualname))
+            hashed = self.key(key)
+            if isinstance(old, Mapping) and hashed not in old.items:
+                self.store(mapping, value, value_node, Site(node, frame.qualname), "new key")
+            mapping.items[hashed] = (key, value)
+        return mapping
+
+    def _eval_Starred(self, node: ast.Starred, frame: Frame) -> Value:
+        return self.eval(node.value, frame)
+
+    def _eval_Slice(self, node: ast.Slice, frame: Frame) -> Value:
+        def part(n: ast.expr | None) -> Value:
+            return None if n is None else self.eval(n, frame)
+
+        return Slice(part(node.lower), part(node.upper), part(node.step))
+
+    def _eval_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
+        parts: list[str] = []
+        known = True
+        keys: list[object] = []
+        for piece in node.values:
+            value = self.eval(piece, frame)
+            keys.append(key_in_test(self, value))
+            if isinstance(value, str):
+                parts.append(value)
+            else:
+                known = False
+        if known and sum(map(len, parts)) < LONG:
+            return "".join(parts)
+        return self.sym(("text", *keys), "str")
+
+    def _eval_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> Value:
+        value = self.eval(node.value, frame)
+        spec = self.eval(node.format_spec, frame) if node.format_spec is not None else ""
+        if node.conversion == -1:
+            formatted(self, value, spec, Site(node, frame.qualname))
+        else:
+            show(self, [value], Site(node, frame.qualname), TO_STRING if chr(node.conversion) == "s" else ("__repr__",))
+        if is_constant(value) and isinstance(spec, str) and node.conversion == -1:
+            try:
+                return format(value, spec)
+            except (ValueError, TypeError):
+                return self.fresh("str")
+        return self.sym(("format", key_in_test(self, value)), "str")
+
+    def _eval_TemplateStr(self, node: ast.expr, frame: Frame) -> Value:
+        return self.fresh("str")
