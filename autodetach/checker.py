@@ -102,6 +102,7 @@ class Change(NamedTuple):
 
 
 _again: Again | None = None
+_pausing: Callable[[], None] | None = None
 
 
 def remember(pause: Callable[[], None] | None, told: Callable[[CheckResult], None] | None) -> None:
@@ -112,9 +113,20 @@ def remember(pause: Callable[[], None] | None, told: Callable[[CheckResult], Non
     """
     from autodetach.incremental.again import Again
 
+    global _again, _pausing
+    _again, _pausing = _again or Again(), pause
+    _again.told = told
+
+
+@contextlib.contextmanager
+def unremembered() -> Iterator[None]:
+    """Meanwhile, nothing is taken from what is remembered, nor kept: other programs are checked, too."""
     global _again
-    _again = _again or Again()
-    _again.pause, _again.told = pause, told
+    kept, _again = _again, None
+    try:
+        yield
+    finally:
+        _again = kept
 
 
 def tidy() -> None:
@@ -406,8 +418,8 @@ class _Session:
 
 
 def _pause() -> None:
-    if _again is not None and _again.pause is not None:
-        _again.pause()
+    if _pausing is not None:
+        _pausing()
 
 
 def _without_repetition(findings: list[Finding]) -> tuple[Finding, ...]:

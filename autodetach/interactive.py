@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from autodetach.beside import with_beside
 from autodetach.checker import Change
 from autodetach.comments.add_ignore import NotSilenced, ignoring
 from autodetach.finding import Applicability, Finding, Fix, edits_by_file
 from autodetach.report import Located
-from autodetach.runner import Outcome, Task, run_one
-from autodetach.settle import Settled
+from autodetach.runner import Outcome, Task
+from autodetach.settle import Settled, of_first
 from autodetach.source import Edit, Source, compose, offset_before
 
 HELP = """\
@@ -55,10 +56,10 @@ class Walk:
     def _file(self, task: Task) -> Outcome:
         """Walk through one program, which is looked at again whenever an answer has changed it."""
         applied: list[Finding] = []
-        outcome = self._look(task)
+        outcomes = self._look(task)
         while not self._ended:
-            left = (f for f in outcome.findings if self._key(f, outcome) not in self._answered)
-            finding = next(left, None)
+            left = ((f, o) for f, o in of_first(outcomes) if self._key(f, o) not in self._answered)
+            finding, outcome = next(left, (None, outcomes[0]))
             if finding is None:
                 break
             self._answered.add(self._key(finding, outcome))
@@ -67,12 +68,14 @@ class Walk:
             if taken is not None:
                 applied.append(taken)
             if self._changes != before:
-                outcome = self._look(task)
-        return outcome._replace(applied=tuple(applied))
+                outcomes = self._look(task)
+        return outcomes[0]._replace(applied=tuple(applied))
 
-    def _look(self, task: Task) -> Outcome:
+    def _look(self, task: Task) -> tuple[Outcome, ...]:
+        """The outcome of a program, and those of others beside it, which say what is right for them."""
         changed = {path: change.source for path, change in self._changes.items()}
-        return run_one(task._replace(unsafe=None, options=task.options._replace(alternatives=True), changed=changed))
+        task = task._replace(unsafe=None, options=task.options._replace(alternatives=True), changed=changed)
+        return with_beside(task).outcomes
 
     def _settle(self, finding: Finding, outcome: Outcome) -> Finding | None:
         """Ask until there is an answer; the finding with the fix that was taken, if one was."""

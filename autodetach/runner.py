@@ -48,7 +48,7 @@ class Task(NamedTuple):
     it lies at or below one of the absolute paths `roots`, and is none of `forbidden`. `changed` has sources that are to
     be taken instead of what is on disk, by absolute path. `cwd` is the folder to which shown names are relative.
     `evidence` is what a run of the program has shown. With `notes`, the outcome says what it rests on. `is_beside`: it
-    was not asked for, and is not edited, see `commands.beside`. `judge`: what others say of its repairs.
+    was not asked for, and is not edited, see `beside`. `judge`: what others say of its repairs.
     """
 
     file: FoundFile

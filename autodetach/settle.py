@@ -169,14 +169,14 @@ def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
     Where that has no repair, and another one has, as `fix` would apply it, it is that one. What others contradict
     is not told: see `Shared`.
     """
-    kept: dict[tuple[str, str, int, int], tuple[Finding, Outcome]] = {}
+    kept: dict[_Place, tuple[Finding, Outcome]] = {}
     shared = Shared(outcomes)
     for outcome in (outcomes[i] for i in _programs_first(outcomes)):
         for finding in outcome.findings:
             if shared.contradict(finding, outcome.source_of(finding.path), outcome.file.path):
                 continue
             finding = shared.judged(finding, finding, _by_path(outcome), outcome.file.path)
-            key = (finding.path or outcome.file.path, finding.code, finding.span.start, finding.span.end)
+            key = _place(finding, outcome)
             if key not in kept or (kept[key][0].fix is None and finding.fix is not None):
                 kept[key] = finding, outcome
     place = {outcome.file.path: i for i, outcome in enumerate(outcomes)}
@@ -186,3 +186,24 @@ def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
         return place.get(path, len(place)), path, one[0].span.start, one[0].code
 
     return sorted(kept.values(), key=order)
+
+
+def of_first(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
+    """The same of what the first outcome tells, and nothing that only others do."""
+    places = {_place(finding, outcomes[0]) for finding in outcomes[0].findings}
+    return [(finding, outcome) for finding, outcome in once(outcomes) if _place(finding, outcome) in places]
+
+
+def uncontradicted(outcomes: Sequence[Outcome]) -> Outcome:
+    """The first outcome, without what others contradict."""
+    places = {_place(finding, outcome) for finding, outcome in once(outcomes)}
+    own = outcomes[0]
+    return own._replace(findings=tuple(finding for finding in own.findings if _place(finding, own) in places))
+
+
+_Place = tuple[str, str, int, int]
+"""A file, a code, and where a finding begins and ends."""
+
+
+def _place(finding: Finding, outcome: Outcome) -> _Place:
+    return finding.path or outcome.file.path, finding.code, finding.span.start, finding.span.end

@@ -196,6 +196,7 @@ ORDER = (
     "runner",
     "shared",
     "settle",
+    "beside",
     "comments.idle",
     # The command line.
     "console",
@@ -250,7 +251,7 @@ ORDER = (
     "lsp.server",
     "lsp.launch",
     "commands.request",
-    "commands.keeping commands.beside doctor.command",
+    "commands.keeping doctor.command",
     "commands.run",
     "commands.checking commands.explaining commands.running commands.showing commands.serving",
     "options",

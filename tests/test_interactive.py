@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from autodetach import interactive
+from autodetach.beside import with_beside
 from autodetach.checker import CheckOptions
 from autodetach.disk.files import FoundFile
 from autodetach.interactive import HELP, Walk
 from autodetach.report import Located
-from autodetach.runner import Outcome, Task, run_one
+from autodetach.runner import Task
 from autodetach.settle import Settled
 
 PROGRAM = """\
@@ -131,16 +132,24 @@ def test_twins_are_asked_about_one_by_one(file: Path, answers: str) -> None:
 def test_a_program_is_looked_at_again_only_if_it_has_changed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Task] = []
 
-    def noting(task: Task) -> Outcome:
+    def noting(task: Task) -> Settled:
         looks.append(task)
-        return run_one(task)
+        return with_beside(task)
 
-    monkeypatch.setattr(interactive, "run_one", noting)
+    monkeypatch.setattr(interactive, "with_beside", noting)
     file.write_text(TWINS)
     Person("n", "n").walk(file)
     assert len(looks) == 1
     Person("y", "n").walk(file)
     assert len(looks) == 3
+
+
+def test_repairs_are_right_for_programs_that_import_the_file(file: Path) -> None:
+    (file.parent / "pyproject.toml").write_text("")
+    file.write_text(PROGRAM)
+    plots = f"import torch\nfrom {file.stem} import losses\n\nprint(torch.stack(losses))\n"
+    file.with_name("plots.py").write_text(plots)
+    assert result(Person("n", "y").walk(file)) == PROGRAM.replace("append(loss)", "append(loss.detach())")
 
 
 def test_quitting_keeps_what_was_accepted(file: Path) -> None:

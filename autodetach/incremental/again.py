@@ -49,7 +49,6 @@ class Again:
         self._analysis: Analysis | None = None
         self._telling: ast.stmt | None = None
         self._dead: list[Analysis] = []
-        self.pause: Callable[[], None] | None = None
         self.told: Callable[..., None] | None = None
 
     def tree(self, source: Source, path: str) -> ast.Module:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
+from autodetach.checker import Change
 from autodetach.comments.add_ignore import NotSilenced, ignoring
 from autodetach.finding import Applicability, Fix
 from autodetach.lsp.documents import Documents
 from autodetach.lsp.places import Places
 from autodetach.report import Located
-from autodetach.runner import Outcome
 from autodetach.source import Edit, Source
 
 FIX_ALL = "source.fixAll.autodetach"
@@ -50,14 +50,12 @@ class Actions:
                 )
         return [*actions, *self._others(located, diagnostic)]
 
-    def fix_all(self, path: str, outcome: Outcome, *, unsafe: bool) -> types.CodeAction | None:
-        """All that `autodetach fix` would do to a file at once; None if that is nothing."""
-        if outcome.original is None or not outcome.edits:
-            return None
+    def fix_all(self, change: Change, *, unsafe: bool) -> types.CodeAction:
+        """All that `autodetach fix` would do to a file at once."""
         return types.CodeAction(
             f"autodetach: fix all ({'unsafe ones too, as the settings say' if unsafe else 'safe ones'})",
             kind=FIX_ALL,
-            edit=self._workspace_edit({path: (outcome.original, outcome.edits)}),
+            edit=self._workspace_edit({change.path: (change.original, change.edits)}),
         )
 
     def _others(self, located: Located, diagnostic: types.Diagnostic) -> list[types.CodeAction]:

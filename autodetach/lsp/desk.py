@@ -10,13 +10,14 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from autodetach.adoption.adopt import Adoption
+from autodetach.checker import Change
 from autodetach.decoding import SourceError
 from autodetach.disk.files import NOTEBOOK_SUFFIX, FoundFile, find_files, left_out, relative
 from autodetach.finding import Problem
 from autodetach.gather import gather
 from autodetach.lsp.documents import Documents, Stamp
 from autodetach.lsp.foreseen import Seen, foreseen, seen
-from autodetach.lsp.work import look
+from autodetach.lsp.work import fix, look, repair
 from autodetach.lsp.workers import WorkerDied, Workers
 from autodetach.report import Located
 from autodetach.runner import Outcome, Task, internal_error
@@ -35,7 +36,7 @@ class Known:
 
     outcome: Outcome
     stamps: dict[str, Stamp]
-    repairs: asyncio.Future[Outcome] | None = None
+    repairs: asyncio.Future[tuple[Outcome, ...]] | None = None
 
 
 class Desk:
@@ -123,15 +124,17 @@ class Desk:
     async def repaired(self, path: str) -> list[Located]:
         """The findings in the text at a path with all their repairs."""
         await self.settled(path)
-        roots = {located.root for located in self.findings().get(path, ())}
-        outcomes = [outcome for root in roots if (outcome := await self._repairs(root)) is not None]
+        told = self.findings().get(path, ())
+        roots = {located.root for located in told}
+        outcomes = {outcome.file.path: outcome for root in roots for outcome in await self._repairs(root)}
+        places = {(located.finding.code, located.finding.span) for located in told}
         with self._settings() as configuration:
             return [
                 located
-                for located in gather(outcomes, configuration)
+                for located in gather(list(outcomes.values()), configuration)
                 if located.path == path
-                and located.root in self._known
-                and self._is_current(self._known[located.root], path)
+                and (located.finding.code, located.finding.span) in places
+                and all(root in self._known and self._is_current(self._known[root], path) for root in roots)
             ]
         return []
 
@@ -140,14 +143,14 @@ class Desk:
         known = self._known.get(root)
         return known is not None and any(finding.path for finding in known.outcome.findings)
 
-    async def fixed(self, path: str) -> tuple[Outcome, bool] | None:
+    async def fixed(self, path: str) -> tuple[Change, bool] | None:
         """What `autodetach fix` makes of the text at a path, and whether with unsafe fixes; None if nothing."""
         with self._settings() as configuration, contextlib.suppress(SourceError, WorkerDied):
             unsafe = configuration.settings_for(os.path.dirname(path)).unsafe_fixes
             before = self._documents.stamp(path)
             task = self._task(path, configuration)._replace(unsafe=unsafe)
-            outcome = await self._workers.run(look, task, about=path)
-            return (outcome, unsafe) if before == self._documents.stamp(path) else None
+            change = await self._workers.run(fix, task, about=path)
+            return (change, unsafe) if change is not None and before == self._documents.stamp(path) else None
         return None
 
     async def scan(self, each: Callable[[int, int, str], Awaitable[None]]) -> list[str]:
@@ -265,24 +268,25 @@ class Desk:
             outcome = Outcome(self._file(root), problems=(Problem(self._shown(root), internal_error(error)),))
         return known(outcome)
 
-    async def _repairs(self, root: str) -> Outcome | None:
+    async def _repairs(self, root: str) -> tuple[Outcome, ...]:
+        """The outcome of a program with its repairs, and those of others that say whether they are right."""
         known = self._known.get(root)
         if known is None:
-            return None
+            return ()
         if known.repairs is None:
             with self._settings() as configuration:
                 task = self._task(root, configuration)
                 task = task._replace(options=task.options._replace(alternatives=True))
-                known.repairs = asyncio.ensure_future(self._workers.run(look, task, about=root))
+                known.repairs = asyncio.ensure_future(self._workers.run(repair, task, about=root))
         if known.repairs is None:
-            return None
+            return ()
         try:
             return await asyncio.shield(known.repairs)
         except WorkerDied:
-            return None
+            return ()
         except asyncio.CancelledError:
             if known.repairs is None:
-                return None  # the text has changed: what was asked for is not there any more
+                return ()  # the text has changed: what was asked for is not there any more
             raise
 
     def _task(self, path: str, configuration: Configuration) -> Task:

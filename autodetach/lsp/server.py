@@ -160,7 +160,7 @@ class Server(LanguageServer):
         if opened is None:
             return None
         fixed = await self.desk.fixed(opened.path)
-        return None if fixed is None else self.actions().fix_all(opened.path, fixed[0], unsafe=fixed[1])
+        return None if fixed is None else self.actions().fix_all(fixed[0], unsafe=fixed[1])
 
     def at(self, uri: str, where: types.Range, found: Sequence[Located]) -> list[Located]:
         """Those of the findings that touch a range."""

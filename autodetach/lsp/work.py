@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from autodetach.checker import CheckResult, remember, tidy
+from collections.abc import Callable
+
+from autodetach.beside import with_beside
+from autodetach.checker import Change, CheckResult, remember, tidy
 from autodetach.comments.idle import Views, with_unused
 from autodetach.lsp.workers import afterwards, pause, tell
 from autodetach.projects.imports import forget
-from autodetach.runner import Outcome, Task, run_one
+from autodetach.runner import Outcome, Task
 from autodetach.settings.config import Configuration, Overrides
-from autodetach.settle import settle
+from autodetach.settle import Settled, uncontradicted
 
 
 def look(task: Task, early: bool = False) -> Outcome:
@@ -16,16 +19,40 @@ def look(task: Task, early: bool = False) -> Outcome:
 
     With `early`, what the default path of the program shows is told while the others are run.
     """
-    forget()
 
     def told(result: CheckResult) -> None:
         tell(_outcome(task, result))
 
-    remember(pause, told if early else None)
+    _begin(told if early else None)
+    settled = with_beside(task)
+    outcomes = (uncontradicted(settled.outcomes),)
+    return _without_idle_comments(task, settled._replace(outcomes=outcomes)).outcomes[0]
+
+
+def repair(task: Task) -> tuple[Outcome, ...]:
+    """As `look`, with those of programs beside that import the file: they say which repairs are right for them, too."""
+    _begin()
+    settled = with_beside(task)
+    first = _without_idle_comments(task, settled._replace(outcomes=settled.outcomes[:1]))
+    return (*first.outcomes, *settled.outcomes[1:])
+
+
+def fix(task: Task) -> Change | None:
+    """What `autodetach fix` makes of a file that it is given, None if nothing."""
+    _begin()
+    settled = with_beside(task)
+    changes = _without_idle_comments(task, settled._replace(outcomes=settled.outcomes[:1])).changes
+    return next((change for change in changes if change.path == task.file.path), None)
+
+
+def _begin(told: Callable[[CheckResult], None] | None = None) -> None:
+    forget()
+    remember(pause, told)
     afterwards(tidy)
-    settled = settle([task], [run_one(task)])
-    views = Views(settled.outcomes, Configuration(task.cwd, Overrides()), task.cwd)
-    return with_unused([task], settled, views).outcomes[0]
+
+
+def _without_idle_comments(task: Task, settled: Settled) -> Settled:
+    return with_unused([task], settled, Views(settled.outcomes, Configuration(task.cwd, Overrides()), task.cwd))
 
 
 def _outcome(task: Task, result: CheckResult) -> Outcome:

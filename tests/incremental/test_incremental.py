@@ -73,7 +73,7 @@ def test_work_that_is_stopped_leaves_nothing_wrong(monkeypatch: pytest.MonkeyPat
     stopped = 0
     for _ in range(4 * STEPS):
         monkeypatch.setattr(checker, "_again", again)
-        again.pause = stop
+        monkeypatch.setattr(checker, "_pausing", stop)
         try:
             known = found(text)
         except StoppedError:

@@ -60,6 +60,35 @@ def train(model, loader, optimizer):
         keep(losses, loss)
     print(sum(losses) / len(losses))
 """
+FITS = "fit(torch.nn.Linear(4, 1), [torch.randn(8, 4) for _ in range(3)])\n"
+ENGINE = f"""\
+import torch
+
+history = []
+
+
+def evaluate(net, data):
+    total = 0.0
+    for x in data:
+        total = total + net(x).pow(2).mean()
+    return total
+
+
+def fit(net, data):
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for x in data:
+        loss = net(x).pow(2).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        history.append(loss)
+
+
+if __name__ == "__main__":
+    {FITS}    print([f"{{loss:.4f}}" for loss in history])
+    net = torch.nn.Linear(4, 1)
+    print(f"{{evaluate(net, [torch.randn(8, 4) for _ in range(3)]):.4f}}")
+"""
 HUGE = "import torch\n" + "".join(
     f"\n\ndef train_{n}(model, loader, optimizer, a, b, c, d):\n"
     "    for x, y in loader:\n"
@@ -235,6 +264,43 @@ def test_fix_all_is_what_fix_does(project: Path, client: Client) -> None:
     client.request("workspace/executeCommand", {**lazy["command"], "title": None})
     (asked,) = (params for method, params in client.asked if method == "workspace/applyEdit")
     assert edits_of(asked) == edits_of(action)
+
+
+def test_repairs_are_right_for_programs_that_import_the_file(project: Path, client: Client) -> None:
+    uri = write(project, "engine.py", ENGINE)
+    client.initialize(project)
+    client.open(uri, ENGINE)
+    client.diagnostics(uri, 1)
+    numbers, tensors = (ENGINE.replace("append(loss)", f"append(loss.{how}())") for how in ("item", "detach"))
+    with_total = [text.replace(".mean()\n    return", ".mean().item()\n    return") for text in (numbers, tensors)]
+
+    def repaired() -> str:
+        (action,) = client.actions(uri, whole(ENGINE), ["source.fixAll"])
+        return applied(ENGINE, edits_of(action)[uri])
+
+    def preferred() -> list[str]:
+        found = [a for a in client.actions(uri, whole(ENGINE)) if a.get("isPreferred")]
+        return [applied(ENGINE, edits_of(action)[uri]) for action in found]
+
+    assert repaired() == with_total[0]
+    assert numbers in preferred()
+    plots = f"{FITS}print(torch.stack(history).mean())\n"
+    write(project, "plot.py", f"import torch\nfrom engine import fit, history\n\n{plots}")
+    client.change(uri, 2, {"text": ENGINE + "\n"})
+    client.diagnostics(uri, 2)
+    assert repaired() == with_total[1]
+    assert tensors in preferred() and numbers not in preferred()
+
+
+def test_what_a_program_that_imports_the_file_differentiates_is_not_told(project: Path, client: Client) -> None:
+    uri = write(project, "engine.py", ENGINE)
+    client.initialize(project)
+    client.open(uri, ENGINE)
+    assert [found["code"] for found in client.diagnostics(uri, 1)] == ["AD101", "AD102"]
+    trains = "evaluate(torch.nn.Linear(4, 1), [torch.randn(8, 4) for _ in range(3)]).backward()\n"
+    write(project, "train.py", f"import torch\nfrom engine import evaluate\n\n{trains}")
+    client.change(uri, 2, {"text": ENGINE + "\n"})
+    assert [found["code"] for found in client.diagnostics(uri, 2)] == ["AD102"]
 
 
 def test_fix_all_is_resolved_by_editors_that_resolve(project: Path, client: Client) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from autodetach.checker import Change, Choice, Wanted
+from autodetach.checker import Change, Choice, Wanted, unremembered
 from autodetach.disk.files import FoundFile, relative
 from autodetach.finding import Finding, edits_by_file
 from autodetach.projects.importers import importers
-from autodetach.runner import Outcome, Task
-from autodetach.settle import sifted
+from autodetach.runner import Outcome, Task, run_one
+from autodetach.settle import Settled, settle, sifted
 from autodetach.source import Source
 
 
@@ -53,7 +53,7 @@ def tasks_beside(tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> list[Tas
         task.file.path: source
         for task, outcome in zip(tasks, outcomes, strict=True)
         if task.raw is not None and (source := outcome.original or outcome.source) is not None
-    }
+    } | {path: source for task in tasks for path, source in task.changed.items()}
     return [
         first._replace(
             file=FoundFile(path, relative(path, first.cwd)),
@@ -66,3 +66,14 @@ def tasks_beside(tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> list[Tas
         )
         for path in importers(told, run, first.cwd)
     ]
+
+
+def with_beside(task: Task) -> Settled:
+    """The outcome of a task, and those of programs beside, if any matters: as the command line has them of one file."""
+    outcomes = [run_one(task)]
+    beside = tasks_beside([task], outcomes)
+    if not beside:
+        return settle([task], outcomes)
+    with unremembered():
+        tasks = [task, *beside]
+        return settle(tasks, [run_one(one) for one in tasks])
