@@ -140,6 +140,8 @@ ORDER = (
     "view.read_by view.other_entries view.kept view.changing_calls view.changed_in_place",
     "view.same_memory view.runs_between",
     "view.called_with",
+    "view.what_is_read",
+    "view.changes",
     "view.*",
     "view.alike",
     # What may repair them.
