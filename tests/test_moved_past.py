@@ -13,14 +13,20 @@ import math
 import operator
 import os
 import random
+import time
 from collections import deque
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from math import pi as factor
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import torch
+import torchvision.transforms.functional as TF
 from torch import nn
+from torchvision import transforms
 
 from data_of_somebody import (
     ReplayInfo,
@@ -35,7 +41,7 @@ from data_of_somebody import (
     save_checkpoint,
     write_patch,
 )
-from einops import rearrange
+from einops import rearrange, repeat
 from loguru import logger
 from scipy import linalg, ndimage
 from sklearn.preprocessing import scale
@@ -165,6 +171,50 @@ class Wrapped(nn.Module):
         return self.inner(rows)
 
 
+class Counted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(()))
+        self.calls = 0
+        self.rate = 2.0
+
+    def forward(self, rows):
+        self.seen += 1
+        self.calls += 1
+        return rows
+
+
+class Recorder:
+    def __init__(self):
+        self.records = 0
+
+    def note(self, *given):
+        self.records += 1
+
+    def __call__(self, *given):
+        self.records += 1
+
+
+def count_in(kept):
+    def hook(module, given, made):
+        kept.append(1)
+
+    return hook
+
+
+def cool(module, given, made):
+    global heat
+    heat *= 0.5
+
+
+def rate_of(some):
+    return some.param_groups[0]["lr"]
+
+
+def norm_of(module):
+    return sum(p.grad.norm().item() for p in module.parameters() if p.grad is not None)
+
+
 def each(rows):
     for row in rows:
         yield row
@@ -208,6 +258,9 @@ in_place, chain = nn.LeakyReLU(0.1, inplace=True), nn.Sequential(nn.Identity(), 
 plain, halved, doubled, apart = nn.Sequential(nn.Linear(4, 4), nn.ReLU(True)), Halved(), Doubled(), Apart()
 x = torch.ones(5, 4)
 optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+counted, recorder, norm = Counted(), Recorder(), nn.BatchNorm1d(4)
+inside, mean, variance = nn.Sequential(counted, nn.ReLU()), torch.zeros(4), torch.ones(4)
 features = net(x)
 BETWEEN
 for step in range(3):
@@ -263,6 +316,8 @@ HEALTHY = [
     ("pixels = x.numpy(); np.multiply(pixels, pixels); np.where(pixels > 0, 1, pixels); np.clip(pixels, 0, 1)", "pass"),
     ("pixels = x.numpy(); linalg.lu_factor(pixels, overwrite_a=False); ndimage.gaussian_filter(pixels, 1)", "pass"),
     ("total = 0\nfor part in rows: total += part.sum().item()", "pass"),
+    ("TF.normalize(x, [0.5], [0.5]); TF.normalize(x, [0.5], [0.5], False)", "pass"),
+    ("again = x.repeat(2, 1); again += 1", "pass"),
 ]
 
 CHANGING = [
@@ -352,6 +407,11 @@ CHANGING = [
     ("summary(net, (4,))", "pass"),
     ("batch = {'x': x, 'step': 0}; part = batch['x']; part *= 2; part = batch['step']", "pass"),
     ("batch = {'x': x, 'step': 0}; double_first(batch)", "pass"),
+    ("table_of = pd.DataFrame(x.numpy()); table_of *= 2", "pass"),
+    ("again = repeat(x, 'a b -> a b'); again += 1", "pass"),
+    ("TF.normalize(x, [0.5], [0.5], True)", "pass"),
+    ("TF.erase(x, 0, 0, 2, 2, offset, True)", "pass"),
+    ("transforms.Normalize([0.5], [0.5], True)(x)", "pass"),
 ]
 
 READING = [
@@ -396,6 +456,31 @@ READING = [
     ("net(x) * clock()", "pass", "pass"),
     ("net(x) * clock[1]", "pass", "pass"),
     ("net(x) * count()", "pass", "pass"),
+    ("net(x) * optimizer.param_groups[0]['lr']", "pass", "schedule.step()"),
+    ("net(x) * optimizer.state_dict()['param_groups'][0]['lr']", "pass", "schedule.step()"),
+    ("net(x) * rate_of(optimizer)", "pass", "schedule.step()"),
+    ("net(x) * schedule.get_last_lr()[0]", "pass", "schedule.step()"),
+    ("net(x) / (1 + len(optimizer.state))", "pass", "pass"),
+    ("net(x) / (1 + norm_of(head))", "pass", "pass"),
+    ("net(x) * (1 if head.bias.grad is None else 2)", "pass", "pass"),
+    ("net(x) * (1 if getattr(head.bias, 'grad', None) is None else 2)", "pass", "pass"),
+    ("net(x) + norm.running_mean", "pass", "norm(x)"),
+    ("net(x) / (1 + norm.num_batches_tracked)", "pass", "norm(x)"),
+    ("net(x) + sum(b.mean() for b in norm.buffers())", "pass", "norm(x)"),
+    ("net(x) + mean", "pass", "nn.functional.batch_norm(x, mean, variance, training=True)"),
+    ("net(x) / (1 + counted.seen)", "pass", "counted(x)"),
+    ("net(x) / (1 + counted.calls)", "pass", "inside(x)"),
+    ("net(x) / (1 + len(scales))", "head.register_forward_hook(lambda *given: scales.append(1))", "pass"),
+    ("net(x) / (1 + len(scales))", "optimizer.register_step_post_hook(lambda *given: scales.append(1))", "pass"),
+    ("net(x) / (1 + len(scales))", "head.register_forward_hook(count_in(scales))", "pass"),
+    ("net(x) / (1 + recorder.records)", "head.register_forward_hook(recorder.note)", "pass"),
+    ("net(x) / (1 + recorder.records)", "head.register_forward_hook(recorder)", "pass"),
+    ("net(x) * heat", "head.register_forward_hook(cool)", "pass"),
+    ("net(x) * time.time()", "pass", "pass"),
+    ("net(x) * datetime.now().second", "pass", "pass"),
+    ("net(x) * (1 + torch.cuda.memory_allocated())", "pass", "pass"),
+    ("net(x) * np.load('heat.npy')", "pass", "pass"),
+    ("net(x) * factor", "pass", "from math import e as factor"),
 ]
 
 
@@ -411,6 +496,12 @@ READ_ONLY = [
     ("net(x) * offset", "print(nn.MSELoss()(offset, offset))", "print(offset.numpy().max())"),
     ("net(x) * table['heat']", "print(*(f'{k} {v}' for k, v in table.items()))", "table.get('heat')"),
     ("net(x) * settings.heat", "print(settings)", "vars(settings)"),
+    ("net(x) * counted.rate", "pass", "counted(x)"),
+    ("net(x) * scales[0]", "head.register_forward_hook(lambda *given: rows.append(1))", "schedule.step()"),
+    ("net(x) * scales[0]", "head.register_forward_hook(count_in(rows))", "print(time.time())"),
+    ("net(x) * factor", "pass", "from math import pi as factor"),
+    ("net(x) * torch.autograd.grad(offset.sum(), offset, allow_unused=True)[0]", "pass", "norm(x)"),
+    ("net(x) * heat", "rate = rate_of(optimizer)", "norm_of(head); norm(x); torch.load('a.pt')"),
 ]
 
 

@@ -8,6 +8,7 @@ from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.view.changed_in_place import is_changed_in_place
 from autodetach.view.changes import Changes
+from autodetach.view.handed_over import makers_of_hooks
 from autodetach.view.program import Program
 from autodetach.view.runs_between import between_of, earlier_than, is_stepped_by
 
@@ -25,11 +26,16 @@ def _may_be_changed(program: Program, run: Run, statements: list[ast.stmt], oute
     That passes train the leaves is what the statements are moved for.
     """
     look = Changes(program, run, statements, outer)
+    if look.reads_what_passes():
+        return True
     between = between_of(program, run, statements, outer)
-    look.hand_on([*between.before, *(s for body in between.passes for s in body)])
+    hooks = look.hooks()
+    look.hand_on([*makers_of_hooks(program), *between.before, *(s for body in between.passes for s in body)])
     if any(look.is_change(node, direct, before=True) for node, direct in look.run_by(between.before)):
         return True
     if any(look.is_change(node, direct, before=False) for body in between.passes for node, direct in look.run_by(body)):
+        return True
+    if any(look.is_change(node, False, before=False) for node, _ in look.run_by(hooks)):
         return True
     behind = {n for s in (*between.before, *(s for body in between.passes for s in body)) for n in ast.walk(s)}
     if is_changed_in_place(outer, behind.difference(n for s in statements for n in ast.walk(s))):

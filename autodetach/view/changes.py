@@ -15,6 +15,7 @@ from autodetach.view.changing_calls import (
     leaves_its_own,
     written_by,
 )
+from autodetach.view.imported import bound_by, imported
 from autodetach.view.kept import imported_as
 from autodetach.view.read_by import found
 from autodetach.view.same_memory import memory_of
@@ -54,6 +55,8 @@ class Changes(WhatIsRead):
             return (before and "data" in inside) or self.is_read(node.value)
         if isinstance(node, ast.Call):
             return self._is_changing_call(node, before=before)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            return direct and self._is_imported_anew(node)
         if isinstance(node, BINDING):
             return direct and node.name in self._reading.names
         if not isinstance(node, ast.Name) or isinstance(node.ctx, ast.Load):
@@ -115,6 +118,15 @@ class Changes(WhatIsRead):
         elif not asks_in_place(made, path) and changes_nothing_given(made, path):
             return False
         return any(self.is_touched(a, before=before) for a in arguments_of(call))
+
+    def _is_imported_anew(self, statement: ast.Import | ast.ImportFrom) -> bool:
+        """Whether an import binds a name to something else than what is read by it."""
+        known = imported(self._program.file_of(statement))
+        stored = {n.id for n in ast.walk(self._home) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        return any(
+            name == "*" or (name in self._reading.names and (len(known[name]) > 1 or name in stored))
+            for name, _ in bound_by(statement)
+        )
 
     def _is_called(self, method: ast.Attribute) -> bool:
         call = self._program.parents.get(method)

@@ -84,6 +84,8 @@ OF_MORE_ARRAYS = frozenset(
     """.split()
 )
 """Functions of numpy that read the third that they are given, too."""
+OF_TORCHVISION = {"Normalize": 2, "RandomErasing": 4, "erase": 6, "normalize": 3}
+"""At which place transforms are told to work in place."""
 QUIET_OF_TORCH = frozenset(
     """
     backward checkpoint clip_grad_norm_ clip_grad_value_ compile grad jacobian load no_grad parameters_to_vector
@@ -121,11 +123,13 @@ def changes_nothing_given(call: ast.Call, path: str) -> bool:
 
 
 def written_by(call: ast.Call, path: str) -> list[ast.expr]:
-    """What a call is told to write into: `torch.mul(a, 2, out=a)`, `np.clip(a, 0, 1, a)`."""
+    """What a call is told to write into: `torch.mul(a, 2, out=a)`, `np.clip(a, 0, 1, a)`; statistics, too."""
     written = [k.value for k in call.keywords if k.arg in ("out", "output")]
     name = last_word(call.func)
     if path.partition(".")[0] == "numpy" and ".random." not in path and name not in OF_MORE_ARRAYS:
         written += call.args[1 if name in OF_ONE_ARRAY else 2 :]
+    if name in ("batch_norm", "instance_norm"):
+        written += [*call.args[1:3], *(k.value for k in call.keywords if k.arg in ("running_mean", "running_var"))]
     return written
 
 
@@ -133,6 +137,8 @@ def asks_in_place(call: ast.Call, path: str) -> bool:
     """Whether a call says that it works in place, or makes a module that does: `F.relu(x, True)`."""
     told = next((k.value for k in call.keywords if k.arg == "inplace"), None)
     at = INPLACE_AT.get(name := last_word(call.func), MODULE_INPLACE_AT.get(name))
+    if path.startswith("torchvision"):
+        at = OF_TORCHVISION.get(name)
     if told is None and at is not None and len(call.args) > at and path.startswith("torch"):
         told = call.args[at]
     return told is not None and not _is_false(told)

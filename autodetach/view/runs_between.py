@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Container, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
@@ -12,6 +12,7 @@ from autodetach.node_types import FUNCTIONS, LOOPS, SCOPES
 from autodetach.view.program import Block, Program, calls_of
 from autodetach.view.read_by import Function
 
+Running: TypeAlias = Sequence[ast.stmt] | Sequence[ast.stmt | ast.expr]
 ENTERING = ("__enter__", "__exit__", "__aenter__", "__aexit__")
 
 
@@ -75,7 +76,7 @@ def earlier_than(program: Program, statement: ast.stmt) -> list[ast.stmt]:
 
 
 def run_by(
-    statements: list[ast.stmt],
+    statements: Running,
     moved: Container[ast.AST],
     known: dict[str, list[Function]],
     called_by: Callable[[ast.Call], list[Function]],

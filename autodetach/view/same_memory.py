@@ -14,7 +14,8 @@ from autodetach.view.program import Program, targets_of
 
 HANDING_ON = frozenset(
     """
-    buffers children enumerate get items iter keys modules parameters rearrange reversed values vars zip
+    DataFrame Series buffers children enumerate get items iter keys modules parameters rearrange reversed values vars
+    zip
     """.split()
 )
 """What gives parts of what it is called on, or is given."""
@@ -221,6 +222,9 @@ def memory_of(value: ast.expr, picked: Container[str] = ()) -> Iterator[ast.expr
     elif isinstance(value, ast.IfExp):
         yield from memory_of(value.body, picked)
         yield from memory_of(value.orelse, picked)
+    elif isinstance(value, ast.Call) and last_word(value.func) == "repeat":  # of einops: that of a tensor copies
+        for given in value.args:
+            yield from memory_of(given, picked)
     elif isinstance(value, ast.Call) and ((name := last_word(value.func)) in HANDING_ON or is_sharing(name)):
         for given in value.args:
             yield from memory_of(given, picked)

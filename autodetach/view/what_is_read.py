@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.module_tree import parameters_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, root_of, spelled
 from autodetach.machine.values import (
     CONSTANTS,
-    Class,
     External,
     Frame,
     Function,
@@ -24,13 +24,16 @@ from autodetach.machine.values import (
     Value,
     is_number,
 )
+from autodetach.node_types import CALLABLES
 from autodetach.view.called_with import functions_of_call, is_bound_anew, parameters_given
 from autodetach.view.changing_calls import leaves_its_own
+from autodetach.view.handed_over import hooks_of
 from autodetach.view.kept import COPYING
+from autodetach.view.passing import reads_what_passes
 from autodetach.view.program import Program
 from autodetach.view.read_by import Function as Definition
 from autodetach.view.read_by import Reading, found, functions_by_name, local_names, own_attributes, read_by
-from autodetach.view.runs_between import run_by
+from autodetach.view.runs_between import Running, run_by
 from autodetach.view.same_memory import ANY, Shared, is_array_copy, key_of, memory_of, of_same_memory, positions_in
 
 CHANGEABLE = (Instance, Mapping, Opaque, Sequence, Tensor)
@@ -88,7 +91,15 @@ class WhatIsRead:
         """Whether something may be a list or a dict; a tensor or an array has no parts but its own memory."""
         return not isinstance(found(self._frame, expression), (Sym, Tensor))
 
-    def hand_on(self, statements: list[ast.stmt]) -> None:
+    def reads_what_passes(self) -> bool:
+        """Whether something that is read is another thing in every pass, whatever runs in it."""
+        return reads_what_passes(self._program, self._reading, self._moved, self._frame)
+
+    def hooks(self) -> list[ast.stmt | ast.expr]:
+        """What runs in every pass since it was given as a hook."""
+        return list(hooks_of(self._program, self._known, lambda hook: found(self._frame, hook)))
+
+    def hand_on(self, statements: Running) -> None:
         """Note the parameters as which functions in view are given what is read."""
         known = -1
         while known < len(self._given):
@@ -107,12 +118,10 @@ class WhatIsRead:
                     self._given_attributes.add(text.rpartition(".")[2])
 
     def _called(self, call: ast.Call) -> list[Definition]:
-        """The functions in view that a call may run; those of an object in view, where that is given what is read."""
+        """The functions in view that a call may run; an object has its own, and those of the modules below it."""
         functions = list(self._known.get(last_word(call.func), ()))
         this = found(self._frame, call.func)
-        if not isinstance(this, Instance) or not isinstance(this.cls, Class):
-            return functions
-        if any(map(self.is_touched, arguments_of(call))):
+        if isinstance(this, Instance):
             functions += functions_of_call(self._program, this, self._known)
         return functions
 
@@ -131,7 +140,7 @@ class WhatIsRead:
             for part in memory_of(argument, self._picked)
         )
 
-    def run_by(self, statements: list[ast.stmt]) -> Iterator[tuple[ast.AST, bool]]:
+    def run_by(self, statements: Running) -> Iterator[tuple[ast.AST, bool]]:
         """The syntax nodes that run, but for those that are moved, with whether they stand in the statements."""
         return run_by(statements, self._moved, self._known, self._called)
 
@@ -185,6 +194,8 @@ class WhatIsRead:
     def is_given(self, name: ast.Name) -> bool:
         """Whether a name is a parameter of a function that is given what is read, and that is not bound anew before."""
         scope = self._program.scope(name)
+        while isinstance(scope, CALLABLES) and not _is_own(scope, name.id):
+            scope = self._program.scope(scope)
         if (scope, name.id) not in self._given:
             return False
         return not is_bound_anew(scope, name, {text for at, text in self._given if at is scope})
@@ -225,6 +236,11 @@ class WhatIsRead:
         if not isinstance(value, Tensor) or self.is_read(changed):
             return False
         return value.leaf_node not in self._leaves and value.data_of is None and value.view_of is None
+
+
+def _is_own(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str) -> bool:
+    """Whether a name belongs to a function, and to none around it."""
+    return name in local_names(function) or name in all_parameter_names(function.args)
 
 
 def is_changeable(value: Value) -> bool:
