@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 EARLIER = "gradient of earlier passes is cut off"
+TRAINED_THERE = "it may train what is only evaluated there: that it is differentiated may be what is wrong"
 OF_UPDATES = "gradient of the updates themselves, as in meta-learning, may be what was meant"
 
 

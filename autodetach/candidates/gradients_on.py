@@ -9,11 +9,12 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import OFF
-from autodetach.machine.spelling import last_word
+from autodetach.machine.graph import OFF, Node
+from autodetach.machine.spelling import called_name, last_word
 from autodetach.machine.values import Frame
-from autodetach.node_types import LOOPS, YIELDS
-from autodetach.suspect import Candidate
+from autodetach.machine.words import EVIDENCE
+from autodetach.node_types import FUNCTIONS, LOOPS, YIELDS
+from autodetach.suspect import TRAINED_THERE, Candidate
 from autodetach.view.program import Program
 
 ON = "torch.enable_grad()"
@@ -38,6 +39,7 @@ def with_gradients_on(program: Program, fact: HistoryLost) -> Iterator[Candidate
     if not fact.off or any(one.how != OFF for one in fact.lost) or _mentions(program.analysis.trees, UNREACHED):
         return
     trail = list(fact.trail)
+    doubt = TRAINED_THERE if _trains_others(program, trail) else None
     while trail:
         frame = trail[-1][1]
         own = [statement for statement, at in trail if at is frame]
@@ -49,7 +51,7 @@ def with_gradients_on(program: Program, fact: HistoryLost) -> Iterator[Candidate
         for group in found:
             if not any(isinstance(n, YIELDS) for s in group for n in ast.walk(s)):
                 under = UnderNoGrad(tuple(group), ON)
-                yield Candidate(MESSAGE, (under,), adds=True, begins=True)
+                yield Candidate(MESSAGE, (under,), doubt, adds=True, begins=True)
         if found or mode is not None:
             return
         while trail and trail[-1][1] is frame:
@@ -130,6 +132,31 @@ def _mode_in(program: Program, own: Sequence[ast.stmt], frame: object) -> ast.AS
 def _mentions(nodes: Iterable[ast.AST], names: frozenset[str]) -> bool:
     found = (n for node in nodes for n in ast.walk(node) if isinstance(n, (ast.Name, ast.Attribute)))
     return any(last_word(n) in names for n in found)
+
+
+def _trains_others(program: Program, trail: Sequence[tuple[ast.stmt, object]]) -> bool:
+    """Whether what runs with gradients off steps parameters that were there before, or that nobody knows.
+
+    A network that is evaluated is trained elsewhere; what is fitted to it, in the evaluation, is not.
+    """
+    frames = list(dict.fromkeys(frame for _, frame in trail if isinstance(frame, Frame)))
+    for index in range(len(frames) - 1, -1, -1):
+        mode = _mode_in(program, [statement for statement, at in trail if at is frames[index]], frames[index])
+        if mode is None:
+            continue
+        is_all = isinstance(mode, FUNCTIONS) and _mentions(mode.decorator_list, MODES)
+        called = frames[index if is_all else index + 1 :]
+        steps = [step for run in program.runs for step in run.machine.steps if step.what != "grad"]
+        steps = [step for step in steps if called and any(at is called[0] for _, at in step.trail)]
+        leaves = (leaf for step in steps for leaf in (*step.idle, *(leaf for leaf, _ in step.consumed)))
+        return any(step.guessed for step in steps) or any(_was_there(leaf, called[0]) for leaf in leaves)
+    return True
+
+
+def _was_there(leaf: Node, frame: Frame) -> bool:
+    """Whether a parameter was made before a function was called, as those are that it asks a network for."""
+    made = leaf.site.node
+    return leaf.number <= frame.started or (isinstance(made, ast.Call) and called_name(made) in EVIDENCE)
 
 
 def _steps_in(program: Program, node: ast.AST) -> bool:

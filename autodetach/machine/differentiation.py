@@ -370,8 +370,11 @@ def _comes_second(node: Node, parent: Node) -> bool:
 
 
 def may_have_reached(m: Core) -> bool:
-    """Whether this entry point differentiated something of which nothing is known: any leaf may be behind it."""
-    return any(
+    """Whether this entry point differentiated something of which nothing is known: any leaf may be behind it.
+
+    So it may behind what has lost its history: that raises, and what comes after it was written for the gradient.
+    """
+    return any(type(fact) is HistoryLost for fact in m.facts) or any(
         root.assumed and not root.parents and d.number // STRIDE == m.clock // STRIDE
         for d in m.differentiations
         for root in d.roots

@@ -199,7 +199,7 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
         options.add_argument(m, args, kwargs)
     if name in options.PARSE and QUIET in this.attrs:
         return options.parsed(m, name)
-    if name in REPORTS:
+    if name in REPORTS and not _is_operation(this, name, values):
         show(m, values, site)
         logged(m, name, args, kwargs, site)
         return m.opaque(name) if name in TENSOR_ATTRIBUTES else m.quiet(name)
@@ -239,6 +239,13 @@ def _of_anything(m: Core, this: Opaque, name: str, args: list[Value], kwargs: di
     if stored_in(this):
         return m.unknown_result(name, [this, *values], site)
     return m.call_unknown(name, args, kwargs, site)
+
+
+def _is_operation(this: Opaque, name: str, values: list[Value]) -> bool:
+    """Whether a name that loggers and figures have, too, is that of an operation here: `output.log()`."""
+    if name not in TENSOR_ATTRIBUTES:
+        return False
+    return not values or (this.node is not None and not this.node.weak)
 
 
 def handed_on(name: str, values: list[Value]) -> list[Value]:
