@@ -13,7 +13,7 @@ class Activation:
     `bounded`: a few passes over something in view. `short`: nothing says that it goes on for long (see `Iterable`).
     `length`: how many passes it has in all, if that is known.
     `inner`: it counts the steps of a method that a module out of view calls, as of one that decodes.
-    `over_modules`: it goes through networks, or the layers of one.
+    `over_modules`: it goes through networks, or the layers of one; `over_parameters`: through old ones.
     `dropping`: containers from which something was taken out before it ended, of those that it has put something into.
     `begun`: how many tests had gone one way or the other when each of its passes began.
     `without_grad`: no gradient was recorded when it began itself.
@@ -33,6 +33,7 @@ class Activation:
         "node",
         "number",
         "over_modules",
+        "over_parameters",
         "passes",
         "short",
         "skipped",
@@ -54,6 +55,7 @@ class Activation:
         self.inner = False
         self.bounded = False
         self.over_modules = False
+        self.over_parameters = False
         self.length: int | None = None
         self.short = False
         self.dropping: set[int] = set()

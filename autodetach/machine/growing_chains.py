@@ -15,10 +15,10 @@ from autodetach.machine.growth import (
     Element,
     Growth,
     freed_within,
+    goes_over_network,
     is_asked_for,
     is_detached_behind,
     is_kept_anyway,
-    is_over_network,
     proven,
     trains,
 )
@@ -63,7 +63,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             continue
         if not walked and elements and all(is_kept_anyway(e.node, within, child.loops) for e in elements):
             continue
-        if not walked and is_over_network(activation.node) and not trains(run, activation):
+        if not walked and goes_over_network(activation) and not trains(run, activation):
             continue
         if not walked and any(n.walked_by for n in cycle):
             continue

@@ -74,6 +74,14 @@ def is_over_network(loop: ast.AST | None) -> bool:
     return any(isinstance(n, ast.Call) and last_word(n.func) in OF_NETWORKS for n in ast.walk(loop.iter))
 
 
+def goes_over_network(activation: Activation) -> bool:
+    """Whether a loop runs over what a network has, also where a list holds it, of which there is as much as before.
+
+    So a penalty of some parameters, which nothing differentiates where it is in view, is no growth.
+    """
+    return activation.over_parameters or is_over_network(activation.node)
+
+
 def makers_of_returned(frame: Frame) -> set[Node]:
     """All graph behind what a function has returned."""
     return set(ancestors(t.node for value in frame.returns for t in graph_in(value) if t.node is not None))

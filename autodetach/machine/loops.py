@@ -92,6 +92,8 @@ class Looping(Definitions):
             activation.inner = self.in_module
         elif is_batch(item):  # of a loader, too
             activation.bounded = activation.short = False
+        elif is_old_parameter(item, activation.started):
+            activation.over_parameters = True
         self.enter_pass(activation, outer)
 
     def finish(self, activation: Activation) -> None:
@@ -194,6 +196,13 @@ def has_module(item: Value) -> bool:
     if isinstance(item, Sequence):
         return item.kind == "tuple" and any(map(has_module, item.items))
     return is_module(item) or (isinstance(item, Opaque) and WEIGHTS in item.attrs)
+
+
+def is_old_parameter(item: Value, started: int) -> bool:
+    """A parameter that was made before the loop, alone or with its number or name."""
+    if isinstance(item, Sequence):
+        return item.kind == "tuple" and any(is_old_parameter(part, started) for part in item.items)
+    return isinstance(item, Tensor) and item.parameter and item.node is not None and item.node.number < started
 
 
 def is_batch(item: Value) -> bool:
