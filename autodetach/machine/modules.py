@@ -283,7 +283,7 @@ def run_module(
     result.born = m.clock
     carriers = [t for t in (*inputs, *weights) if t.node is not None]
     if not m.grad_enabled or not carriers:
-        m.note_lost(result, (*inputs, *weights), site, "" if m.grad_enabled else OFF)
+        m.note_lost(result, (*inputs, *weights), site, OFF)
         return result
     one = [*inputs, *weights[:1]]
     facts = unpacked(
