@@ -145,7 +145,7 @@ ORDER = (
     "view.what_is_read",
     "view.changes",
     "view.*",
-    "view.alike",
+    "view.alike view.filled",
     # What may repair them.
     "candidates",
     "candidates.by_parts",

@@ -13,6 +13,7 @@ from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, NUMBER, 
 from autodetach.machine.spelling import called_name, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
+from autodetach.view.filled import is_filled
 from autodetach.view.kept import is_of
 from autodetach.view.program import Program, text
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 CUT = "what was detached may be meant to be: more is trained then"
 OF_ONE_ELEMENT = "a tensor of one element may have dimensions, which a number has not"
 OF_ITS_TYPE = "the tensors may be of another type, or on another device, than the new one"
+OF_NOTHING = "the list may be empty, of which `torch.tensor` makes a tensor, and `torch.stack` makes none"
 WHOLE = frozenset({"mean", "sum"})
 ON_THE_WAY_TO_NUMPY = frozenset({"cpu", "data", "detach", "numpy"})
 FOR_ALL = "all that calls it records history, too, and trains more"
@@ -76,11 +78,13 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
             continue
         if not isinstance(call.func, ast.Attribute):
             return
+        if not is_filled(program, whole):
+            doubt = OF_NOTHING
         module = spelled(call.func.value)
         if is_of(program, call, ("torch",)):
             codemods.append(RenameMethod(call.func, joining))
         elif program.imports_torch(call):  # a method of a tensor, whose type the new one has
-            module, doubt = "torch", OF_ITS_TYPE
+            module, doubt = "torch", doubt or OF_ITS_TYPE
             codemods.append(ReplaceExpression(call.func, f"torch.{joining}"))
         else:
             return

@@ -38,6 +38,8 @@ may be meant as a constant: it is detached where names (`old_log_probs`, `teache
 otherwise; both are unsafe. What passes save up for a
 function that trains with it every few of them, while they train with a loss of their own, joins that loss: unsafe.
 A sum that `forward` adds up in an attribute, and nothing ever sets back, begins anew in each call: unsafe.
+Losses in a loop are summed where there surely are some, all of them are there before the loop, and each is
+differentiated as it is; where a filter may leave none, or each is given a gradient, every pass keeps the graph.
 
 ## When it stays silent
 When the calls are on exclusive branches, on separate graphs, when `retain_graph=True` is where it is needed, when
@@ -74,6 +76,7 @@ from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.filled import is_filled, is_lazy
 from autodetach.view.free_names import free_name
 from autodetach.view.other_entries import stand_in_for_each_other
 from autodetach.view.program import (
@@ -220,7 +223,12 @@ def _loop(
     owner = program.parents.get(statement) if statement is not None else None
     root = event.second.root_expression
     is_read = any(read_between(run, a, b) for a, b in itertools.pairwise(calls))
-    may_sum = not is_read and not any(scaled_between(run, a, b) for a, b in itertools.pairwise(calls))
+    may_sum = (
+        not is_read
+        and _is_plain(call)
+        and not any(scaled_between(run, a, b) for a, b in itertools.pairwise(calls))
+        and _may_sum_over(program, statement, owner)
+    )
     keeping = Candidate("keep the graph in every pass", (SetKeyword(call, "retain_graph", "True"),), doubt, "retain")
     if event.second.kind == "grad":
         yield keeping
@@ -236,7 +244,7 @@ def _loop(
         elif not may_sum:
             yield keeping
         return
-    if not isinstance(statement, ast.Expr) or statement.value is not call or root is None or call.args:
+    if not isinstance(statement, ast.Expr) or statement.value is not call or root is None or len(call.args) > 1:
         return
     if isinstance(owner, ast.For) and not owner.orelse and event.second.kind == "backward" and may_sum:
         if len(owner.body) == 1:
@@ -260,6 +268,22 @@ def _loop(
         looked = "the gradient is looked at in between: if weights change by it, the graph has to be built again"
         keeping = replace(keeping, doubt=looked)
     yield keeping
+
+
+def _is_plain(call: ast.Call) -> bool:
+    """Whether a differentiation is asked for nothing that one of the sum would not do: no gradient, no inputs."""
+    return not call.args and all(k.arg == "retain_graph" for k in call.keywords)
+
+
+def _may_sum_over(program: Program, statement: ast.stmt | None, owner: ast.AST | None) -> bool:
+    """Whether the sum over a loop is one of tensors that are all there: of nothing it is a number."""
+    if isinstance(owner, (ast.For, ast.AsyncFor)):
+        items = owner.iter
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.ListComp, ast.GeneratorExp)):
+        items = statement.value.generators[0].iter
+    else:
+        return True
+    return is_filled(program, items) and not is_lazy(program, items)
 
 
 Template = tuple[str, tuple[ast.expr, ...]]
