@@ -7,9 +7,11 @@ import itertools
 from collections.abc import Iterator
 
 from autodetach.machine.events import SecondWalk
-from autodetach.machine.graph import Node
+from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Frame, Function
+from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, call_of, text
 
@@ -22,9 +24,43 @@ def is_state(event: SecondWalk) -> bool:
     first = event.first.number
     for child, parent in itertools.pairwise(event.path):
         if child.number > first > parent.number:
-            here, there = _function_of(child), _function_of(parent)
-            return here is not None and there is not None and here[0] is there[0] and here[1] is not there[1]
-    return False
+            return _is_left_by_another_call(child, parent)
+    return _entered(event) is not None
+
+
+def _is_left_by_another_call(child: Node, parent: Node) -> bool:
+    here, there = _function_of(child), _function_of(parent)
+    return here is not None and there is not None and here[0] is there[0] and here[1] is not there[1]
+
+
+def _entered(event: SecondWalk) -> Node | None:
+    """Where both graphs were there before the first backward: what reads an attribute that an earlier call has left.
+
+    That call is made by another statement. What a call is given by the one before it, as a layer is, may be meant to
+    be in both graphs.
+    """
+    frame = event.second.trail[-1][1] if event.second.trail else None
+    for child, parent in itertools.pairwise(event.path):
+        if event.first in child.walked_by:
+            return None
+        if _is_left_by_another_call(child, parent) and _reads_own(child):
+            here, there = ([s for s, f in trail_of(node) if f is frame] for node in (child, parent))
+            if here and there and here != there:
+                return child
+    return None
+
+
+def _reads_own(node: Node) -> bool:
+    """Whether the statement of a method reads an attribute of its object that the method binds."""
+    found = _function_of(node)
+    if found is None or node.at is None or not isinstance(found[0].node, FUNCTIONS):
+        return False
+    method = found[0].node
+    this = method.args.args[0].arg if method.args.args else ""
+    own = [n for n in ast.walk(method) if isinstance(n, ast.Attribute) and spelled(n.value) == this]
+    bound = {n.attr for n in own if isinstance(n.ctx, ast.Store)}
+    read = {n.attr for n in own if isinstance(n.ctx, ast.Load) and n in set(ast.walk(node.at[0]))}
+    return bool(bound & read)
 
 
 def reset_between(program: Program, run: Run, event: SecondWalk) -> Iterator[Candidate]:
@@ -38,7 +74,13 @@ def reset_between(program: Program, run: Run, event: SecondWalk) -> Iterator[Can
     if first not in block:
         return
     calls = [s for s in block[block.index(second) + 1 :] if s in run.machine.executed and _is_in_view(run, s)]
+    entered = _entered(event)
+    anchor = next((s for s, _ in trail_of(entered) if s in block), None) if entered is not None else None
     for statement in calls[:MAX_CALLS]:
+        if anchor is not None:
+            message = f"call `{text(call_of(statement))}` before `{text(anchor)}`, too"
+            yield Candidate(message, (InsertStatement(anchor, text(statement), "before"),), GOES_ON, cuts=True)
+            continue
         message = f"call `{text(call_of(statement))}` behind `{text(event.first.call)}`, too"
         yield Candidate(message, (InsertStatement(first, text(statement)),), GOES_ON, cuts=True)
 
