@@ -41,7 +41,7 @@ def _entered(event: SecondWalk) -> Node | None:
     """
     frame = event.second.trail[-1][1] if event.second.trail else None
     for child, parent in itertools.pairwise(event.path):
-        if event.first in child.walked_by:
+        if event.first in child.walked_by or child.number > event.first.number > parent.number:
             return None
         if _is_left_by_another_call(child, parent) and _reads_own(child):
             here, there = ([s for s, f in trail_of(node) if f is frame] for node in (child, parent))
