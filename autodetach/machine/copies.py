@@ -86,8 +86,9 @@ class _DeepCopy:
                     m.facts.append(self._fact(value, value.node, owner, name, inside))
             twin = Tensor(None, value.shape, value.is_float)
             twin.parameter = value.parameter
-            if value.node is not None:
-                m.require_grad(twin, self._site)
+            if value.node is not None and value.node.leaf:
+                _require_grad_as(m, twin, value.node, self._site)
+            # Of what has history there is no copy: behind the call, it had none.
             self._seen[id(value)] = twin
             return twin
         found = special(m, value, ("__deepcopy__",), [Mapping(m.clock)], self._site)
@@ -113,6 +114,13 @@ class _DeepCopy:
                 twin_.attrs[WEIGHTS] = self.of(value.attrs[WEIGHTS], owner, name)
             return twin_
         return value
+
+
+def _require_grad_as(m: Core, twin: Tensor, leaf: Node, site: Site) -> None:
+    """The copy of a leaf requires grad, as certainly as the leaf does."""
+    node = m.require_grad(twin, site).node
+    if node is not None:
+        node.weak, node.presumed, node.observed = leaf.weak, leaf.presumed, leaf.observed
 
 
 HANDLERS: dict[str, Handler] = {"copy.copy": _copy, "copy.deepcopy": deepcopy}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from autodetach.machine.container_builtins import make_dict
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
+from autodetach.machine.number_readers import wanted
 from autodetach.machine.values import Instance, Mapping, Native, Opaque, Sequence, Tensor, Value
 
 
@@ -19,6 +20,7 @@ def _may_be_gone(value: Value) -> bool:
 def _ref(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`ref(x)`, and `WeakMethod(x.update)`: a call of it gives what it refers to."""
     target = args[0] if args else None
+    wanted(m, args[:1], site, "weakref")  # numbers have none
     m.tell_apart(target)
     if _may_be_gone(target):
         return Native("ref", lambda a, k, s: m.opaque("referent"))
@@ -26,16 +28,18 @@ def _ref(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
 
 
 def _proxy(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    wanted(m, args[:1], site, "weakref")
     return m.opaque("proxy") if not args or _may_be_gone(args[0]) else args[0]
 
 
 class _Weak(dict):  # type: ignore[type-arg]
     """The entries of a weak dict: what is in it may be fewer than was put there."""
 
-    def __init__(self, m: Core, this: Mapping) -> None:
+    def __init__(self, m: Core, this: Mapping, site: Site) -> None:
         super().__init__()
         self._machine = m
         self._this = this
+        self._site = site
 
     def update(self, *others: dict[object, tuple[Value, Value]]) -> None:  # type: ignore[override]
         for other in others:
@@ -46,8 +50,8 @@ class _Weak(dict):  # type: ignore[type-arg]
 class _ByKeys(_Weak):
     """Those of a `WeakKeyDictionary`: no longer what stands under a key that an earlier pass has made."""
 
-    def __init__(self, m: Core, this: Mapping) -> None:
-        super().__init__(m, this)
+    def __init__(self, m: Core, this: Mapping, site: Site) -> None:
+        super().__init__(m, this, site)
         self._since: dict[object, int] = {}
 
     def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
@@ -57,6 +61,7 @@ class _ByKeys(_Weak):
             self._this.exact = False
         super().__setitem__(key, pair)
         holder = pair[0]
+        wanted(self._machine, [holder], self._site, "weakref")
         self._since[key] = (
             self._machine.clock if _may_be_gone(holder) else holder.born if isinstance(holder, Instance) else 0
         )
@@ -70,6 +75,7 @@ class _ByValues(_Weak):
     """Those of a `WeakValueDictionary`: what was there before all loops is there for certain, and nothing else."""
 
     def __setitem__(self, key: object, pair: tuple[Value, Value]) -> None:
+        wanted(self._machine, [pair[1]], self._site, "weakref")
         if _is_lasting(self._machine, pair[1]):
             super().__setitem__(key, pair)
         else:
@@ -80,11 +86,14 @@ class _ByValues(_Weak):
 class _Members(list):  # type: ignore[type-arg]
     """The elements of a `WeakSet`."""
 
-    def __init__(self, m: Core, items: list[Value]) -> None:
+    def __init__(self, m: Core, items: list[Value], site: Site) -> None:
         super().__init__(item for item in items if _is_lasting(m, item))
         self._machine = m
+        self._site = site
+        wanted(m, items, site, "weakref")
 
     def append(self, item: Value) -> None:
+        wanted(self._machine, [item], self._site, "weakref")
         if _is_lasting(self._machine, item):
             super().append(item)
 
@@ -100,7 +109,7 @@ def _dict_of(kind: type[_Weak]) -> Handler:
     def make(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         given = make_dict(m, args, kwargs, site)
         made = Mapping(m.clock, given.exact)
-        made.items = kind(m, made)
+        made.items = kind(m, made, site)
         made.items.update(given.items)
         return made
 
@@ -109,7 +118,7 @@ def _dict_of(kind: type[_Weak]) -> Handler:
 
 def _set(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     items = m.collect(args[0], site)[0] if args else []
-    return Sequence("set", _Members(m, items), m.clock, exact=False)
+    return Sequence("set", _Members(m, items, site), m.clock, exact=False)
 
 
 HANDLERS: dict[str, Handler] = {

@@ -20,7 +20,9 @@ print(loss.item())
 ```
 
 ## Fix safety
-Safe: the value is the same.
+Safe: the value is the same. Where what follows asks the value for what tensors have and numbers have not
+(`torch.stack(losses)`, `acc.cpu()`), it stays a tensor: `x.detach()`. Where that is asked of an element of an array,
+the number is unsafe.
 
 ## When it stays silent
 When the tensor is not proven to be 0-dim: rows of a matrix, elements of a vector, attributes called `data` of other
@@ -43,24 +45,30 @@ from autodetach.machine.spelling import root_of, spelled
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.old_versions import is_chosen_by_version
 from autodetach.view.program import Program, line, text
+from autodetach.view.wanted_tensors import asked_as_tensors, ends_by_asking
 
 COPIERS = frozenset({"numpy", "tolist"})
 """What makes an array, or a number, of one value."""
 BEFORE_COPY = COPIERS | {"squeeze", "cpu", "detach"}
 """What is not needed where the value is read."""
+CUT = "the program asks another number for what only tensors have: what is read behind that is not known"
 
 
 def find(program: Program) -> Iterator[Suspect]:
     # What has elements on one way, the machine may have taken for a scalar on another.
     seen = {node for run in program.runs for node in run.machine.having_elements}
     facts = [fact for run in program.runs for fact in run.machine.facts if isinstance(fact, DataRead)]
+    asked: frozenset[object] | None = None
+    is_cut = False
     for fact in sorted(facts, key=lambda fact: fact.alike):
         if fact.site.node not in seen:
             seen.add(fact.site.node)
-            yield from _suspects(program, fact)
+            if asked is None:
+                asked, is_cut = asked_as_tensors(program), ends_by_asking(program)
+            yield from _suspects(program, fact, asked, CUT if is_cut and fact.raises else None)
 
 
-def _suspects(program: Program, fact: DataRead) -> Iterator[Suspect]:
+def _suspects(program: Program, fact: DataRead, asked: frozenset[object], doubt: str | None) -> Iterator[Suspect]:
     node = fact.site.node
     assert isinstance(node, (ast.Subscript, ast.Call))
     is_number = isinstance(node, ast.Subscript) and _called(node.value) == "tolist"
@@ -78,7 +86,7 @@ def _suspects(program: Program, fact: DataRead) -> Iterator[Suspect]:
     # Which of those that read alike: a repair of one must not move the others, even on its own line.
     key = ("AD401", spelled(node), *program.spot(root_of(owner)))
     whole = _asked_for_item(program, node)
-    candidates = partial(_candidates, whole or node, owner, _reader(program, whole or node, fact))
+    candidates = partial(_candidates, whole or node, owner, _reader(program, whole or node, fact, asked), doubt)
     assumed = (f"`{text(owner)}` is a scalar, as it is where it is differentiated",) if fact.alike else ()
     yield Suspect(key, node, message, severity, story, not fact.alike, assumed, candidates, is_spelling=True)
 
@@ -90,10 +98,11 @@ def _asked_for_item(program: Program, node: ast.expr) -> ast.Call | None:
     return call if isinstance(call, ast.Call) and call.func is method else None
 
 
-def _reader(program: Program, node: ast.expr, fact: DataRead) -> str:
-    """`item`; `detach` where a method of a tensor follows, which no number has: `loss.data[0].cpu()`."""
-    is_asked = fact.raises and isinstance(program.parents.get(node), ast.Attribute) and isinstance(node, ast.Subscript)
-    return "detach" if is_asked else "item"
+def _reader(program: Program, node: ast.expr, fact: DataRead, asked: frozenset[object]) -> str:
+    """`item`; `detach` where a tensor is wanted: `loss.data[0].cpu()`, or `acc = loss.data[0]` and then `acc.cpu()`."""
+    if not fact.raises or not isinstance(node, ast.Subscript):
+        return "item"
+    return "detach" if node in asked or isinstance(program.parents.get(node), ast.Attribute) else "item"
 
 
 def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
@@ -118,12 +127,27 @@ def _called(node: ast.expr) -> str:
     return ""
 
 
-def _candidates(node: ast.Subscript | ast.Call, owner: ast.expr, reader: str) -> Iterator[Candidate]:
+def _candidates(node: ast.Subscript | ast.Call, owner: ast.expr, reader: str, doubt: str | None) -> Iterator[Candidate]:
+    """`doubt` is why a number may be wrong."""
     from autodetach.codemods.replace_tail import ReplaceTail
 
     whole = isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
     shown = text(owner) if whole else f"({text(owner)})"
-    yield Candidate(f"read the value with `{shown}.{reader}()`", (ReplaceTail(node, owner, f".{reader}()"),))
+    if reader == "detach":
+        doubt = None
+    if reader == "detach" and isinstance(node, ast.Subscript) and _is_copied(node.value, owner):
+        reader, doubt = "item", "it is asked for what an element of an array has, and a number may not have"
+    yield Candidate(f"read the value with `{shown}.{reader}()`", (ReplaceTail(node, owner, f".{reader}()"),), doubt)
+
+
+def _is_copied(data: ast.expr, owner: ast.expr) -> bool:
+    """Whether what is read is an array, or a list, that was made of `owner`."""
+    at = data
+    while at is not owner and isinstance(at, (ast.Call, ast.Attribute)):
+        if _called(at) in COPIERS:
+            return True
+        at = at.func if isinstance(at, ast.Call) else at.value
+    return False
 
 
 RULE = rule(__doc__, "AD401", "data-index", find)
