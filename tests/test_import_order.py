@@ -150,7 +150,7 @@ ORDER = (
     "candidates",
     "candidates.by_parts",
     "candidates.detaching candidates.shared_calls",
-    "candidates.cover candidates.reads candidates.made candidates.changed_later",
+    "candidates.cover candidates.reads candidates.made candidates.changed_later candidates.wider_types",
     "candidates.moved_begin",
     "candidates.*",
     "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.made import doubt_of_holders, made_in_scope
+from autodetach.candidates.wider_types import doubt_of_type
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import OPS, RANDOM
@@ -35,13 +36,16 @@ def out_of_place(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     made = made_in_scope(program, changed, name)
     if made is None and value.view_of is not None:
         return
+    doubt = doubt_of_holders(program, name, made) or doubt_of_type(value, event.changed)
     if isinstance(changed, ast.AugAssign):
-        yield from _augmented(program, changed, name, made)
+        yield from _augmented(program, changed, name, made, doubt)
     elif isinstance(changed, ast.Call):
-        yield from _called(program, changed, target, made)
+        yield from _called(program, changed, target, doubt)
 
 
-def _augmented(program: Program, changed: ast.AugAssign, name: str, made: ast.Assign | None) -> Iterator[Candidate]:
+def _augmented(
+    program: Program, changed: ast.AugAssign, name: str, made: ast.Assign | None, doubt: str | None
+) -> Iterator[Candidate]:
     from autodetach.codemods.replace_statement import ReplaceStatement
 
     later = [
@@ -51,7 +55,6 @@ def _augmented(program: Program, changed: ast.AugAssign, name: str, made: ast.As
         and type(s.op) in SIGNS and program.scope(s) is program.scope(changed)
     ]  # fmt: skip
     later.sort(key=line)
-    doubt = doubt_of_holders(program, name, made)
     # Several may follow each other, of which the event has the last.
     tries = [tuple(group) for group in ([changed], later[:1], later) if group]
     for statements in dict.fromkeys(tries):
@@ -63,7 +66,7 @@ def _augmented(program: Program, changed: ast.AugAssign, name: str, made: ast.As
             yield Candidate(f"compute a new tensor in place of changing it: {shown}", codemods, doubt)
 
 
-def _called(program: Program, changed: ast.Call, target: ast.expr, made: ast.Assign | None) -> Iterator[Candidate]:
+def _called(program: Program, changed: ast.Call, target: ast.expr, doubt: str | None) -> Iterator[Candidate]:
     """`x.mul_(y).add_(z)` as a statement, or what is given back, or bound to the same name."""
     from autodetach.codemods.assign_result import AssignResult
     from autodetach.codemods.replace_tail import ReplaceTail
@@ -82,7 +85,7 @@ def _called(program: Program, changed: ast.Call, target: ast.expr, made: ast.Ass
     elif isinstance(statement, ast.Assign) and [spelled(t) for t in statement.targets] != [spelled(target)]:
         return
     shown = f"compute a new tensor in place of changing it: `{text(statement)}`"
-    yield Candidate(shown, tuple(codemods), doubt_of_holders(program, spelled(target), made))
+    yield Candidate(shown, tuple(codemods), doubt)
 
 
 def _chain(program: Program, changed: ast.Call, target: ast.expr) -> list[ast.Call]:

@@ -34,7 +34,8 @@ it is computed once more, the first one from a detached value where both would t
 dropped, if the same one runs behind the second loss and nothing is zeroed in between.
 Where no step but the program changes a tensor in place, it makes a new one: `x += y` becomes `x = x + y`, `x.mul_(y)`
 becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y` writes into a copy, in a loop into one that is made
-in front of it; this is unsafe where something else may hold `x`, as the next network that reads the same `x` does.
+in front of it; this is unsafe where something else may hold `x`, as the next network that reads the same `x` does, and
+where `y` may be of a wider type, as an array of NumPy is: `x` keeps its own in place.
 Of a parameter that it changes so, as to normalise it,
 a copy (`weight.clone()`) is computed with.
 Where the forward is run again behind the step, but under a name that nobody reads, it takes the name of the old result.
