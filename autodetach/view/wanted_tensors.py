@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 from autodetach.machine.core import tags_in
 from autodetach.machine.graph import Site
 from autodetach.machine.run import Run
@@ -18,8 +20,17 @@ def asked_as_tensors(program: Program) -> frozenset[object]:
 
 
 def ends_by_asking(program: Program) -> bool:
-    """Whether a run ends where a number is asked for that: what is read behind it is not known."""
-    return any(_numbers_at(fault.site) for run in program.runs for fault in run.machine.broken_off)
+    """Whether a run ends where a number is asked for that: what is read behind it is not known.
+
+    Who reads a value twice, as `loss.data[0].item()`, has asked for the number.
+    """
+    faults = [fault for run in program.runs for fault in run.machine.broken_off]
+    return any(_numbers_at(fault.site) and not _reads_twice(fault.site) for fault in faults)
+
+
+def _reads_twice(site: Site) -> bool:
+    node = site.node.func if isinstance(site.node, ast.Call) else site.node
+    return isinstance(node, ast.Attribute) and node.attr == "item" and node.value in _numbers_at(site)
 
 
 def _asked(run: Run) -> set[object]:
