@@ -32,6 +32,8 @@ from autodetach.machine.number_readers import wanted
 from autodetach.machine.parametrizations import weights_of
 from autodetach.machine.part_names import forget, set_by_part
 from autodetach.machine.shapes import shape_of_arguments
+from autodetach.machine.tape import saved_for
+from autodetach.machine.torch_facts import Saved
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.torch_semantics import Shape as Rule
 from autodetach.machine.unknown_modules import are_layers
@@ -286,11 +288,8 @@ def run_module(
         m.note_lost(result, (*inputs, *weights), site, OFF)
         return result
     one = [*inputs, *weights[:1]]
-    facts = unpacked(
-        spec.op,
-        [t.node is not None for t in one],
-        [isinstance(t, Tensor) and t.is_float is False for t in one],
-    )
+    discrete = [isinstance(t, Tensor) and t.is_float is False for t in one]
+    facts = unpacked(spec.op, [t.node is not None for t in one], discrete)
     saved = []
     for i, t in enumerate(one):
         if i in facts.operands and isinstance(t, Tensor) and not is_copied(name, t):
@@ -304,6 +303,8 @@ def run_module(
         name, site, parents, tuple(carriers), saves=facts.raises or spec.result in RECURRENT, saved=tuple(saved),
         weak=all(p.weak for p in parents),
     )  # fmt: skip
+    if spec.saved is Saved.CROSS and spec.result == "tensor" and any(p.weak for p in parents):
+        result.node.saved_for = saved_for(spec.op, one, discrete, facts.operands)
     return result
 
 

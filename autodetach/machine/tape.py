@@ -149,7 +149,7 @@ class Tape(State):
             weak=all(p.weak for p in parents),
         )
         if facts.operands and any(p.weak for p in parents):
-            made.saved_for = _saved_for(op, tensors, discrete, facts.operands)
+            made.saved_for = saved_for(op, tensors, discrete, facts.operands)
         return made
 
     def unknown_result(self, name: str, inputs: list[Value], site: Site) -> Opaque:
@@ -263,7 +263,7 @@ class Tape(State):
             leaf.grad = None
 
 
-def _saved_for(
+def saved_for(
     op: Op, tensors: list[Tensor | Opaque], discrete: list[bool], noticed: frozenset[int]
 ) -> dict[Storage, tuple[Node, ...]]:
     """What is saved only if others require grad of which nobody knows whether they do, each with the nodes of these."""
