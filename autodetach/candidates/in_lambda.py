@@ -11,7 +11,7 @@ from autodetach.node_types import COMPREHENSIONS, LOOPS, SCOPES
 from autodetach.suspect import Candidate
 from autodetach.view.changed_between import doubt_of_changes
 from autodetach.view.program import Program, line, targets_of, text, without_retain
-from autodetach.view.side_effects import draws_random_numbers, keeps_state, takes_away
+from autodetach.view.side_effects import draws_random_numbers, keeps_state, makes_leaves, takes_away
 
 
 def computed_in_lambda(program: Program, run: Run, outer: list[Node], doubt: str | None) -> Iterator[Candidate]:
@@ -29,6 +29,8 @@ def computed_in_lambda(program: Program, run: Run, outer: list[Node], doubt: str
     (target,) = targets_of(statement)
     read = _only_read(program, target)
     if read is None or not _means_the_same(program, statement, read) or takes_away(program, run, [statement]):
+        return
+    if makes_leaves(program, run, [statement], outer):
         return
     if doubt is None and (draws_random_numbers(run, [statement]) or keeps_state(program, run, [statement])):
         doubt = "what is moved draws random numbers or changes a state, which it will do in every pass"
@@ -86,4 +88,6 @@ def _bound_anew(program: Program, home: ast.AST, behind: ast.stmt) -> set[str]:
             later = line(name) > line(behind) or any(loop in loops for loop in program.enclosing(name))
             if later and at is not behind and not isinstance(at, ast.AugAssign):
                 found.add(name.id)
+        elif isinstance(name, ast.ExceptHandler) and name.name is not None:
+            found.add(name.name)  # behind that, there is no such name any more
     return found

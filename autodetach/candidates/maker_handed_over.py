@@ -15,7 +15,6 @@ from autodetach.candidates.kept_in_record import (
     reads_of,
 )
 from autodetach.candidates.mentioned import mentions
-from autodetach.candidates.moved_inside import makes_leaves
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
@@ -23,7 +22,7 @@ from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.changed_between import doubt_of_changes
 from autodetach.view.program import Program, calls_of, line, place_text, targets_of, text, without_retain
-from autodetach.view.side_effects import draws_random_numbers, keeps_state
+from autodetach.view.side_effects import draws_random_numbers, keeps_state, makes_leaves
 
 OF_ALL = frozenset(
     """apply buffers children float half load_state_dict modules named_buffers named_children named_modules

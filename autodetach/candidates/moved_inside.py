@@ -21,17 +21,19 @@ from autodetach.candidates.in_closure import computed_in_closure
 from autodetach.candidates.in_lambda import computed_in_lambda
 from autodetach.candidates.one_element import where_read
 from autodetach.candidates.reached import is_out_of_reach, read_behind
+from autodetach.candidates.read_before import is_read_before
 from autodetach.candidates.returned_itself import returned_itself
 from autodetach.machine.arguments import parameter_names
-from autodetach.machine.graph import Activation, Node, ancestors
+from autodetach.machine.graph import Activation, Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import is_none, spelled
 from autodetach.node_types import CALLABLES, FUNCTIONS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
 from autodetach.view.changed_between import CHANGED, doubt_of_changes
+from autodetach.view.free_names import bound_otherwise
 from autodetach.view.program import Program, calls_of, line, listed, targets_of, without_retain
-from autodetach.view.side_effects import draws_random_numbers, keeps_state, takes_away
+from autodetach.view.side_effects import draws_random_numbers, keeps_state, makes_leaves, takes_away
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -87,6 +89,8 @@ def moved_to(
     if loop is not None:
         ordered = with_holders(program, ordered, anchor, loop.frame)
     if not _movable(program, ordered, anchor) or make_what_changes(program, ordered):
+        return []
+    if loop is not None and is_read_before(program, run, ordered, anchor):
         return []
     doubt = doubt or _doubt_of(program, run, ordered, outer)
     if loop is None and (_mentioned_by_others(program, ordered, goal) or is_set_elsewhere(program, ordered)):
@@ -151,17 +155,6 @@ def _bound_by(statement: ast.stmt) -> Iterator[ast.expr]:
     yield from (t for s in ast.walk(statement) if isinstance(s, ASSIGNMENTS) for t in targets_of(s))
 
 
-def makes_leaves(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> bool:
-    """Whether what is computed from is made there too: inside of the loop it would begin anew in every pass.
-
-    Weights that only a run has shown have been there before.
-    """
-    shown = {t.leaf_node for t in run.machine.hidden}
-    leaves = (n for n in ancestors(outer) if n.leaf and n not in shown)
-    places = {place for n in leaves for place in (n.site.node, *(site.node for site in calls_of(n.chain)))}
-    return any(program.statement(place) in statements for place in places)
-
-
 def moved_with_locals(
     program: Program,
     run: Run,
@@ -180,7 +173,7 @@ def moved_with_locals(
     if built is None or _read_by_others(program, list(built.moved), program.scope(first_statement(body))):
         return
     whole = [*built.copied, *built.moved]
-    if make_what_changes(program, whole) or takes_away(program, run, whole):
+    if make_what_changes(program, whole) or takes_away(program, run, whole) or makes_leaves(program, run, whole, outer):
         return
     doubt = doubt or _doubt_of(program, run, whole, outer)
     if _mentioned_by_others(program, list(built.moved), program.scope(first_statement(body))):
@@ -329,6 +322,13 @@ def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) 
         this = goal.args.args[:1] if isinstance(program.parents.get(goal), ast.ClassDef) else []
         if read.keys() & {a.arg for a in ast.walk(goal.args) if isinstance(a, ast.arg) and a not in this}:
             return True
+    if any(
+        bound_otherwise(n) in read and (scope is not home or isinstance(n, ast.ExceptHandler))
+        for scope in {home, goal}
+        for n in ast.walk(scope)
+        if program.scope(n) is scope
+    ):
+        return True  # at the end of `except ... as k`, there is no `k` any more
     return any(
         n.id in read and not isinstance(n.ctx, ast.Load) and not _is_updated(program, n)
         for scope in {home, goal}

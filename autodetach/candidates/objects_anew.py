@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from autodetach.candidates.alike_objects import is_alike, make_alike
 from autodetach.candidates.as_property import computed_as_property
-from autodetach.candidates.moved_inside import is_set_elsewhere, makes_leaves, moved_to, only_method
+from autodetach.candidates.moved_inside import is_set_elsewhere, moved_to, only_method
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.changed_between import CHANGED
 from autodetach.view.program import Program, calls_of, targets_of
-from autodetach.view.side_effects import CONSTRUCTORS
+from autodetach.view.side_effects import CONSTRUCTORS, makes_leaves
 
 
 def made_where_read(program: Program, run: Run, outer: list[Node], doubt: str | None) -> list[Candidate]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.graph import Node, trail_of
+from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.run import Run
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Block, Program, line, targets_of, text, without_retain
-from autodetach.view.side_effects import draws_random_numbers, takes_away
+from autodetach.view.side_effects import draws_random_numbers, makes_leaves, takes_away
 
 MEANT = "the first pass computes the same values twice; only its author knows what should be computed anew"
 
@@ -35,7 +35,9 @@ def repeated_inside(
         statements[statement] = None
     ordered = sorted(statements, key=line)
     reader = _reader(program, loop.body, ordered)
-    if reader is None or takes_away(program, run, ordered) or not _would_make_the_same(program, ordered, loop):
+    if reader is None or takes_away(program, run, ordered) or _renews(program, run, ordered, outer):
+        return
+    if not _would_make_the_same(program, ordered, loop):
         return
     flags = without_retain(outer)
     copy = CopyStatements(tuple(ordered), reader)
@@ -76,13 +78,30 @@ def _would_make_the_same(
     read = {name: line(s) for s in reversed(statements) for name in program.names_read(s) - bound}
     moved = set(statements)
     for node in ast.walk(program.scope(loop)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
+        name = _name_bound(node)
+        if name in read or name in bound:
             around = set(program.enclosing(node))
             within = loop in around
-            later = not moved & around and node.lineno > read.get(node.id, node.lineno)
-            if (node.id in bound and within) or (node.id in read and (within or later)):
+            later = not moved & around and line(node) > read.get(name, line(node))
+            if (name in bound and within) or (name in read and (within or later)):
                 return False
     return bool(bound) and all(isinstance(t, (ast.Name, ast.Tuple)) for s in statements for t in targets_of(s))
+
+
+def _renews(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> bool:
+    """Whether new weights would take the place of those that are trained, or were drawn; the same points may."""
+    if not makes_leaves(program, run, statements, outer):
+        return False
+    trained = {leaf for step in run.machine.steps if step.what != "grad" for leaf, _ in step.consumed}
+    made = [n for n in ancestors(outer) if n in trained]
+    return draws_random_numbers(run, statements) or makes_leaves(program, run, statements, made)
+
+
+def _name_bound(node: ast.AST) -> str | None:
+    """What a node binds; an exception that is caught has no name behind that."""
+    if isinstance(node, ast.Name):
+        return None if isinstance(node.ctx, ast.Load) else node.id
+    return node.name if isinstance(node, ast.ExceptHandler) else None
 
 
 def _names_bound(program: Program, statements: list[ast.stmt]) -> set[str]:

@@ -34,7 +34,7 @@ from autodetach.machine.part_names import forget, set_by_part
 from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.tape import saved_for
 from autodetach.machine.torch_facts import Saved
-from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
+from autodetach.machine.torch_semantics import ALIKE_WEIGHTS, MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.torch_semantics import Shape as Rule
 from autodetach.machine.unknown_modules import are_layers
 from autodetach.machine.values import (
@@ -85,6 +85,8 @@ def build_module(m: Core, name: str, args: list[Value], kwargs: dict[str, Value]
     spec = MODULES[name]
     if spec.params or name.startswith("InstanceNorm"):
         _add_parameters(m, this, name, args, kwargs, site)
+        if name not in ALIKE_WEIGHTS:
+            m.note_random(site)
     at = MODULE_INPLACE_AT.get(name)
     if at is not None and len(args) > at:
         this.attrs["inplace"] = args[at]

@@ -43,6 +43,7 @@ from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
+    ALIKE_INITS,
     FACTORIES,
     MODULES,
     OPS,
@@ -124,6 +125,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if name in GRAD_MODES:
         return make_grad_mode(m, name, args, kwargs)
     if part.startswith("nn.init."):
+        if name not in ALIKE_INITS:
+            m.note_random(site)
         if args and isinstance(args[0], Tensor) and name.endswith("_"):
             m.change_in_place(args[0], site)
         return args[0] if args else m.fresh("number")

@@ -40,6 +40,17 @@ RANDOM: frozenset[str] = _names(
 )
 """Functions, Tensor methods and modules that draw random numbers when called with their defaults in training mode."""
 
+ALIKE_INITS: frozenset[str] = _names("calculate_gain constant constant_ dirac dirac_ eye eye_ ones_ zeros_")
+"""The functions of `torch.nn.init` that draw no random numbers."""
+
+ALIKE_WEIGHTS: frozenset[str] = _names(
+    """
+    BatchNorm1d BatchNorm2d BatchNorm3d GroupNorm InstanceNorm1d InstanceNorm2d InstanceNorm3d LayerNorm LazyBatchNorm1d
+    LazyBatchNorm2d LazyBatchNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d PReLU RMSNorm SyncBatchNorm
+    """
+)
+"""Modules whose parameters begin with the same values each time that one is built; those of all others are drawn."""
+
 DETACHING: frozenset[str] = frozenset({"data", "detach", "detach_"})
 """Tensor methods and attributes that give the same data without history; casts and moves keep it."""
 

@@ -12,6 +12,8 @@ from autodetach.machine.torch_facts import DEFAULT, Module, Op, Saved, Shape, Un
 from autodetach.machine.torch_modules import MODULE_INPLACE_AT, MODULES
 from autodetach.machine.torch_names import (
     ACCEPTS_NUMBERS,
+    ALIKE_INITS,
+    ALIKE_WEIGHTS,
     DETACHING,
     EFFECTS,
     FACTORIES,
@@ -25,6 +27,8 @@ from autodetach.machine.torch_operations import INPLACE_AT, INPLACE_EXCEPTIONS, 
 
 __all__ = [
     "ACCEPTS_NUMBERS",
+    "ALIKE_INITS",
+    "ALIKE_WEIGHTS",
     "DEFAULT",
     "DETACHING",
     "EFFECTS",

@@ -19,14 +19,20 @@ def names_in(tree: ast.AST) -> Iterator[str]:
             yield node.id
         elif isinstance(node, ast.arg):
             yield node.arg
-        elif isinstance(node, ast.alias):
-            yield (node.asname or node.name).partition(".")[0]
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
             yield from node.names
-        elif isinstance(node, ast.MatchMapping):
-            yield from filter(None, [node.rest])
-        elif isinstance(
-            node,
-            (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar),
-        ):
-            yield from filter(None, [node.name])
+        else:
+            yield from filter(None, [bound_otherwise(node)])
+
+
+def bound_otherwise(node: ast.AST) -> str | None:
+    """What an import, a definition, an exception that is caught or a pattern binds, which no `Name` tells."""
+    if isinstance(node, ast.alias):
+        return (node.asname or node.name).partition(".")[0]
+    if isinstance(node, ast.MatchMapping):
+        return node.rest
+    if isinstance(
+        node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+    ):
+        return node.name
+    return None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.view.program import Program, calls_of, targets_of
-from autodetach.view.read_by import read_by
+from autodetach.view.kept import imported_as
+from autodetach.view.program import Program, calls_of, parts_of, targets_of
+from autodetach.view.read_by import local_names, read_by
 
 MADE = frozenset("dict list OrderedDict defaultdict zeros ones empty full zeros_like ones_like empty_like".split())
 """Functions that make a new container or tensor."""
@@ -18,6 +20,8 @@ TAKING = frozenset("get_nowait pop popitem popleft readline recv".split())
 """Methods that take something out of what they are called on."""
 
 CONSTRUCTORS = ("__init__", "__post_init__")
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
@@ -29,12 +33,25 @@ def draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
     )
 
 
+def makes_leaves(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> bool:
+    """Whether what is computed from is made there too: inside of the loop it would begin anew in every pass.
+
+    Weights that only a run has shown have been there before.
+    """
+    shown = {t.leaf_node for t in run.machine.hidden}
+    leaves = (n for n in ancestors(outer) if n.leaf and n not in shown)
+    places = {place for n in leaves for place in (n.site.node, *(site.node for site in calls_of(n.chain)))}
+    return any(program.statement(place) in statements for place in places)
+
+
 def keeps_state(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
-    """Whether a function that statements call changes what it has not made: an attribute, an element, a global name."""
+    """Whether a function that statements call changes what it has not made: an attribute, an element, a global name.
+
+    A constructor makes its object, and what it sets on that.
+    """
     return any(
-        _changes_others(function, node)
+        _changes_others(program, function, node)
         for function in read_by(program, run, statements).functions
-        if function.name not in CONSTRUCTORS
         for node in ast.walk(function)
     )
 
@@ -58,19 +75,70 @@ def _takes(call: ast.Call, local: set[str]) -> bool:
     return is_place and not (isinstance(taken, ast.Name) and taken.id in local)
 
 
-def _changes_others(function: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.AST) -> bool:
+def _changes_others(program: Program, function: Function, node: ast.AST) -> bool:
     if isinstance(node, (ast.Global, ast.Nonlocal)):
         return True
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWING:
-        owner = node.func.value
-        return isinstance(owner, ast.Attribute) or (isinstance(owner, ast.Name) and owner.id in _lasting(function))
+        return _grows_others(program, function, node, node.func.value)
     if not isinstance(node, ast.stmt):
         return False
-    targets = (t for t in targets_of(node) if isinstance(t, (ast.Attribute, ast.Subscript)))
+    given = node.targets if isinstance(node, ast.Delete) else targets_of(node)
+    targets = [t for t in _parts(given) if isinstance(t, (ast.Attribute, ast.Subscript))]
+    if isinstance(node, ast.AugAssign):  # what it adds to may be a list of the class
+        return any(not _is_of_own(function, t) or not _is_begun(function, _part_of_new(function, t)) for t in targets)
     return any(not _is_of_own(function, target) for target in targets)
 
 
-def _lasting(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+def _parts(targets: list[ast.expr]) -> list[ast.expr]:
+    """What is bound, each by itself: `self.h` and `self.c` of `self.h, self.c = ...`."""
+    return [part for t in targets for part in (_parts(parts_of(t)) if isinstance(t, (ast.List, ast.Tuple)) else [t])]
+
+
+def _grows_others(program: Program, function: Function, call: ast.Call, owner: ast.expr) -> bool:
+    """Whether `owner.append(...)` and its like change what the function has not made."""
+    while isinstance(owner, ast.Subscript):
+        owner = owner.value
+    if isinstance(owner, ast.Attribute):
+        kept = _part_of_new(function, owner)
+        return kept is None or not _is_begun(function, kept)
+    if not isinstance(owner, ast.Name):
+        return False
+    if owner.id in _lasting(function):
+        return True
+    is_alone = isinstance(program.parents.get(call), ast.Expr)  # `x.add(y)` of tensors is no change
+    is_own = owner.id in local_names(function) and owner.id not in all_parameter_names(function.args)
+    return is_alone and not is_own and owner.id != _new_object(function) and not imported_as(program, call)
+
+
+def _new_object(function: Function) -> str:
+    """The name by which a constructor knows what it makes."""
+    return function.args.args[0].arg if function.name in CONSTRUCTORS and function.args.args else ""
+
+
+def _part_of_new(function: Function, target: ast.expr) -> ast.Attribute | None:
+    """The `self.x` of a constructor in which something stands, or that it is."""
+    while isinstance(target, (ast.Attribute, ast.Subscript)):
+        if isinstance(target, ast.Attribute) and spelled(target.value) == _new_object(function):
+            return None if target.attr.startswith("__") else target
+        target = target.value
+    return None
+
+
+def _is_begun(function: Function, kept: ast.Attribute | None) -> bool:
+    """Whether a constructor has made what it keeps so."""
+    if kept is None:
+        return True
+    begun = (s for s in ast.walk(function) if isinstance(s, (ast.Assign, ast.AnnAssign)))
+    values = [s.value for s in begun if spelled(kept) in map(spelled, targets_of(s))]
+    return bool(values) and all(isinstance(v, ast.Constant) or _is_new(v) or _is_made(v) for v in values)
+
+
+def _is_made(value: ast.expr | None) -> bool:
+    """A call of a class, by its name."""
+    return isinstance(value, ast.Call) and spelled(value.func).rpartition(".")[2][:1].isupper()
+
+
+def _lasting(function: Function) -> set[str]:
     """The parameters of a function whose default is a container, the same in every call."""
     spec = function.args
     given = [*spec.posonlyargs, *spec.args]
@@ -79,8 +147,11 @@ def _lasting(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     return {a.arg for a, default in pairs if _is_new(default)}
 
 
-def _is_of_own(function: ast.FunctionDef | ast.AsyncFunctionDef, target: ast.expr) -> bool:
-    """Whether something is an element of a container that a function makes each time that it runs."""
+def _is_of_own(function: Function, target: ast.expr) -> bool:
+    """Whether something is an element of a container that a function makes each time that it runs, or of its object."""
+    kept = _part_of_new(function, target)
+    if kept is not None:
+        return kept is target or _is_begun(function, kept)
     while isinstance(target, ast.Subscript):
         target = target.value
     if not isinstance(target, ast.Name):
