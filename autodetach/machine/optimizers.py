@@ -109,6 +109,10 @@ def step_leaves(m: Core, value: Instance | Opaque, site: Site) -> None:
 
 
 def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    if len(args) > 1 and code_of(args[0]) is None:
+        # That of `torch.optim` is given a closure alone: another one may do something else with the gradient.
+        m.step(optimizer_leaves(m, this), site, "grad", guessed=LEAVES not in this.attrs)
+        return m.opaque("step")
     step_hooks.run(m, this, step_hooks.BEFORE, args, kwargs, site)
     result = _step(m, this, args, kwargs, site)
     step_hooks.run(m, this, step_hooks.BEHIND, args, kwargs, site)
