@@ -14,8 +14,8 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import special
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.module_building import part_of
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.modules import part_of
 from autodetach.machine.number_readers import wanted_of_number
 from autodetach.machine.sizes import SIZES, part_of_sizes
 from autodetach.machine.state import MISSING

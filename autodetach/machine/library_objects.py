@@ -11,16 +11,11 @@ from autodetach.machine.distributions import cached, distribution_attribute
 from autodetach.machine.frameworks import toggle
 from autodetach.machine.graph import Site
 from autodetach.machine.marks import HOOKS, ITEMS, OPTIMIZER, PREHOOKS, TENSORS
+from autodetach.machine.module_building import build_module
+from autodetach.machine.module_calls import call_builtin_module, run_hooks, run_pre_hooks
 from autodetach.machine.module_dicts import held_by_name, is_kept_by_name
+from autodetach.machine.module_methods import MODULE_METHODS, module_method
 from autodetach.machine.module_tree import is_module, named_child
-from autodetach.machine.modules import (
-    MODULE_METHODS,
-    build_module,
-    call_builtin_module,
-    module_method,
-    run_hooks,
-    run_pre_hooks,
-)
 from autodetach.machine.optimizers import OPTIMIZER_METHODS, fill_optimizer, optimizer_method
 from autodetach.machine.part_names import forget
 from autodetach.machine.records import NAMESPACE, fill_namespace

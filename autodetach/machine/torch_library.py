@@ -30,8 +30,8 @@ from autodetach.machine.lent import note_lent
 from autodetach.machine.library_objects import of_torch
 from autodetach.machine.log_records import logged
 from autodetach.machine.marks import HELD, LEFT_OUT, TENSORS
+from autodetach.machine.module_building import build_module
 from autodetach.machine.module_tree import is_module, parameters_of
-from autodetach.machine.modules import build_module
 from autodetach.machine.number_places import handed
 from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
 from autodetach.machine.opened import context_of

@@ -7,8 +7,8 @@ from autodetach.machine.arguments import flatten
 from autodetach.machine.copies import deepcopy
 from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
+from autodetach.machine.module_calls import packed_sequence
 from autodetach.machine.module_tree import named_tensors
-from autodetach.machine.modules import packed_sequence
 from autodetach.machine.shapes import shape_of_row
 from autodetach.machine.torch_semantics import Op, Saved, lookup
 from autodetach.machine.values import (
