@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autodetach.machine import tensors, threads
+from autodetach.machine import operations, tensors, threads
 from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module, parameters_of
@@ -54,7 +54,7 @@ def _scale_loss(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     loss = args[0] if args else kwargs.get("loss")
     if isinstance(loss, Tensor):
         return m.derive("mul", lookup("mul"), [loss, m.fresh("number")], site, loss.shape, is_float=True)
-    return tensors.opaque_operator(m, "mul", loss, m.fresh("number"), site)
+    return operations.opaque_operator(m, "mul", loss, m.fresh("number"), site)
 
 
 def toggle(m: Core, this: Instance, optimizer: Value, on: bool, site: Site) -> None:

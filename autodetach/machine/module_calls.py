@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from autodetach.machine import tensors
+from autodetach.machine import operations, tensors
 from autodetach.machine.added_attributes import added_to
 from autodetach.machine.arguments import constant, flatten, is_certain_number
 from autodetach.machine.core import Core
@@ -44,7 +44,7 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     spec = MODULES.get(name)
     if spec is None or spec.result == "container":
         return _unknown_module(m, this, args, kwargs, site)
-    tensors.are_tensors(args)
+    operations.are_tensors(args)
     if args and is_certain_number(args[0]) and name != "Identity":
         m.refuse(site, f"`{name}` of a number", "TypeError")
     if name.startswith("AdaptiveAvgPool"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
-from autodetach.machine import elements, iteration, joining, tensors
+from autodetach.machine import elements, iteration, joining, operations
 from autodetach.machine.graph import DISCRETE, Site
 from autodetach.machine.held import lost_by_numbers
 from autodetach.machine.implicit_calls import formatted_by_percent, special
@@ -90,12 +90,12 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     if one is Tensor or (other is Tensor and one in BEFORE_TENSORS):
         if one is Sym or other is Sym:
             meets(m, left, right, site)
-        return tensors.operator(m, OPERATORS.get(op, "add"), left, right, site)
+        return operations.operator(m, OPERATORS.get(op, "add"), left, right, site)
     if one in PLAIN and other in PLAIN:
         if op in RAISING:
             computed(m, op, left, right, site)
         if one is Opaque or other is Opaque:
-            result = tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
+            result = operations.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
             number = number_in(left) or number_in(right)
             if number is not None:
                 meets(m, left, right, site)
@@ -114,7 +114,7 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
         if found is not MISSING:
             return found
     if one is Opaque or other is Opaque:
-        return tensors.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
+        return operations.opaque_operator(m, OPERATORS.get(op, "add"), left, right, site)
     return _of_unknown(m, op, left, right, site)
 
 
@@ -194,14 +194,14 @@ def _of_instances(m: Objects, op: str, left: Value, right: Value, site: Site) ->
 def unary(m: Objects, op: str, value: Value, site: Site) -> Value:
     """`-value`, `+value` or `~value`, by the name of its class in `ast`."""
     if isinstance(value, Tensor):
-        return tensors.operator(m, OPERATORS.get(op, "neg"), value, None, site)
+        return operations.operator(m, OPERATORS.get(op, "neg"), value, None, site)
     if is_constant(value):
         try:
             return -value if op == "USub" else +value if op == "UAdd" else ~value
         except TypeError:
             return m.fresh()
     if isinstance(value, Opaque):
-        return tensors.opaque_operator(m, "neg", value, None, site)
+        return operations.opaque_operator(m, "neg", value, None, site)
     found = special(m, value, (UNARY_DUNDER[op],), [], site)
     if found is not MISSING:
         return found

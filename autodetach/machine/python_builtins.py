@@ -7,7 +7,7 @@ import builtins
 import functools
 from collections.abc import Iterator
 
-from autodetach.machine import iteration, read_by_text, tensors
+from autodetach.machine import iteration, operations, read_by_text
 from autodetach.machine.container_builtins import dict_of_keys, iterator_of, make_dict, maker_of, next_item
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import NUMBER, Site
@@ -296,9 +296,9 @@ def _abs(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
     if isinstance(value, (int, float)):
         return abs(value)
     if isinstance(value, Tensor):
-        return tensors.operation(m, "abs", [value], {}, site)
+        return operations.operation(m, "abs", [value], {}, site)
     if isinstance(value, Opaque) and value.node is not None:
-        return tensors.opaque_operator(m, "abs", value, None, site)
+        return operations.opaque_operator(m, "abs", value, None, site)
     found = special(m, value, ("__abs__",), [], site)
     if found is not MISSING:
         return found

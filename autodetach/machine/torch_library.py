@@ -8,6 +8,7 @@ from autodetach.machine import (
     dtypes,
     foreach,
     frameworks,
+    operations,
     parametrizations,
     step_hooks,
     tensors,
@@ -198,7 +199,7 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
         if name == "numel" and isinstance(first, Tensor):
             return tensors.method(m, first, name, [], {}, site)
         return m.fresh("bool" if name != "numel" else "number")
-    return tensors.operation(m, prefixed, args, kwargs, site)
+    return operations.operation(m, prefixed, args, kwargs, site)
 
 
 def _machinery(m: Core, part: str, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

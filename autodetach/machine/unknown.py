@@ -5,7 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine import cut_parts, forward_hooks, keywords, object_arrays, options, step_hooks, tensors, threads
+from autodetach.machine import (
+    cut_parts,
+    forward_hooks,
+    keywords,
+    object_arrays,
+    operations,
+    options,
+    step_hooks,
+    tensors,
+    threads,
+)
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call
@@ -70,7 +80,7 @@ def _is_writer(this: Opaque) -> bool:
 def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """A method of something unknown, by what its name and its arguments tell."""
     if name in ONLY_OF_TENSORS:
-        tensors.are_tensors([this])
+        operations.are_tensors([this])
     keyword = keywords.method(m, this, name, args, site)
     if keyword is not MISSING:
         return keyword
@@ -319,7 +329,7 @@ def _opaque_operation(
     result = m.opaque(name)
     result.node = None
     if m.grad_enabled and this.node is not None:
-        given = () if name in tensors.LIKE_ANOTHER else flatten(args)
+        given = () if name in operations.LIKE_ANOTHER else flatten(args)
         carriers = [this, *[v for v in given if isinstance(v, (Tensor, Opaque)) and v.node is not None]]
         parents = tuple(dict.fromkeys(c.node for c in carriers if c.node is not None))
         result.node = m.new_node(
@@ -364,7 +374,7 @@ def opaque_scaler(m: Core, name: str, args: list[Value], site: Site) -> Value:
             return m.derive("mul", lookup("mul"), [value, m.fresh("number")], site, value.shape, is_float=True)
         if isinstance(value, Sequence):
             return Sequence(value.kind, [opaque_scaler(m, name, [v], site) for v in value.items], m.clock)
-        return tensors.opaque_operator(m, "mul", value, m.fresh("number"), site)
+        return operations.opaque_operator(m, "mul", value, m.fresh("number"), site)
     if name == "step" and args and isinstance(args[0], (Instance, Opaque)):
         if is_optimizer(args[0]):
             return optimizer_step(m, args[0], [], {}, site)
