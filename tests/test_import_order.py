@@ -73,7 +73,7 @@ ORDER = (
     "machine.elements machine.iteration machine.module_dicts machine.part_names",
     "machine.joining machine.object_arrays machine.sliced_arrays",
     "machine.list_methods machine.dict_methods machine.ordering",
-    "machine.operations",
+    "machine.operations machine.autograd_calls",
     "machine.tensors machine.containers machine.options",
     "machine.records machine.unknown_modules",
     "machine.foreach machine.convolutions machine.second_derivatives machine.parametrizations",

@@ -16,16 +16,16 @@ from autodetach.machine import (
     weight_norms,
 )
 from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_number, spreads_unknown, written_at
+from autodetach.machine.autograd_calls import autograd_backward, autograd_grad
 from autodetach.machine.classes import decorate
 from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler
-from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
 from autodetach.machine.distributions import distribution, of_distributions
 from autodetach.machine.events import WeightNormed
 from autodetach.machine.exceptions import is_ready_for
-from autodetach.machine.graph import Site, ancestors
+from autodetach.machine.graph import Site
 from autodetach.machine.handed_networks import note_networks
-from autodetach.machine.held import graph_in, lost_by_arrays, lost_by_copy, tensors_in
+from autodetach.machine.held import lost_by_arrays, lost_by_copy, tensors_in
 from autodetach.machine.implicit_calls import show
 from autodetach.machine.lent import note_lent
 from autodetach.machine.library_objects import of_torch
@@ -53,18 +53,7 @@ from autodetach.machine.torch_semantics import (
     Op,
     Saved,
 )
-from autodetach.machine.values import (
-    External,
-    Function,
-    GradMode,
-    Instance,
-    Iterable,
-    Opaque,
-    Sequence,
-    Tensor,
-    Value,
-    is_number,
-)
+from autodetach.machine.values import External, Function, GradMode, Instance, Opaque, Sequence, Tensor, Value, is_number
 
 GRAD_MODES = {
     "no_grad": False, "enable_grad": True, "inference_mode": False, "set_grad_enabled": True, "_set_grad_enabled": True,
@@ -356,71 +345,6 @@ def make_grad_mode(m: Core, name: str, args: list[Value], kwargs: dict[str, Valu
     return mode
 
 
-# ---- differentiation
-
-
-def _autograd_backward(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    assert isinstance(site.node, ast.Call)
-    roots = _roots(args[0] if args else kwargs.get("tensors"))
-    wanted(m, [*args, *kwargs.values()], site, "backward")
-    root = site.node.args[0] if site.node.args else None
-    differentiate_call(m, roots, args[2:], kwargs, site.node, site, root, "autograd.backward")
-    return None
-
-
-def _roots(value: Value) -> list[Value]:
-    if isinstance(value, (Tensor, Opaque)):
-        return [value]
-    return [*graph_in(value), *(t for t in tensors_in(value) if isinstance(t, Tensor) and t.node is None)]
-
-
-def _autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    assert isinstance(site.node, ast.Call)
-    outputs = args[0] if args else kwargs.get("outputs")
-    inputs = args[1] if len(args) > 1 else kwargs.get("inputs")
-    create = kwargs.get("create_graph", args[4] if len(args) > 4 else False)
-    create_graph = creates_graph(m, create, site.node, site)
-    retain = kwargs.get("retain_graph", args[3] if len(args) > 3 else None)
-    # What nobody knows is taken for right, as in `backward`.
-    keep = create_graph if retain is None else not isinstance(retain, (bool, int)) or bool(retain)
-    roots = _roots(outputs)
-    if isinstance(inputs, Iterable):
-        inputs = Sequence("tuple", m.collect(inputs, site)[0], m.clock)
-    wanted = list(graph_in(inputs))
-    d = differentiate(
-        m,
-        roots,
-        site.node,
-        site,
-        retain=keep,
-        retain_written=next((k for k in site.node.keywords if k.arg == "retain_graph"), None),
-        create_graph=create_graph,
-        inputs=wanted if wanted else None,
-        kind="grad",
-        root_expression=site.node.args[0] if site.node.args else None,
-    )
-    targets = inputs.items if isinstance(inputs, Sequence) else [inputs]
-    m.consume([t for t in targets if isinstance(t, Tensor)], d, site)
-    if kwargs.get("allow_unused") is not True and kwargs.get("materialize_grads") is not True:
-        reached = set(ancestors(r.node for r in roots if getattr(r, "node", None) is not None))
-        for t in targets:
-            if isinstance(t, Tensor) and t.node not in reached and not any(n.assumed or n.weak for n in reached):
-                m.type_fault(site, "differentiates for a tensor that was not used", "unused")
-    grads: list[Value] = []
-    carriers = [r for r in roots if isinstance(r, (Tensor, Opaque)) and r.node is not None]
-    for target in targets:
-        grad = Tensor(None, target.shape if isinstance(target, Tensor) else None, True)
-        grad.born = m.clock
-        grad.from_grad = (d,)
-        if create_graph and m.grad_enabled and carriers:
-            operands = [v for v in (*carriers, target) if isinstance(v, (Tensor, Opaque))]
-            parents = [v.node for v in operands if v.node is not None]
-            grad.node = m.new_node("grad", site, tuple(dict.fromkeys(parents)), tuple(operands), saves=True)
-        grads.append(grad)
-    exact = not isinstance(inputs, Sequence) or inputs.exact
-    return Sequence("tuple", grads, m.clock, exact)
-
-
 # ---- single functions
 
 
@@ -530,8 +454,8 @@ def _autocast(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
 
 
 HANDLERS: dict[str, Handler] = {
-    "autograd.backward": _autograd_backward,
-    "autograd.grad": _autograd_grad,
+    "autograd.backward": autograd_backward,
+    "autograd.grad": autograd_grad,
     "autograd.Variable": _variable,
     "nn.Parameter": _parameter,
     "nn.parameter.Parameter": _parameter,
