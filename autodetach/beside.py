@@ -14,7 +14,7 @@ from autodetach.disk.files import FoundFile, relative
 from autodetach.finding import Finding, edits_by_file
 from autodetach.projects.importers import importers
 from autodetach.runner import Outcome, Task, run_one
-from autodetach.settle import Settled, settle, sifted
+from autodetach.settle import Settled, as_others_leave_it, settle, sifted
 from autodetach.source import Source
 
 
@@ -64,16 +64,17 @@ def tasks_beside(tasks: Sequence[Task], outcomes: Sequence[Outcome]) -> list[Tas
             wanted=_InAsked(first.wanted, asked),
             is_beside=True,
         )
-        for path in importers(told, run, first.cwd)
+        for path in importers(told, run, first.cwd, changed)
     ]
 
 
 def with_beside(task: Task) -> Settled:
-    """The outcome of a task, and those of programs beside, if any matters: as the command line has them of one file."""
+    """The outcome of one task, and what becomes of its file, in view of the programs beside that import it."""
     outcomes = [run_one(task)]
     beside = tasks_beside([task], outcomes)
     if not beside:
         return settle([task], outcomes)
-    with unremembered():
+    with unremembered():  # who remembers does not note what a program uses
         tasks = [task, *beside]
-        return settle(tasks, [run_one(one) for one in tasks])
+        settled = settle(tasks, [run_one(one) for one in tasks])
+    return settled._replace(outcomes=(as_others_leave_it(settled.outcomes)._replace(uses={}),))

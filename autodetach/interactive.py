@@ -10,7 +10,7 @@ from autodetach.comments.add_ignore import NotSilenced, ignoring
 from autodetach.finding import Applicability, Finding, Fix, edits_by_file
 from autodetach.report import Located
 from autodetach.runner import Outcome, Task
-from autodetach.settle import Settled, of_first
+from autodetach.settle import Settled
 from autodetach.source import Edit, Source, compose, offset_before
 
 HELP = """\
@@ -56,10 +56,10 @@ class Walk:
     def _file(self, task: Task) -> Outcome:
         """Walk through one program, which is looked at again whenever an answer has changed it."""
         applied: list[Finding] = []
-        outcomes = self._look(task)
+        outcome = self._look(task)
         while not self._ended:
-            left = ((f, o) for f, o in of_first(outcomes) if self._key(f, o) not in self._answered)
-            finding, outcome = next(left, (None, outcomes[0]))
+            left = (f for f in outcome.findings if self._key(f, outcome) not in self._answered)
+            finding = next(left, None)
             if finding is None:
                 break
             self._answered.add(self._key(finding, outcome))
@@ -68,14 +68,13 @@ class Walk:
             if taken is not None:
                 applied.append(taken)
             if self._changes != before:
-                outcomes = self._look(task)
-        return outcomes[0]._replace(applied=tuple(applied))
+                outcome = self._look(task)
+        return outcome._replace(applied=tuple(applied))
 
-    def _look(self, task: Task) -> tuple[Outcome, ...]:
-        """The outcome of a program, and those of others beside it, which say what is right for them."""
+    def _look(self, task: Task) -> Outcome:
         changed = {path: change.source for path, change in self._changes.items()}
         task = task._replace(unsafe=None, options=task.options._replace(alternatives=True), changed=changed)
-        return with_beside(task).outcomes
+        return with_beside(task).outcomes[0]
 
     def _settle(self, finding: Finding, outcome: Outcome) -> Finding | None:
         """Ask until there is an answer; the finding with the fix that was taken, if one was."""

@@ -9,7 +9,7 @@ from autodetach.checker import Change, Choice, Wanted
 from autodetach.finding import Finding
 from autodetach.fixing import in_terms_of
 from autodetach.runner import Outcome, Task, run_one
-from autodetach.shared import Shared, first_sources
+from autodetach.shared import KEPT, Shared, first_sources
 from autodetach.source import Source, compose
 
 MAX_ROUNDS = 4
@@ -119,7 +119,7 @@ class _State:
 
     def anew(self, number: int, task: Task, before: Outcome) -> Outcome:
         forbidden = task.forbidden | self._forbidden(before)
-        changed = {path: change.source for path, change in self.changes.items()}
+        changed = {**task.changed, **{path: change.source for path, change in self.changes.items()}}
         changes = tuple(self.changes.values())
         wanted = None if task.wanted is None else task.wanted.after(changes)
         wanted = _Uncontradicted(wanted, self._shared, task.file.path, changes)
@@ -188,17 +188,26 @@ def once(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
     return sorted(kept.values(), key=order)
 
 
-def of_first(outcomes: Sequence[Outcome]) -> list[tuple[Finding, Outcome]]:
-    """The same of what the first outcome tells, and nothing that only others do."""
-    places = {_place(finding, outcomes[0]) for finding in outcomes[0].findings}
-    return [(finding, outcome) for finding, outcome in once(outcomes) if _place(finding, outcome) in places]
+def as_others_leave_it(outcomes: Sequence[Outcome]) -> Outcome:
+    """The first outcome: without findings that the others contradict, and with repairs that are right for them, too.
 
-
-def uncontradicted(outcomes: Sequence[Outcome]) -> Outcome:
-    """The first outcome, without what others contradict."""
-    places = {_place(finding, outcome) for finding, outcome in once(outcomes)}
-    own = outcomes[0]
-    return own._replace(findings=tuple(finding for finding in own.findings if _place(finding, own) in places))
+    Of what is kept too long, it is the repair of another one, where that has one in the same file.
+    """
+    own, shared = outcomes[0], Shared(outcomes)
+    program, sources = own.file.path, _by_path(own)
+    others = {_place(finding, outcome): finding for outcome in outcomes[1:] for finding in outcome.findings}
+    findings = []
+    for finding in own.findings:
+        if shared.contradict(finding, own.source_of(finding.path), program):
+            continue
+        other = others.get(_place(finding, own)) if finding.code.startswith(KEPT) else None
+        fix = other.fix if other is not None else None
+        if fix is not None and not fix.elsewhere:
+            rest = (one for one in (finding.fix, *finding.alternatives) if one is not None and one.edits != fix.edits)
+            findings.append(finding._replace(fix=fix, alternatives=tuple(rest)))
+        else:
+            findings.append(shared.judged(finding, finding, sources, program))
+    return own._replace(findings=tuple(findings))
 
 
 _Place = tuple[str, str, int, int]

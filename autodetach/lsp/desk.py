@@ -36,7 +36,7 @@ class Known:
 
     outcome: Outcome
     stamps: dict[str, Stamp]
-    repairs: asyncio.Future[tuple[Outcome, ...]] | None = None
+    repairs: asyncio.Future[Outcome] | None = None
 
 
 class Desk:
@@ -61,6 +61,7 @@ class Desk:
 
     def edited(self, path: str, *, opened: bool = False) -> None:
         """The text at a path is another one, or is open now."""
+        self._drop_repairs()
         self._begin(path, 0.0 if opened else WAIT)
         for root in self._importers(path):
             self._begin(root, WAIT_OF_OTHERS)
@@ -68,6 +69,7 @@ class Desk:
     def closed(self, path: str) -> None:
         """A text is not open any more: what is on disk counts again, for those that import it."""
         self._end(path)
+        self._drop_repairs()
         self._known.pop(path, None)
         self._seen.pop(path, None)
         for root in self._importers(path):
@@ -75,6 +77,7 @@ class Desk:
 
     def changed_on_disk(self, paths: Iterable[str], *, everything: bool = False) -> bool:
         """Files have changed; with `everything`, settings have, or files have come or gone. Whether it matters."""
+        self._drop_repairs()
         # What is open counts as it is in the editor.
         changed = {path for path in paths if self._documents.at(path) is None}
         stale = {
@@ -124,17 +127,15 @@ class Desk:
     async def repaired(self, path: str) -> list[Located]:
         """The findings in the text at a path with all their repairs."""
         await self.settled(path)
-        told = self.findings().get(path, ())
-        roots = {located.root for located in told}
-        outcomes = {outcome.file.path: outcome for root in roots for outcome in await self._repairs(root)}
-        places = {(located.finding.code, located.finding.span) for located in told}
+        roots = {located.root for located in self.findings().get(path, ())}
+        outcomes = [outcome for root in roots if (outcome := await self._repairs(root)) is not None]
         with self._settings() as configuration:
             return [
                 located
-                for located in gather(list(outcomes.values()), configuration)
+                for located in gather(outcomes, configuration)
                 if located.path == path
-                and (located.finding.code, located.finding.span) in places
-                and all(root in self._known and self._is_current(self._known[root], path) for root in roots)
+                and located.root in self._known
+                and self._is_current(self._known[located.root], path)
             ]
         return []
 
@@ -209,10 +210,15 @@ class Desk:
         self._early.pop(root, None)
         if task is not None:
             task.cancel()
-        known = self._known.get(root)
-        if known is not None and known.repairs is not None:
-            known.repairs.cancel()
-            known.repairs = None
+        self._drop_repairs(root)
+
+    def _drop_repairs(self, *roots: str) -> None:
+        """Forget the repairs in some programs, by default in all: any text may say what is right for what it uses."""
+        for root in roots or tuple(self._known):
+            known = self._known.get(root)
+            if known is not None and known.repairs is not None:
+                known.repairs.cancel()
+                known.repairs = None
 
     async def _analyse(self, root: str, wait: float) -> None:
         await asyncio.sleep(wait)
@@ -268,25 +274,24 @@ class Desk:
             outcome = Outcome(self._file(root), problems=(Problem(self._shown(root), internal_error(error)),))
         return known(outcome)
 
-    async def _repairs(self, root: str) -> tuple[Outcome, ...]:
-        """The outcome of a program with its repairs, and those of others that say whether they are right."""
+    async def _repairs(self, root: str) -> Outcome | None:
         known = self._known.get(root)
         if known is None:
-            return ()
+            return None
         if known.repairs is None:
             with self._settings() as configuration:
                 task = self._task(root, configuration)
                 task = task._replace(options=task.options._replace(alternatives=True))
                 known.repairs = asyncio.ensure_future(self._workers.run(repair, task, about=root))
         if known.repairs is None:
-            return ()
+            return None
         try:
             return await asyncio.shield(known.repairs)
         except WorkerDied:
-            return ()
+            return None
         except asyncio.CancelledError:
             if known.repairs is None:
-                return ()  # the text has changed: what was asked for is not there any more
+                return None  # the text has changed: what was asked for is not there any more
             raise
 
     def _task(self, path: str, configuration: Configuration) -> Task:

@@ -9,9 +9,9 @@ from autodetach.checker import Change, CheckResult, remember, tidy
 from autodetach.comments.idle import Views, with_unused
 from autodetach.lsp.workers import afterwards, pause, tell
 from autodetach.projects.imports import forget
-from autodetach.runner import Outcome, Task
+from autodetach.runner import Outcome, Task, run_one
 from autodetach.settings.config import Configuration, Overrides
-from autodetach.settle import Settled, uncontradicted
+from autodetach.settle import Settled, settle
 
 
 def look(task: Task, early: bool = False) -> Outcome:
@@ -24,24 +24,19 @@ def look(task: Task, early: bool = False) -> Outcome:
         tell(_outcome(task, result))
 
     _begin(told if early else None)
-    settled = with_beside(task)
-    outcomes = (uncontradicted(settled.outcomes),)
-    return _without_idle_comments(task, settled._replace(outcomes=outcomes)).outcomes[0]
+    return _without_idle_comments(task, settle([task], [run_one(task)])).outcomes[0]
 
 
-def repair(task: Task) -> tuple[Outcome, ...]:
-    """As `look`, with those of programs beside that import the file: they say which repairs are right for them, too."""
+def repair(task: Task) -> Outcome:
+    """As `look`, with repairs that are right for programs beside that import the file, too."""
     _begin()
-    settled = with_beside(task)
-    first = _without_idle_comments(task, settled._replace(outcomes=settled.outcomes[:1]))
-    return (*first.outcomes, *settled.outcomes[1:])
+    return _without_idle_comments(task, with_beside(task)).outcomes[0]
 
 
 def fix(task: Task) -> Change | None:
     """What `autodetach fix` makes of a file that it is given, None if nothing."""
     _begin()
-    settled = with_beside(task)
-    changes = _without_idle_comments(task, settled._replace(outcomes=settled.outcomes[:1])).changes
+    changes = _without_idle_comments(task, with_beside(task)).changes
     return next((change for change in changes if change.path == task.file.path), None)
 
 

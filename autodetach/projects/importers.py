@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Set
+from collections.abc import Collection, Iterator, Mapping, Set
 
 from autodetach.disk.files import SUFFIX
 from autodetach.projects.imports import INIT, INSTALLED, Imports, bytes_at, project_root
 from autodetach.relevance import imports_in
 from autodetach.settings.config import SUFFIXES
+from autodetach.source import Source
 
 MAX_FILES = 256
 """So many files around are looked through, the nearest first."""
@@ -18,10 +19,11 @@ DEPTH = 2
 MAX_IMPORTERS = 12
 
 
-def importers(paths: Collection[str], but: Set[str], cwd: str) -> list[str]:
+def importers(paths: Collection[str], but: Set[str], cwd: str, changed: Mapping[str, Source] = {}) -> list[str]:
     """The files around that import one of `paths` (absolute ones), directly or not, by their own paths.
 
     None of `but`, though these may stand between. Those that no other one imports come first; at most MAX_IMPORTERS.
+    `changed` has sources that are to be taken instead of what is on disk.
     """
     meant = {path for path in paths if path.endswith(SUFFIX) and "." not in _module(path)}
     around = _around(meant)
@@ -33,7 +35,8 @@ def importers(paths: Collection[str], but: Set[str], cwd: str) -> list[str]:
     while reached:
         more = set[str]()
         for path in around:
-            hits = _imported_by(path, reached, cwd) - {path}
+            raw = changed[path].raw if path in changed else bytes_at(path)
+            hits = _imported_by(path, raw, reached, cwd) - {path}
             if hits:
                 imported |= hits
                 more.add(path)
@@ -43,9 +46,8 @@ def importers(paths: Collection[str], but: Set[str], cwd: str) -> list[str]:
     return sorted(beside, key=lambda path: path in imported)[:MAX_IMPORTERS]
 
 
-def _imported_by(path: str, paths: Set[str], cwd: str) -> set[str]:
-    """Those of some files that a file imports itself."""
-    raw = bytes_at(path)
+def _imported_by(path: str, raw: bytes | None, paths: Set[str], cwd: str) -> set[str]:
+    """Those of some files that a file imports itself, whose bytes are `raw`."""
     modules = {_module(at) for at in paths}
     if raw is None or not (b"from ." in raw or any(os.fsencode(module) in raw for module in modules)):
         return set()

@@ -292,15 +292,39 @@ def test_repairs_are_right_for_programs_that_import_the_file(project: Path, clie
     assert tensors in preferred() and numbers not in preferred()
 
 
-def test_what_a_program_that_imports_the_file_differentiates_is_not_told(project: Path, client: Client) -> None:
+def test_what_a_program_that_imports_the_file_differentiates_is_not_repaired(project: Path, client: Client) -> None:
     uri = write(project, "engine.py", ENGINE)
+    train = write(project, "train.py", "import torch\n")
     client.initialize(project)
     client.open(uri, ENGINE)
-    assert [found["code"] for found in client.diagnostics(uri, 1)] == ["AD101", "AD102"]
+    client.diagnostics(uri, 1)
+    client.open(train, "import torch\n")
     trains = "evaluate(torch.nn.Linear(4, 1), [torch.randn(8, 4) for _ in range(3)]).backward()\n"
-    write(project, "train.py", f"import torch\nfrom engine import evaluate\n\n{trains}")
-    client.change(uri, 2, {"text": ENGINE + "\n"})
-    assert [found["code"] for found in client.diagnostics(uri, 2)] == ["AD102"]
+    client.change(train, 2, {"text": f"import torch\nfrom engine import evaluate\n\n{trains}"})
+    # Neither text is the one on disk.
+    text = "# The engine.\n\n" + ENGINE
+    client.change(uri, 2, {"text": text})
+    client.diagnostics(uri, 2)
+    (action,) = client.actions(uri, whole(text), ["source.fixAll"])
+    assert applied(text, edits_of(action)[uri]) == text.replace("append(loss)", "append(loss.item())")
+    repairs = [a for a in client.actions(uri, whole(text), ["quickfix"]) if a.get("isPreferred")]
+    assert [applied(text, edits_of(a)[uri]) for a in repairs] == [text.replace("append(loss)", "append(loss.item())")]
+
+
+def test_a_repair_of_the_file_itself_is_offered_before_one_elsewhere(project: Path, client: Client) -> None:
+    loop = "    for x in batches:\n        h = step(net, x, h)\n        optimizer.zero_grad()\n"
+    loop += "        h.sum().backward()\n        optimizer.step()\n"
+    engine = "import torch\n\n\ndef step(net, x, h):\n    return torch.tanh(net(x) + h)\n\n\ndef fit(net, batches):\n"
+    engine += f"    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n    h = torch.zeros(2, 4)\n{loop}\n\n"
+    engine += "if __name__ == '__main__':\n    fit(torch.nn.Linear(4, 4), torch.randn(5, 2, 4))\n"
+    use = engine.replace("def step(net, x, h):\n    return torch.tanh(net(x) + h)", "from engine import step")
+    uri = write(project, "engine.py", engine)
+    write(project, "use.py", use)
+    client.initialize(project)
+    client.open(uri, engine)
+    client.diagnostics(uri, 1)
+    offered = [edits_of(a) for a in client.actions(uri, whole(engine), ["quickfix"]) if "edit" in a]
+    assert offered and all(list(by_file) == [uri] for by_file in offered)
 
 
 def test_fix_all_is_resolved_by_editors_that_resolve(project: Path, client: Client) -> None:
