@@ -184,9 +184,7 @@ class Apart:
         `fuel` is what that run is given. Raises Spoilt.
         """
         self._close()
-        if self._off or self._heap is None or len(policy.flips) != 1 or policy.opened or policy.written:
-            return None
-        if self._machine.tasks.all:
+        if self._off or self._heap is None or len(policy.flips) != 1 or policy.opened or self._machine.tasks.all:
             return None
         ((key, _),) = policy.flips
         place = next((n for n, s in enumerate(self._segments) if key in s.end.visits), None)

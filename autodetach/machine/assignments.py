@@ -9,7 +9,6 @@ from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import ITEMS
-from autodetach.machine.other_settings import as_written
 from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES, size_at
 from autodetach.machine.spelling import spelled
@@ -28,8 +27,6 @@ class Assignments(Imports):
             value.node.weak = value.node.weak or (value.node.called and repackages(node))
         if type(value) is int and self.widening and _counts(node):
             value = self.fresh("number", lo=value)
-        if self.written:
-            value = as_written(self, node, value)
         for target in node.targets:
             self.assign(target, value, frame, node.value)
         return None
@@ -37,8 +34,7 @@ class Assignments(Imports):
     def _exec_AnnAssign(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.AnnAssign)
         if node.value is not None:
-            value = self.eval(node.value, frame)
-            self.assign(node.target, as_written(self, node, value) if self.written else value, frame, node.value)
+            self.assign(node.target, self.eval(node.value, frame), frame, node.value)
         return None
 
     def _exec_AugAssign(self, node: ast.stmt, frame: Frame) -> str | None:

@@ -6,7 +6,6 @@ import ast
 
 from autodetach.machine import library_constants
 from autodetach.machine.comprehensions import Comprehensions
-from autodetach.machine.other_settings import places
 from autodetach.machine.project import Module, Project
 from autodetach.machine.settings import open_settings
 from autodetach.machine.star_names import from_a_star
@@ -122,7 +121,6 @@ class Imports(Comprehensions):
         self.loops, self.grad_enabled, self.trail, self.chain, self.expecting = (), True, [], None, []
         if outermost:
             self.importing, self.fuel = True, self.import_fuel
-        self.written.update(places(module.tree, self.oracle.policy))
         try:
             self.block(module.tree.body, frame)
         except Raised:

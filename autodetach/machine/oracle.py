@@ -27,13 +27,6 @@ DEEP = 6
 """Levels of a key that are looked at."""
 
 
-class Written(NamedTuple):
-    """An entry of settings that stand in a file as constants, and the constant that stands there on a path."""
-
-    setting: Setting
-    value: str | bool | int
-
-
 class Policy(NamedTuple):
     """A path: for each test that departs from its default, the way it goes.
 
@@ -42,12 +35,10 @@ class Policy(NamedTuple):
     second. What is true in every k-th pass is so "later" in each second one: windows of two passes.
 
     `opened` are the names of objects of settings of which nothing is as by default, since a test of one is not.
-    `written` is what stands in the files otherwise; each such entry is among the `flips`, too.
     """
 
     flips: tuple[tuple[TestKey, str], ...] = ()
     opened: frozenset[str] = frozenset()
-    written: tuple[Written, ...] = ()
 
     def flip(self, key: TestKey) -> str:
         for k, how in self.flips:
@@ -60,12 +51,7 @@ class Policy(NamedTuple):
 
     def turned(self, decision: Decision) -> Policy:
         """The path on which a test goes the other way in every pass, and all settings beside it may be anything."""
-        return self._replace(flips=(*self.flips, (decision.key, "other")), opened=self.opened | decision.settings)
-
-    def with_written(self, written: Written) -> Policy:
-        """The path on which an entry of settings is another one."""
-        key = (SETTING, f"{'.'.join(written.setting)} = {written.value!r}", 0)
-        return self._replace(flips=(*self.flips, (key, "other")), written=(*self.written, written))
+        return Policy((*self.flips, (decision.key, "other")), self.opened | decision.settings)
 
 
 class Decision:

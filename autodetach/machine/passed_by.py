@@ -34,9 +34,8 @@ class _Ways(NamedTuple):
 
 
 class PassedBy(NamedTuple):
-    """Tests behind which there is such a differentiation; their lines, and where they have been decided before."""
+    """Tests behind which there is such a differentiation, by their lines, or by where they have been decided before."""
 
-    tests: tuple[ast.If, ...]
     lines: frozenset[int]
     decided: frozenset[TestKey]
 
@@ -63,8 +62,7 @@ def passed_by(
         if not way.words.isdisjoint(names) and way.test in executed and way.first not in executed
     ]
     lines = {line for t in tests for line in range(t.test.lineno, (t.test.end_lineno or t.test.lineno) + 1)}
-    decided = frozenset(key for t in tests if (key := oracle.settled_by(t)) is not None)
-    return PassedBy(tuple(tests), frozenset(lines), decided)
+    return PassedBy(frozenset(lines), frozenset(key for t in tests if (key := oracle.settled_by(t)) is not None))
 
 
 @kept

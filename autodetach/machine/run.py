@@ -22,7 +22,6 @@ from autodetach.machine.entries import (
 from autodetach.machine.graph import Node, Pass, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Decision, Policy, TestKey, is_part, is_usual
-from autodetach.machine.other_settings import places
 from autodetach.machine.passed_by import passed_by
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
@@ -31,7 +30,6 @@ from autodetach.machine.state import FUEL_FOR_IMPORTS, OutOfFuel, Raised
 from autodetach.machine.surroundings import around
 from autodetach.machine.values import Class, Frame, Namespace, may_be_no_tensor
 from autodetach.machine.waiting import Kept, Waiting
-from autodetach.machine.ways_by_settings import may_be_others, other_ways
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence
@@ -304,16 +302,9 @@ def _analyse(
             if between is not None and (urgent or found):
                 between(analysis)  # others may show this while it is decided what to run beside it
             most = min(_most_paths(run, fuel), for_imports // max(FUEL_FOR_IMPORTS - run.machine.import_fuel, 1))
-            are_many = len(found) > (most if suspected is None else min(most, _most_where_quiet(run)))
-            are_settings = run.finished and evidence is None and may_be_others(analysis.trees)
-            if are_settings or (are_many and not is_quiet):
+            if not is_quiet and len(found) > (most if suspected is None else min(most, _most_where_quiet(run))):
                 past = passed_by(analysis.trees, run.machine.executed, run.called, run.machine.oracle)
-                if are_many and not is_quiet:
-                    leading = {d.key for d in run.machine.oracle.decisions.values() if past.lie_behind(d)}
-                if are_settings:
-                    ways = other_ways(analysis.trees, past, run.machine.oracle)
-                    leading.update(policy.flips[-1][0] for policy in ways)
-                    waiting.add(ways)
+                leading = {d.key for d in run.machine.oracle.decisions.values() if past.lie_behind(d)}
             found = _in_order(found, run, leading, all_of_them=len(found) <= most)
         if suspected is not None and (waiting or found) and not urgent and _is_enough(analysis, on_others):
             if suspected(analysis):
@@ -433,7 +424,6 @@ def run_once(
     """
     machine = Machine(policy, fuel)
     machine.evidence = evidence
-    machine.written = places(tree, policy)
     if project is not None:
         machine.project = project
         machine.globals.module = project.root
@@ -505,7 +495,7 @@ class Paths:
     def run(self, policy: Policy, fuel: int) -> Run:
         """The path of a policy. Raises Spoilt where all runs so far have to be forgotten, but not without `apart`."""
         # Of two tests that go the other way, either may be the first to be turned: it is the same path.
-        path = (frozenset(policy.flips), policy.opened)  # what is written otherwise is among the flips
+        path = (frozenset(policy.flips), policy.opened)
         done = self._done.get(path)
         if done is not None and done.fuel == fuel:
             return done.seen_as(policy, done.machine, done.fuel)

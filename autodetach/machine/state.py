@@ -130,7 +130,6 @@ class State:
         self.asking: set[str] | None = None  # the names of those that the test asks which is evaluated
         self.setting_asked: TestKey | None = None  # the last test that did, since an entry point was entered
         self.suspected_settings: list[TestKey] = []  # what it was when an error ended one
-        self.written: dict[ast.stmt, list[tuple[tuple[str, ...], Value]]] = {}  # what stands elsewhere on its path
         self.evaluated: set[Node] = set()  # parameters of modules in `eval()` mode
         self.tests = TestIndex()
         self.fuel = fuel
