@@ -9,6 +9,7 @@ from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.run import Run
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
+from autodetach.view.free_names import bound_otherwise
 from autodetach.view.program import Block, Program, line, targets_of, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, makes_leaves, takes_away
 
@@ -101,7 +102,7 @@ def _name_bound(node: ast.AST) -> str | None:
     """What a node binds; an exception that is caught has no name behind that."""
     if isinstance(node, ast.Name):
         return None if isinstance(node.ctx, ast.Load) else node.id
-    return node.name if isinstance(node, ast.ExceptHandler) else None
+    return bound_otherwise(node)
 
 
 def _names_bound(program: Program, statements: list[ast.stmt]) -> set[str]:

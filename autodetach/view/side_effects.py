@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Node, ancestors
@@ -129,8 +130,20 @@ def _is_begun(function: Function, kept: ast.Attribute | None) -> bool:
     if kept is None:
         return True
     begun = (s for s in ast.walk(function) if isinstance(s, (ast.Assign, ast.AnnAssign)))
-    values = [s.value for s in begun if spelled(kept) in map(spelled, targets_of(s))]
+    bound = (one for s in begun for target in targets_of(s) for one in _bound(target, s.value))
+    values = [value for target, value in bound if spelled(target) == spelled(kept)]
     return bool(values) and all(isinstance(v, ast.Constant) or _is_new(v) or _is_made(v) for v in values)
+
+
+def _bound(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """What an assignment binds, each with its part of the value if that is written in parts: `a, b = 0.0, 0`."""
+    if not isinstance(target, (ast.List, ast.Tuple)):
+        yield target, value
+        return
+    whole = isinstance(value, (ast.List, ast.Tuple)) and len(value.elts) == len(target.elts)
+    parts = value.elts if whole and isinstance(value, (ast.List, ast.Tuple)) else [None] * len(target.elts)
+    for at, part in zip(target.elts, parts, strict=True):
+        yield from _bound(at, part)
 
 
 def _is_made(value: ast.expr | None) -> bool:
