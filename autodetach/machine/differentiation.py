@@ -372,7 +372,7 @@ def _comes_second(node: Node, parent: Node) -> bool:
 def may_have_reached(m: Core) -> bool:
     """Whether this entry point differentiated something of which nothing is known: any leaf may be behind it.
 
-    So it may behind what has lost its history: that raises, and what comes after it was written for the gradient.
+    So it may once anything in the run has lost its history: that raises, and what follows is written for the gradient.
     """
     return any(type(fact) is HistoryLost for fact in m.facts) or any(
         root.assumed and not root.parents and d.number // STRIDE == m.clock // STRIDE
