@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.gradients_on import with_gradients_on
+from autodetach.candidates.raises_anyway import raises_anyway
 from autodetach.candidates.summed_numbers import only_summed
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, NUMBER, OFF, Lost
@@ -78,7 +79,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
             continue
         if not isinstance(call.func, ast.Attribute):
             return
-        if not is_filled(program, whole):
+        if not is_filled(program, whole) and not raises_anyway(program, copies):
             doubt = OF_NOTHING
         module = spelled(call.func.value)
         if is_of(program, call, ("torch",)):

@@ -30,9 +30,9 @@ validation would train what it evaluates. Where the tensors are known to have on
 `torch.tensor` takes one of one element for a number; where it is not known whether they have any, it is unsafe, unless
 only their sum or mean is taken; where some have and some have not, it is not repaired. Unsafe also for
 `x.new_tensor(losses)`, which has the type of `x`, and where a `detach` (also one on the way to numpy and back) or a
-`@torch.no_grad()` goes away, since more is trained then; and for lists of which a filter may leave nothing. Operations
-without a gradient are not repaired, nor are numbers that others read, too, and what numpy computes: what was meant is
-their author's to say.
+`@torch.no_grad()` goes away, since more is trained then; and for lists of which a filter may leave nothing, where the
+tensor does not go straight into the backward: of that, a test may keep an empty one. Operations without a gradient are
+not repaired, nor are numbers that others read, too, and what numpy computes: what was meant is their author's to say.
 
 ## When it stays silent
 Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error
