@@ -55,14 +55,14 @@ class Accesses(Displays):
         if is_scalar(this) and isinstance(index, int) and not isinstance(index, bool):
             if _is_data(node.value) or (isinstance(this, Tensor) and tensors.is_made_so(this) and _is_first(node)):
                 self.facts.append(DataRead(site, this, raises=True))
-            return self.fresh("number", tags=frozenset({node}))
+            return this if node in self.left_whole else self.fresh("number", tags=frozenset({node}))
         if isinstance(this, Opaque) and tensors.WITHOUT_DIMENSION in this.attrs and index == 0 and _is_first(node):
             self.facts.append(DataRead(site, this.attrs[tensors.WITHOUT_DIMENSION], raises=True))
-            return self.fresh("number", tags=frozenset({node}))
+            return this if node in self.left_whole else self.fresh("number", tags=frozenset({node}))
         if type(index) is int and index == 0:
             if type(this) is Sym and is_number(this) and node.value in this.tags and _is_list(node.value):
                 self.facts.append(DataRead(site, this, raises=True))
-                return self.fresh("number", tags=frozenset({node}))
+                return self.opaque("item") if node in self.left_whole else self.fresh("number", tags=frozenset({node}))
             if type(this) is Opaque:
                 if this.owner is not None and _is_data(node.value) and _is_first(node):
                     self.unproven.append(DataRead(site, this, raises=True))

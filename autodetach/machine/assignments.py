@@ -52,6 +52,9 @@ class Assignments(Imports):
             old = self.subscript(this, index, Site(target, frame.qualname, ((target.value, this),)))
         right = self.eval(node.value, frame)
         site = Site(node, frame.qualname, ((target, old), (node.value, right)))
+        for value in (old, right):
+            if type(value) is Sym:
+                self.only_numbers |= value.tags
         new = self.augmented(op, old, right, site)
         if isinstance(target, ast.Name):
             self.store_name(target.id, new, frame)

@@ -320,6 +320,7 @@ def _round(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
         return found
     if not isinstance(value, Sym):
         return m.fresh("number")
+    m.only_numbers |= value.tags
     number = m.fresh("number", tags=value.tags)
     number.lost = value.lost
     return number

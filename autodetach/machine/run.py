@@ -417,6 +417,7 @@ def run_once(
     *,
     watched: bool = False,
     called: frozenset[str] = frozenset(),
+    left_whole: frozenset[ast.AST] = frozenset(),
 ) -> Run:
     """One run: the module, then whatever nobody has called, nor the default path has `called`.
 
@@ -424,6 +425,7 @@ def run_once(
     """
     machine = Machine(policy, fuel)
     machine.evidence = evidence
+    machine.left_whole = left_whole
     if project is not None:
         machine.project = project
         machine.globals.module = project.root
@@ -459,10 +461,25 @@ def run_once(
     return run
 
 
-def run_again(analysis: Analysis, policy: Policy, watch: Callable[[Machine, Pass], None] | None = None) -> Run:
-    """A path of an analysed program, run once more, or beside those that were; it is kept among the replays."""
+def run_again(
+    analysis: Analysis,
+    policy: Policy,
+    watch: Callable[[Machine, Pass], None] | None = None,
+    left_whole: frozenset[ast.AST] = frozenset(),
+) -> Run:
+    """A path of an analysed program, run once more, or beside those that were; it is kept among the replays.
+
+    Where scalars are `left_whole`, an element is not taken of them.
+    """
     again = run_once(
-        analysis.tree, policy, FUEL_PER_RUN, watch, analysis.project, analysis.evidence, called=analysis.called
+        analysis.tree,
+        policy,
+        FUEL_PER_RUN,
+        watch,
+        analysis.project,
+        analysis.evidence,
+        called=analysis.called,
+        left_whole=left_whole,
     )
     analysis.replays.append(again)
     return again

@@ -179,6 +179,8 @@ class State:
         ] = []
         self.unproven: list[DataRead] = []  # of what no one knows yet whether it has dimensions
         self.having_elements: set[ast.AST] = set()  # where element 0 is taken of what is no tensor without dimensions
+        self.left_whole: frozenset[ast.AST] = frozenset()  # where element 0 of a scalar is taken for the scalar itself
+        self.only_numbers: set[object] = set()  # what tells the numbers that are rounded, or added up in place
         self.filled_place: ast.AST | None = None  # of what is added to, as `kept[name]` in `kept[name].append(x)`
         self.project: Project | None = None
         self.namespaces: dict[str, Namespace] = {}

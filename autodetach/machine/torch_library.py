@@ -19,7 +19,7 @@ from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_numb
 from autodetach.machine.autograd_calls import autograd_backward, autograd_grad
 from autodetach.machine.classes import decorate
 from autodetach.machine.container_builtins import maker_of
-from autodetach.machine.core import Core, Handler
+from autodetach.machine.core import Core, Handler, tags_in
 from autodetach.machine.distributions import distribution, of_distributions
 from autodetach.machine.events import WeightNormed
 from autodetach.machine.exceptions import is_ready_for
@@ -70,6 +70,8 @@ PICKLED = frozenset({"pickle.load", "pickle.loads"})
 """What gives back an object of any kind, a network too."""
 WRITERS = frozenset(f"{module}.{name}" for module in ("pickle", "joblib", "yaml", "dill") for name in ("dump", "dumps"))
 """What is written by these is read again as what it was."""
+OF_NUMBERS = frozenset({"csv", "decimal", "fractions", "json", "statistics", "yaml"})
+"""Libraries that refuse tensors, or write something else for them."""
 TO_TEXT = frozenset({"dump", "dumps"})
 """What writes numbers, as `json.dumps`, and raises a `TypeError` for tensors."""
 HOLDERS = frozenset({"collections", "types"})
@@ -221,6 +223,8 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         show(m, [*args, *kwargs.values()], site)
         logged(m, name, args, kwargs, site)
         return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)
+    if top in OF_NUMBERS:
+        m.only_numbers |= {tag for value in (*args, *kwargs.values()) for tag in tags_in(value)}
     tells = path in WRITERS or (name in TO_TEXT and is_ready_for(m.trail, "TypeError"))
     if tells or not kwargs.keys().isdisjoint(ASKED_ABOUT_TYPES):
         wanted(m, [*args, *kwargs.values()], site, name)

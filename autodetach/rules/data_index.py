@@ -21,8 +21,9 @@ print(loss.item())
 
 ## Fix safety
 Safe: the value is the same. Where what follows asks the value for what tensors have and numbers have not
-(`torch.stack(losses)`, `acc.cpu()`), it stays a tensor: `x.detach()`. Where that is asked of an element of an array,
-the number is unsafe.
+(`torch.stack(losses)`, `acc.cpu()`), it stays a tensor: `x.detach()`, or `x.detach().clone()` where `x` is a
+parameter or is changed in place. Where that is asked of an element of an array, the number is unsafe; and the tensor
+is, where the value is rounded or added up, too, or goes where a number is known from a tensor.
 
 ## When it stays silent
 When the tensor is not proven to be 0-dim: rows of a matrix, elements of a vector, attributes called `data` of other
@@ -42,33 +43,34 @@ from functools import partial
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import DataRead
 from autodetach.machine.spelling import root_of, spelled
+from autodetach.machine.values import Opaque, Tensor
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.old_versions import is_chosen_by_version
 from autodetach.view.program import Program, line, text
-from autodetach.view.wanted_tensors import asked_as_tensors, ends_by_asking
+from autodetach.view.wanted_tensors import Asked, asked_as_tensors
 
 COPIERS = frozenset({"numpy", "tolist"})
 """What makes an array, or a number, of one value."""
 BEFORE_COPY = COPIERS | {"squeeze", "cpu", "detach"}
 """What is not needed where the value is read."""
+BOTH = "it is asked for what only tensors have, and is read as a number, too"
 CUT = "the program asks another number for what only tensors have: what is read behind that is not known"
 
 
 def find(program: Program) -> Iterator[Suspect]:
+    if not any(isinstance(fact, DataRead) for run in program.runs for fact in run.machine.facts):
+        return
+    asked = asked_as_tensors(program)
     # What has elements on one way, the machine may have taken for a scalar on another.
-    seen = {node for run in program.runs for node in run.machine.having_elements}
-    facts = [fact for run in program.runs for fact in run.machine.facts if isinstance(fact, DataRead)]
-    asked: frozenset[object] | None = None
-    is_cut = False
+    seen = {node for run in asked.runs for node in run.machine.having_elements}
+    facts = [fact for run in asked.runs for fact in run.machine.facts if isinstance(fact, DataRead)]
     for fact in sorted(facts, key=lambda fact: fact.alike):
         if fact.site.node not in seen:
             seen.add(fact.site.node)
-            if asked is None:
-                asked, is_cut = asked_as_tensors(program), ends_by_asking(program)
-            yield from _suspects(program, fact, asked, CUT if is_cut and fact.raises else None)
+            yield from _suspects(program, fact, asked)
 
 
-def _suspects(program: Program, fact: DataRead, asked: frozenset[object], doubt: str | None) -> Iterator[Suspect]:
+def _suspects(program: Program, fact: DataRead, asked: Asked) -> Iterator[Suspect]:
     node = fact.site.node
     assert isinstance(node, (ast.Subscript, ast.Call))
     is_number = isinstance(node, ast.Subscript) and _called(node.value) == "tolist"
@@ -86,7 +88,8 @@ def _suspects(program: Program, fact: DataRead, asked: frozenset[object], doubt:
     # Which of those that read alike: a repair of one must not move the others, even on its own line.
     key = ("AD401", spelled(node), *program.spot(root_of(owner)))
     whole = _asked_for_item(program, node)
-    candidates = partial(_candidates, whole or node, owner, _reader(program, whole or node, fact, asked), doubt)
+    reader, doubt = _reader(program, whole or node, fact, asked)
+    candidates = partial(_candidates, whole or node, owner, reader, doubt)
     assumed = (f"`{text(owner)}` is a scalar, as it is where it is differentiated",) if fact.alike else ()
     yield Suspect(key, node, message, severity, story, not fact.alike, assumed, candidates, is_spelling=True)
 
@@ -98,11 +101,39 @@ def _asked_for_item(program: Program, node: ast.expr) -> ast.Call | None:
     return call if isinstance(call, ast.Call) and call.func is method else None
 
 
-def _reader(program: Program, node: ast.expr, fact: DataRead, asked: frozenset[object]) -> str:
-    """`item`; `detach` where a tensor is wanted: `loss.data[0].cpu()`, or `acc = loss.data[0]` and then `acc.cpu()`."""
-    if not fact.raises or not isinstance(node, ast.Subscript):
-        return "item"
-    return "detach" if node in asked or isinstance(program.parents.get(node), ast.Attribute) else "item"
+def _reader(program: Program, node: ast.expr, fact: DataRead, asked: Asked) -> tuple[str, str | None]:
+    """`item()`, and why a number may be wrong.
+
+    `detach()` where a tensor is wanted: `loss.data[0].cpu()`, or `acc = loss.data[0]` and then `acc.cpu()`. Where the
+    memory is changed behind that, it is copied.
+    """
+    if not fact.raises:
+        return "item()", None
+    if not isinstance(node, ast.Subscript) or not (
+        node in asked.tensors or isinstance(program.parents.get(node), ast.Attribute)
+    ):
+        return "item()", CUT if asked.is_cut else None
+    doubt = BOTH if node in asked.numbers else None
+    return "detach()" if _is_computed(node, asked) else "detach().clone()", doubt
+
+
+def _is_computed(node: ast.expr, asked: Asked) -> bool:
+    """Whether what is read is computed in every pass, and nowhere changed in place."""
+    facts = (fact for run in asked.runs for fact in run.machine.facts if isinstance(fact, DataRead))
+    return all(_is_unchanged(fact.tensor) for fact in facts if fact.site.node is node)
+
+
+def _is_unchanged(read: object) -> bool:
+    if isinstance(read, Opaque):
+        owner = read.owner or read
+        return owner.node is not None and not owner.node.leaf
+    while isinstance(read, Tensor):
+        if read.parameter or read.leaf_node is not None or read.storage.changes:
+            return False
+        if read.data_of is None and read.view_of is None:
+            return True
+        read = read.data_of or read.view_of
+    return False
 
 
 def _owner(node: ast.Subscript | ast.Call) -> ast.expr:
@@ -128,16 +159,14 @@ def _called(node: ast.expr) -> str:
 
 
 def _candidates(node: ast.Subscript | ast.Call, owner: ast.expr, reader: str, doubt: str | None) -> Iterator[Candidate]:
-    """`doubt` is why a number may be wrong."""
+    """`doubt` is why what `reader` gives may be wrong."""
     from autodetach.codemods.replace_tail import ReplaceTail
 
     whole = isinstance(owner, (ast.Name, ast.Attribute, ast.Subscript, ast.Call))
     shown = text(owner) if whole else f"({text(owner)})"
-    if reader == "detach":
-        doubt = None
-    if reader == "detach" and isinstance(node, ast.Subscript) and _is_copied(node.value, owner):
-        reader, doubt = "item", "it is asked for what an element of an array has, and a number may not have"
-    yield Candidate(f"read the value with `{shown}.{reader}()`", (ReplaceTail(node, owner, f".{reader}()"),), doubt)
+    if reader != "item()" and isinstance(node, ast.Subscript) and _is_copied(node.value, owner):
+        reader, doubt = "item()", "it is asked for what an element of an array has, and a number may not have"
+    yield Candidate(f"read the value with `{shown}.{reader}`", (ReplaceTail(node, owner, f".{reader}"),), doubt)
 
 
 def _is_copied(data: ast.expr, owner: ast.expr) -> bool:

@@ -3,34 +3,69 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from autodetach.machine.core import tags_in
+from autodetach.machine.events import DataRead
 from autodetach.machine.graph import Site
-from autodetach.machine.run import Run
+from autodetach.machine.run import Run, run_again
 from autodetach.machine.values import External, Tensor
 from autodetach.view.program import Program
 
 TAKING_NUMBERS = frozenset({"as_tensor", "asarray", "save", "scalar_tensor", "tensor", "type"})
 """Functions of PyTorch that take numbers as they take tensors, if to another end; `type` asks what it is."""
+TAKING_BOTH = frozenset({"add_scalar", "append", "return"})
+"""Code out of view that makes the same of a number and of a tensor, or what the program hands to nobody in view."""
+MAX_REPLAYS = 6
+"""So often paths are run again."""
 
 
-def asked_as_tensors(program: Program) -> frozenset[object]:
-    """What tells the numbers that are asked for what only tensors have, or are given to functions of tensors."""
-    return frozenset(tag for run in program.runs for tag in _asked(run))
+class Asked(NamedTuple):
+    """What tells the numbers that are asked for what only `tensors` have, or are given to functions of tensors.
 
-
-def ends_by_asking(program: Program) -> bool:
-    """Whether a run ends where a number is asked for that: what is read behind it is not known.
-
-    Who reads a value twice, as `loss.data[0].item()`, has asked for the number.
+    `numbers` tells those that are read where tensors may not be. `is_cut`: an end hides what is asked behind it.
+    `runs` are those that have shown it.
     """
-    faults = [fault for run in program.runs for fault in run.machine.broken_off]
-    return any(_numbers_at(fault.site) and not _reads_twice(fault.site) for fault in faults)
+
+    tensors: frozenset[object]
+    numbers: frozenset[object]
+    is_cut: bool
+    runs: tuple[Run, ...]
 
 
-def _reads_twice(site: Site) -> bool:
-    node = site.node.func if isinstance(site.node, ast.Call) else site.node
-    return isinstance(node, ast.Attribute) and node.attr == "item" and node.value in _numbers_at(site)
+def asked_as_tensors(program: Program) -> Asked:
+    """What the program asks of the scalars of which it reads elements.
+
+    Where a path ends since it asks a number for what only tensors have, it is run again with a tensor in its place.
+    """
+    runs = list(program.analysis.distinct)
+    reads = frozenset(node for run in runs for node in _read(run))
+    tensors = {tag for run in runs for tag in _asked(run)}
+    waiting = [run for run in runs if _is_cut(run, reads)]
+    for _ in range(MAX_REPLAYS):
+        if not waiting:
+            break
+        whole = reads.intersection(tensors)
+        again = run_again(program.analysis, waiting[0].policy, left_whole=whole)
+        runs.append(again)
+        reads = reads.union(_read(again))
+        tensors |= _asked(again)
+        if not _is_cut(again, reads):
+            del waiting[0]
+        elif reads.intersection(tensors) == whole:
+            break
+    numbers = {tag for run in runs for tag in (*run.machine.only_numbers, *_given_away(run))}
+    return Asked(frozenset(tensors), frozenset(numbers), bool(waiting), tuple(runs))
+
+
+def _read(run: Run) -> Iterator[ast.AST]:
+    return (fact.site.node for fact in run.machine.facts if isinstance(fact, DataRead) and fact.raises)
+
+
+def _is_cut(run: Run, reads: frozenset[ast.AST]) -> bool:
+    """Whether a run ends where one of these numbers is asked for that: what is read behind it is not known."""
+    return any(not reads.isdisjoint(_numbers_at(fault.site)) for fault in run.machine.broken_off)
 
 
 def _asked(run: Run) -> set[object]:
@@ -38,6 +73,16 @@ def _asked(run: Run) -> set[object]:
     tags = {tag for fault in machine.type_faults if fault.kind == "type" for tag in _numbers_at(fault.site)}
     for escape in machine.escapes:
         if escape.tags and (escape.how == "attribute" or _is_of_pytorch(escape.site, escape.how)):
+            tags |= escape.tags
+    return tags
+
+
+def _given_away(run: Run) -> set[object]:
+    """What tells the numbers that go where another thing may be done with a tensor."""
+    tags: set[object] = set()
+    for escape in run.machine.escapes:
+        is_known = escape.how == "attribute" or escape.how in TAKING_BOTH
+        if escape.tags and not is_known and not _is_of_pytorch(escape.site, escape.how):
             tags |= escape.tags
     return tags
 
