@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.run import Run
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import is_dotted, spelled
 from autodetach.machine.values import Frame, Function
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, call_of, text
+from autodetach.view.program import Block, Program, call_of, text
+from autodetach.view.read_by import functions_by_name
 
 GOES_ON = "a state goes on from one forward into the next: it may be meant to begin anew in between"
 MAX_CALLS = 3
@@ -73,7 +74,9 @@ def reset_between(program: Program, run: Run, event: SecondWalk) -> Iterator[Can
     block = program.block(second)
     if first not in block:
         return
-    calls = [s for s in block[block.index(second) + 1 :] if s in run.machine.executed and _is_in_view(run, s)]
+    calls = [
+        s for s in block[block.index(second) + 1 :] if s in run.machine.executed and _is_in_view(program, run, s, block)
+    ]
     entered = _entered(event)
     anchor = next((s for s, _ in trail_of(entered) if s in block), None) if entered is not None else None
     for statement in calls[:MAX_CALLS]:
@@ -90,12 +93,18 @@ def _function_of(node: Node) -> tuple[Function, Frame] | None:
     return (frame.function, frame) if isinstance(frame, Frame) and frame.function is not None else None
 
 
-def _is_in_view(run: Run, statement: ast.stmt) -> bool:
-    """Whether a statement calls a function of the program by its name, or a method for its effect."""
+def _is_in_view(program: Program, run: Run, statement: ast.stmt, block: Block) -> bool:
+    """Whether a statement calls a function of the program by its name, or a method for its effect.
+
+    What a method is given is there before the block, as a size is.
+    """
     call = call_of(statement)
     if call is None or call.keywords:
         return False
     if isinstance(call.func, ast.Name):
         return isinstance(run.machine.globals.names.get(call.func.id), Function)
-    methods = {function.node.name for function in run.machine.functions if isinstance(function.node, ast.FunctionDef)}
-    return isinstance(call.func, ast.Attribute) and not call.args and call.func.attr in methods
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in functions_by_name(program):
+        return False
+    if not all(isinstance(a, ast.Constant) or is_dotted(a) for a in call.args):
+        return False
+    return not call.args or not any(program.names_bound(one) & program.names_read(call) for one in block)
