@@ -20,6 +20,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+import torch
 from rich.console import Console
 from rich.traceback import Traceback
 
@@ -62,10 +63,10 @@ FAKE = "attached-fake/gan_script.before.py"
 
 
 def raised(path: Path) -> Exception:
-    """What a program raises, run as a script."""
+    """What a program raises, run as a script; gradients are on behind it, wherever it has ended."""
     code = compile(path.read_bytes(), str(path), "exec")
     try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        with torch.enable_grad(), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             exec(code, {"__name__": "__main__", "__file__": str(path)})
     except Exception as error:
@@ -198,8 +199,6 @@ def test_logged_with_chained_exceptions() -> None:
 
 def test_a_real_leaf_changed_in_place_and_a_real_numpy() -> None:
     """No finding explains these here; the error and the line are understood all the same."""
-    import torch
-
     weight = torch.ones(2, requires_grad=True)
 
     def leaf() -> None:

@@ -80,6 +80,7 @@ def test_work_that_is_stopped_leaves_nothing_wrong(monkeypatch: pytest.MonkeyPat
             stopped += 1
         else:
             monkeypatch.setattr(checker, "_again", None)
+            monkeypatch.setattr(checker, "_pausing", None)
             assert known == found(text)
         again.tidy()
         text = start if chance.random() < 0.2 else changed(text, chance)
