@@ -60,7 +60,8 @@ def _reads_own(node: Node) -> bool:
     this = method.args.args[0].arg if method.args.args else ""
     own = [n for n in ast.walk(method) if isinstance(n, ast.Attribute) and spelled(n.value) == this]
     bound = {n.attr for n in own if isinstance(n.ctx, ast.Store)}
-    read = {n.attr for n in own if isinstance(n.ctx, ast.Load) and n in set(ast.walk(node.at[0]))}
+    inside = set(ast.walk(node.at[0]))
+    read = {n.attr for n in own if isinstance(n.ctx, ast.Load) and n in inside}
     return bool(bound & read)
 
 

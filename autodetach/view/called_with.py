@@ -57,6 +57,12 @@ def functions_of_call(program: Program, this: Instance, known: dict[str, list[Fu
     return [f for name in names for f in known.get(name, ()) if program.parents.get(f) in classes]
 
 
+def is_called(program: Program, function: ast.expr) -> bool:
+    """Whether an expression is what a call calls."""
+    call = program.parents.get(function)
+    return isinstance(call, ast.Call) and call.func is function
+
+
 def is_bound_anew(function: ast.AST, name: ast.Name, given: Container[str]) -> bool:
     """Whether a name of a function that is `given` some means something else where it stands, by a statement before."""
     is_anew = False

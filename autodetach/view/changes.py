@@ -6,7 +6,7 @@ import ast
 
 from autodetach.machine.spelling import arguments_of, last_word, spelled
 from autodetach.machine.values import External, Instance, Mapping, Opaque, Sequence, Tensor
-from autodetach.view.called_with import is_bound_once, works_in_place
+from autodetach.view.called_with import is_bound_once, is_called, works_in_place
 from autodetach.view.changing_calls import (
     UPDATING,
     asks_in_place,
@@ -15,8 +15,7 @@ from autodetach.view.changing_calls import (
     leaves_its_own,
     written_by,
 )
-from autodetach.view.imported import bound_by, imported
-from autodetach.view.kept import imported_as
+from autodetach.view.imported import bound_by, imported, imported_as
 from autodetach.view.read_by import found
 from autodetach.view.same_memory import memory_of
 from autodetach.view.what_is_read import WhatIsRead, is_changeable, root_name
@@ -42,7 +41,7 @@ class Changes(WhatIsRead):
             return not self._reading.names.isdisjoint(node.names)
         if isinstance(node, ast.Attribute):
             if isinstance(node.ctx, ast.Load):
-                return is_updating(node.attr) and not self._is_called(node) and self.is_changed(node.value)
+                return is_updating(node.attr) and not is_called(self._program, node) and self.is_changed(node.value)
             if node.attr == "data":
                 return before
             in_place = isinstance(self._program.parents.get(node), ast.AugAssign)
@@ -127,10 +126,6 @@ class Changes(WhatIsRead):
             name == "*" or (name in self._reading.names and (len(known[name]) > 1 or name in stored))
             for name, _ in bound_by(statement)
         )
-
-    def _is_called(self, method: ast.Attribute) -> bool:
-        call = self._program.parents.get(method)
-        return isinstance(call, ast.Call) and call.func is method
 
     def _is_of_comprehension(self, name: ast.Name) -> bool:
         """Whether a comprehension binds a name for itself."""

@@ -9,13 +9,14 @@ from autodetach.view.program import Program
 
 
 @kept
-def imported(tree: ast.Module) -> dict[str, set[str]]:
-    """The dotted paths that import statements anywhere in a file bind to each name."""
-    found: dict[str, set[str]] = {}
+def imported(tree: ast.Module) -> dict[str, list[str]]:
+    """The dotted paths that import statements anywhere in a file bind to each name, each once."""
+    found: dict[str, list[str]] = {}
     for statement in ast.walk(tree):
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             for name, path in bound_by(statement):
-                found.setdefault(name, set()).add(path)
+                paths = found.setdefault(name, [])
+                paths += [path] if path not in paths else []
     return found
 
 
@@ -28,12 +29,29 @@ def bound_by(statement: ast.Import | ast.ImportFrom) -> list[tuple[str, str]]:
     return [(a.asname or root, a.name if a.asname else root) for a, root in zip(statement.names, roots, strict=True)]
 
 
-def paths_of(program: Program, expression: ast.expr) -> set[str]:
+def paths_of(program: Program, expression: ast.expr) -> list[str]:
     """The dotted paths that a name or an attribute may have, where its root is imported."""
+    root, rest = _root_and_rest(expression)
+    return [path + rest for path in _imported_as(program, root)]
+
+
+def imported_as(program: Program, call: ast.Call) -> str:
+    """The dotted path of what is called, where its root is imported, without the dots of a package; else nothing."""
+    root, rest = _root_and_rest(call.func)
+    path = next(iter(_imported_as(program, root)), "")
+    if path.startswith("."):
+        path = path.lstrip(".")
+        path = path if "." in path else f".{path}"  # `from . import name`
+    return path + rest if path else ""
+
+
+def _imported_as(program: Program, root: ast.expr) -> list[str]:
+    return imported(program.file_of(root)).get(root.id, []) if isinstance(root, ast.Name) else []
+
+
+def _root_and_rest(expression: ast.expr) -> tuple[ast.expr, str]:
     rest = ""
     while isinstance(expression, ast.Attribute):
         rest = f".{expression.attr}{rest}"
         expression = expression.value
-    if not isinstance(expression, ast.Name):
-        return set()
-    return {path + rest for path in imported(program.file_of(expression)).get(expression.id, ())}
+    return expression, rest

@@ -10,6 +10,7 @@ from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spel
 from autodetach.machine.torch_semantics import lookup
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS
 from autodetach.view.generators import is_used_up, waits
+from autodetach.view.imported import imported_as
 from autodetach.view.program import Program, calls_of, is_update
 
 LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
@@ -331,22 +332,6 @@ def _computes(program: Program, call: ast.Call) -> bool:
 def is_of(program: Program, call: ast.Call, packages: tuple[str, ...]) -> bool:
     """Whether what is called is imported from one of some packages."""
     return imported_as(program, call).partition(".")[0] in packages
-
-
-def imported_as(program: Program, call: ast.Call) -> str:
-    """The dotted path of what is called, where its root is imported; else nothing."""
-    root: ast.expr = call.func
-    rest = ""
-    while isinstance(root, ast.Attribute):
-        rest = f".{root.attr}{rest}"
-        root = root.value
-    for s in ast.walk(program.file_of(call)) if isinstance(root, ast.Name) else ():
-        for alias in s.names if isinstance(s, (ast.Import, ast.ImportFrom)) else ():
-            first = alias.name.partition(".")[0]
-            if (alias.asname or first) == spelled(root):
-                whole = alias.name if alias.asname else first
-                return (f"{s.module or ''}.{alias.name}" if isinstance(s, ast.ImportFrom) else whole) + rest
-    return ""
 
 
 def _source(value: ast.expr) -> ast.expr:

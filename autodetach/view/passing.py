@@ -11,6 +11,7 @@ from autodetach.machine.optimizers import is_optimizer
 from autodetach.machine.spelling import last_word
 from autodetach.machine.values import Frame, Instance
 from autodetach.node_types import FUNCTIONS
+from autodetach.view.called_with import is_called
 from autodetach.view.imported import paths_of
 from autodetach.view.program import Program
 from autodetach.view.read_by import Reading
@@ -57,7 +58,7 @@ def reads_what_passes(program: Program, reading: Reading, moved: set[ast.AST], f
 
 def _passes(program: Program, node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):
-        is_read = isinstance(node.ctx, ast.Load) and not _is_called(program, node)
+        is_read = isinstance(node.ctx, ast.Load) and not is_called(program, node)
         return is_read and _is_changed_by_training(program, node, node.attr)
     if not isinstance(node, ast.Call):
         return False
@@ -69,11 +70,6 @@ def _passes(program: Program, node: ast.AST) -> bool:
     if isinstance(node.func, ast.Name) and name in ASKING:
         return True
     return any(_tells_anew(path) for path in paths_of(program, node.func))
-
-
-def _is_called(program: Program, method: ast.Attribute) -> bool:
-    call = program.parents.get(method)
-    return isinstance(call, ast.Call) and call.func is method
 
 
 def _is_changed_by_training(program: Program, node: ast.Attribute | ast.Call, name: str) -> bool:

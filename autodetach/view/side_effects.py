@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.view.kept import imported_as
+from autodetach.view.assigned import assigned
+from autodetach.view.imported import imported_as
 from autodetach.view.program import Program, calls_of, parts_of, targets_of
 from autodetach.view.read_by import local_names, read_by
 
@@ -130,20 +130,9 @@ def _is_begun(function: Function, kept: ast.Attribute | None) -> bool:
     if kept is None:
         return True
     begun = (s for s in ast.walk(function) if isinstance(s, (ast.Assign, ast.AnnAssign)))
-    bound = (one for s in begun for target in targets_of(s) for one in _bound(target, s.value))
-    values = [value for target, value in bound if spelled(target) == spelled(kept)]
+    pairs = [pair for s in begun for pair in (assigned(s) if isinstance(s, ast.Assign) else [(s.target, s.value)])]
+    values = [v if at is t else None for t, v in pairs for at in _parts([t]) if spelled(at) == spelled(kept)]
     return bool(values) and all(isinstance(v, ast.Constant) or _is_new(v) or _is_made(v) for v in values)
-
-
-def _bound(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """What an assignment binds, each with its part of the value if that is written in parts: `a, b = 0.0, 0`."""
-    if not isinstance(target, (ast.List, ast.Tuple)):
-        yield target, value
-        return
-    whole = isinstance(value, (ast.List, ast.Tuple)) and len(value.elts) == len(target.elts)
-    parts = value.elts if whole and isinstance(value, (ast.List, ast.Tuple)) else [None] * len(target.elts)
-    for at, part in zip(target.elts, parts, strict=True):
-        yield from _bound(at, part)
 
 
 def _is_made(value: ast.expr | None) -> bool:
