@@ -55,7 +55,7 @@ class CheckResult(NamedTuple):
     `sources` are all files that were taken into account, by absolute path, the analysed one first. `used` says where
     the comments stand that silence something, see `suppress.sift`, and `known` what a record knows, see `Wanted`: each
     by file, the analysed one being the empty path. `evidence` is what was given, as it is to be asked about
-    programs that repairs make of this one. `cost` is what it took, in the units of `machine.run`. `uses` tells what
+    programs that repairs make of this one. `cost` is what it took, in the units of `machine.running`. `uses` tells what
     this program does with what all files make, by absolute path, the analysed one being the empty path.
     """
 
@@ -272,7 +272,7 @@ class _Session:
         *,
         only_certain: bool = False,
     ) -> None:
-        from autodetach.machine.run import analyse
+        from autodetach.machine.exploring import analyse
 
         self.files = files
         self.root = files.root.path

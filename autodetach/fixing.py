@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAX_MORE_ROUNDS = 24
 """How many rounds there may be beyond one for each finding: repairs may bring new ones to light."""
 FUEL_FOR_FIXING = 1_000_000
-"""What `fix` may cost over all its rounds, in the units of `machine.run`: after a round that exceeds it, it ends."""
+"""What `fix` may cost over all its rounds, in units of `machine.running`: after a round that exceeds it, it ends."""
 
 
 class FixResult(NamedTuple):

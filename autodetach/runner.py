@@ -428,7 +428,7 @@ def _turns(sizes: Sequence[int]) -> list[list[int]]:
 def _run_in_pool(tasks: Sequence[Task], sizes: Sequence[int], jobs: int) -> Iterator[tuple[int, Outcome]]:
     import concurrent.futures
 
-    import autodetach.machine.run
+    import autodetach.machine.exploring
     import autodetach.rules  # noqa: F401 - loaded once, and not in each process, where these are forked
     from autodetach.safe_path import safe_path
 

@@ -241,7 +241,7 @@ def stages(paths: Sequence[str]) -> None:
     from autodetach import checker, gather, relevance, runner
     from autodetach.checker import CheckOptions
     from autodetach.disk import files
-    from autodetach.machine import run as machine_run
+    from autodetach.machine import exploring
     from autodetach.projects import imports, project
     from autodetach.settings.config import Configuration, Overrides
 
@@ -273,7 +273,7 @@ def stages(paths: Sequence[str]) -> None:
     timed(checker, "is_idle", "filter")
     timed(checker, "parse", "parse")
     timed(project, "_tree", "parse imports")
-    timed(machine_run, "analyse", "machine")
+    timed(exploring, "analyse", "machine")
     timed(checker._Session, "_suspects", "rules")
     timed(checker._Session, "_finding", "codemods and proof")
     timed(gather, "gather", "report")

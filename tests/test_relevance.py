@@ -10,9 +10,9 @@ import pytest
 from autodetach import checker, relevance
 from autodetach.checker import CheckOptions, check
 from autodetach.machine import torch_modules, words
+from autodetach.machine.exploring import analyse
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy
-from autodetach.machine.run import analyse
 from autodetach.projects.imports import Imports
 from autodetach.projects.project import Files, parse
 from autodetach.relevance import imports_in, in_bytes, in_tree, is_idle

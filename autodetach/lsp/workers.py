@@ -26,7 +26,7 @@ T = TypeVar("T")
 PRELOADED = (
     "autodetach.incremental.again",
     "autodetach.lsp.work",
-    "autodetach.machine.run",
+    "autodetach.machine.exploring",
     "autodetach.rules",
     "autodetach.codemods.tree",
 )

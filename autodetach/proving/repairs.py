@@ -38,7 +38,7 @@ KEPT = "AD1"
 NAMING = (ast.Name, ast.Attribute, ast.Subscript)
 MAX_CANDIDATES = 10
 FUEL_FOR_REPAIRS = 120_000
-"""What trying repairs of one file may cost, in the units of `machine.run`: as much as finding its faults, and a bit."""
+"""What trying repairs of one file may cost, in units of `machine.running`: as much as finding its faults, and a bit."""
 MAX_UNCOLLECTED = 1_000_000
 """Objects that may be made before those that died are looked for: some hundred megabytes."""
 
@@ -62,7 +62,7 @@ class Proven:
 
 
 class Repairs:
-    """The repairs of one program. `cost` is what trying has taken, in the units of `machine.run`.
+    """The repairs of one program. `cost` is what trying has taken, in the units of `machine.running`.
 
     `suspects` finds the faults of a program, and `known` are those of the one that is repaired, by their identity.
     `pause` is called between two trials, and may raise what ends the search. `given_up`: the budget was used up.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from autodetach.kept import forget
 from autodetach.machine.apart import Spoilt
+from autodetach.machine.paths import Paths
 from autodetach.machine.project import Project
-from autodetach.machine.run import Analysis, Paths, Run, dissolve
+from autodetach.machine.run import Analysis, Run, dissolve
 from autodetach.machine.tensors import OF_LEAVES
 from autodetach.proving.drawn import is_drawn_otherwise, is_told_otherwise
 from autodetach.proving.faults import known_faults, new_faults

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from autodetach.machine.graph import ancestors, pass_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.oracle import TestKey
-from autodetach.machine.run import Run, run_again
+from autodetach.machine.run import Run
+from autodetach.machine.running import run_again
 from autodetach.view.program import Program
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from autodetach.machine.graph import Activation, Differentiation, Pass
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.marks import ITEMS, is_mark
-from autodetach.machine.run import Run, run_again
+from autodetach.machine.run import Run
+from autodetach.machine.running import run_again
 from autodetach.machine.values import (
     Class,
     Frame,

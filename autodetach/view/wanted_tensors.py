@@ -9,7 +9,8 @@ from typing import NamedTuple
 from autodetach.machine.core import tags_in
 from autodetach.machine.events import DataRead
 from autodetach.machine.graph import Site
-from autodetach.machine.run import Run, run_again
+from autodetach.machine.run import Run
+from autodetach.machine.running import run_again
 from autodetach.machine.values import External, Tensor
 from autodetach.view.program import Program
 

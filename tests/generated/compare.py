@@ -16,9 +16,10 @@ from autodetach import fixing
 from autodetach.checker import CheckOptions, CheckResult, check
 from autodetach.finding import Applicability, Finding
 from autodetach.fixing import FixResult, fix
+from autodetach.machine.exploring import analyse
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.loops import BOUNDED
-from autodetach.machine.run import Analysis, Run, analyse
+from autodetach.machine.run import Analysis, Run
 from autodetach.machine.values import Tensor
 from autodetach.source import Source
 

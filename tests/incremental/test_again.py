@@ -12,7 +12,7 @@ from autodetach import checker
 from autodetach.checker import CheckOptions, check
 from autodetach.fixing import fix
 from autodetach.incremental.again import Again
-from autodetach.machine import run
+from autodetach.machine import exploring
 from autodetach.machine.run import Analysis
 from autodetach.source import Source
 
@@ -24,13 +24,13 @@ OPTIONS = CheckOptions(alternatives=True)
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How often the machine has analysed a program."""
     count = [0]
-    analyse = run.analyse
+    analyse = exploring.analyse
 
     def counting(*arguments: object, **named: object) -> Analysis:
         count[0] += 1
         return analyse(*arguments, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(run, "analyse", counting)
+    monkeypatch.setattr(exploring, "analyse", counting)
     monkeypatch.setattr(checker, "_again", Again())
     return count
 

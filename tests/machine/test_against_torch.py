@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 import torch
 
+from autodetach.machine.exploring import analyse
 from autodetach.machine.graph import Differentiation
-from autodetach.machine.run import Analysis, Run, analyse
+from autodetach.machine.run import Analysis, Run
 
 FILES = sorted((Path(__file__).parent / "programs").glob("*/*.py"))
 SOURCES = {path.stem: path.read_text() for path in FILES}

@@ -6,12 +6,15 @@ import ast
 
 import pytest
 
-from autodetach.machine import entries, run
+from autodetach.machine import entries, running
 from autodetach.machine.apart import PER_ENTRY, Apart, Spoilt
+from autodetach.machine.exploring import analyse, variants
 from autodetach.machine.heap import Heap
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy
-from autodetach.machine.run import FUEL_PER_RUN, Paths, Run, analyse, run_once, variants
+from autodetach.machine.paths import Paths
+from autodetach.machine.run import Run
+from autodetach.machine.running import FUEL_PER_RUN, run_once
 
 HEAD = """\
 import math
@@ -174,7 +177,7 @@ def shown(of: Run) -> dict[str, object]:
 def all_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Helpers that have to do with no history are run too: it is the keeping apart that is looked at."""
     monkeypatch.setattr(entries, "is_bystander", lambda *_: False)
-    monkeypatch.setattr(run, "MIN_ENTRIES", 0)
+    monkeypatch.setattr(running, "MIN_ENTRIES", 0)
 
 
 def paths_of(text: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -193,7 +196,7 @@ def paths_of(text: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         ((key, how),) = policy.flips
         alone.append(key[1] if how == "other" else "")
         with monkeypatch.context() as patch:
-            patch.setattr(run, "run_once", counted)
+            patch.setattr("autodetach.machine.paths.run_once", counted)
             try:
                 found = paths.run(policy, FUEL_PER_RUN)
             except Spoilt:
@@ -230,7 +233,7 @@ def test_what_was_spoilt_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Apart, "other", noted)
     found = analyse(tree)
-    monkeypatch.setattr(run, "MIN_ENTRIES", 1000)
+    monkeypatch.setattr(running, "MIN_ENTRIES", 1000)
     assert [shown(one) for one in found.runs] == [shown(one) for one in analyse(tree).runs]
     assert len(found.runs[0].machine.globals.names["names"].items) <= 3
 

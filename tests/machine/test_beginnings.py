@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.machine import beginnings, entries, reach, run, words
+from autodetach.machine import beginnings, entries, exploring, reach, running, words
 from autodetach.machine.beginnings import Leads, not_passed
+from autodetach.machine.exploring import analyse
 from autodetach.machine.oracle import Policy
-from autodetach.machine.run import Analysis, analyse
+from autodetach.machine.run import Analysis
 from autodetach.projects.project import Files
 from autodetach.rules import RULES
 from autodetach.source import Source
@@ -104,7 +105,7 @@ def test_history_behind_a_test_is_found(name: str, monkeypatch: pytest.MonkeyPat
 def test_no_history_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What all paths show, those that are run show too."""
     tree = ast.parse(path.read_bytes())
-    if run.run_once(tree, Policy(), run.FUEL_PER_RUN).shows_history:
+    if running.run_once(tree, Policy(), running.FUEL_PER_RUN).shows_history:
         return
     some = analyse(tree)
     monkeypatch.setattr(Leads, "further", lambda *_: True)
@@ -223,7 +224,7 @@ def test_behind_an_error_the_last_test_goes_the_other_way_first(monkeypatch: pyt
     tree = ast.parse(ENDS_BY_AN_ERROR)
     first = analyse(tree, suspected=lambda _: True).runs[0]
     assert (first.stopped_by, first.machine.differentiations) == ("KeyError", [])
-    monkeypatch.setattr(run, "FUEL_WHERE_QUIET", first.cost)
+    monkeypatch.setattr(exploring, "FUEL_WHERE_QUIET", first.cost)
     found = analyse(tree, suspected=lambda _: False).runs
     assert len(found) == 2
     assert found[1].machine.differentiations

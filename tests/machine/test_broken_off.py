@@ -6,7 +6,7 @@ import ast
 
 from autodetach.checker import CheckOptions, check
 from autodetach.finding import Applicability
-from autodetach.machine.run import analyse
+from autodetach.machine.exploring import analyse
 from autodetach.source import Source
 
 SETTINGS = """

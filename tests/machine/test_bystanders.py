@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.machine import entries, run
+from autodetach.machine import entries, running
 from autodetach.machine.bystanders import is_bystander
+from autodetach.machine.exploring import analyse
 from autodetach.machine.oracle import Policy
-from autodetach.machine.run import analyse
+from autodetach.machine.run import Run
 from autodetach.projects.project import Files
 from autodetach.rules import RULES
 from autodetach.source import Source
@@ -171,7 +172,7 @@ def test_no_history_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         left += is_bystander(*args)  # type: ignore[arg-type]
         return False
 
-    def run_and_look(one: run.Run, entry: object) -> None:
+    def run_and_look(one: Run, entry: object) -> None:
         nonlocal left
         machine, is_left, left = one.machine, left, 0
         before = len(machine.nodes), len(machine.differentiations), len(machine.facts), len(machine.leaf_tensors)
@@ -180,10 +181,10 @@ def test_no_history_is_lost(path: Path, monkeypatch: pytest.MonkeyPatch) -> None
             assert [node for node in machine.nodes[before[0] :] if not node.weak] == []
             assert (len(machine.differentiations), len(machine.facts), len(machine.leaf_tensors)) == before[1:]
 
-    watched = run.watched
+    watched = running.watched
     monkeypatch.setattr(entries, "is_bystander", run_all_the_same)
-    monkeypatch.setattr(run, "watched", run_and_look)
-    run.run_once(ast.parse(path.read_bytes()), Policy(), run.FUEL_PER_RUN)
+    monkeypatch.setattr(running, "watched", run_and_look)
+    running.run_once(ast.parse(path.read_bytes()), Policy(), running.FUEL_PER_RUN)
 
 
 METER = "from c import scaled\n\n\nclass Meter:\n    def put(self, x):\n        self.last = scaled(x)\n"

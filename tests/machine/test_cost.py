@@ -20,10 +20,12 @@ import pytest
 from autodetach import fixing
 from autodetach.checker import CheckOptions, CheckResult, check
 from autodetach.fixing import fix
-from autodetach.machine import run
+from autodetach.machine import exploring, paths
+from autodetach.machine.exploring import FUEL_PER_FILE, MAX_PATHS, analyse
 from autodetach.machine.oracle import Policy
 from autodetach.machine.project import Project
-from autodetach.machine.run import FUEL_PER_FILE, FUEL_PER_RUN, MAX_PATHS, Run, analyse
+from autodetach.machine.run import Analysis, Run
+from autodetach.machine.running import FUEL_PER_RUN, run_once
 from autodetach.machine.state import FUEL_FOR_IMPORTS
 from autodetach.machine.values import MAX_NESTING
 from autodetach.proving import repairs
@@ -135,7 +137,7 @@ class Meter:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.fuel = 0
-        first = run.run_once
+        first = run_once
 
         def metered(
             tree: ast.Module,
@@ -152,7 +154,7 @@ class Meter:
             self.fuel += done.cost
             return done
 
-        monkeypatch.setattr(run, "run_once", metered)
+        monkeypatch.setattr(paths, "run_once", metered)
 
 
 def checked(text: str) -> CheckResult:
@@ -244,7 +246,7 @@ def test_calls_grow_with_length(write: Callable[[int], str]) -> None:
 
     def calls(count: int) -> int:
         tree = ast.parse(write(count))
-        return calls_of(lambda: run.run_once(tree, Policy(), FUEL_PER_RUN))
+        return calls_of(lambda: run_once(tree, Policy(), FUEL_PER_RUN))
 
     once, twice = calls(30), calls(60)
     assert twice < 2.2 * once
@@ -272,7 +274,7 @@ def test_imported_files_have_a_budget_for_all_paths() -> None:
     files = Files("/x.py", Source.from_bytes(text.encode(), "/x.py"), tree, Finder())
     runs = analyse(tree, files).runs
     assert len(analyse(tree).runs) == MAX_PATHS
-    assert len(runs) == -(-run.FUEL_FOR_IMPORTS_PER_FILE // FUEL_FOR_IMPORTS)
+    assert len(runs) == -(-exploring.FUEL_FOR_IMPORTS_PER_FILE // FUEL_FOR_IMPORTS)
 
 
 def many_tests(fault: str) -> str:
@@ -286,7 +288,7 @@ def many_tests(fault: str) -> str:
 
 
 def test_few_other_paths_are_run_where_nothing_is_suspected() -> None:
-    most = run.FUEL_WHERE_TRAINING
+    most = exploring.FUEL_WHERE_TRAINING
     tree = ast.parse(many_tests("        (w * w).backward()\n"))
     some = analyse(tree, suspected=lambda analysis: False).runs
     every = analyse(tree, suspected=lambda analysis: True).runs
@@ -301,7 +303,7 @@ def test_no_other_path_is_begun_that_would_cost_too_much_where_nothing_is_differ
     every = analyse(tree, suspected=lambda analysis: True).runs
     first = every[0].cost
     for most in (first - 1, first, 3 * first):
-        monkeypatch.setattr(run, "FUEL_WHERE_QUIET", most)
+        monkeypatch.setattr(exploring, "FUEL_WHERE_QUIET", most)
         some = analyse(tree, suspected=lambda analysis: False).runs
         spent = sum(one.cost for one in some[1:])
         assert spent <= most < spent + first
@@ -310,16 +312,16 @@ def test_no_other_path_is_begun_that_would_cost_too_much_where_nothing_is_differ
 
 def test_all_paths_are_run_where_something_is_suspected(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
-    whole = run.analyse
+    whole = exploring.analyse
 
-    def noted(*arguments: Any, suspected: Callable[[run.Analysis], bool], **named: Any) -> run.Analysis:
-        def suspects(analysis: run.Analysis) -> bool:
+    def noted(*arguments: Any, suspected: Callable[[Analysis], bool], **named: Any) -> Analysis:
+        def suspects(analysis: Analysis) -> bool:
             asked.append(suspected(analysis))
             return asked[-1]
 
         return whole(*arguments, suspected=suspects, **named)
 
-    monkeypatch.setattr(run, "analyse", noted)
+    monkeypatch.setattr(exploring, "analyse", noted)
     once, twice = "        (w * w).backward()\n", "        y = w * w\n        y.backward()\n        y.backward()\n"
     for fault in (once, twice):
         check(Source.from_text(many_tests(fault), "a.py"), CheckOptions(fixes=False))
@@ -343,5 +345,5 @@ def test_what_is_made_of_itself_twice_does_not_double() -> None:
         "for epoch in open('a'):\n    for step in open('b'):\n        for part in range(2):\n"
         "            x = x + k * (m - x)\n"
     )
-    machine = run.run_once(ast.parse(text), Policy(), FUEL_PER_RUN).machine
+    machine = run_once(ast.parse(text), Policy(), FUEL_PER_RUN).machine
     assert max(sym.nesting for sym in machine._syms.values()) < 2 * MAX_NESTING

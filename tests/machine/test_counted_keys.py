@@ -6,8 +6,8 @@ import ast
 
 import pytest
 
+from autodetach.machine.exploring import analyse
 from autodetach.machine.growing_stores import Walks, growing_store, stored_alike
-from autodetach.machine.run import analyse
 
 PROGRAM = """\
 import torch

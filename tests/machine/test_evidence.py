@@ -12,8 +12,8 @@ import pytest
 from autodetach.checker import CheckOptions, check
 from autodetach.fixing import fix
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, merge, normal, place_of
+from autodetach.machine.exploring import analyse
 from autodetach.machine.marks import OPTIMIZER, WEIGHTS
-from autodetach.machine.run import analyse
 from autodetach.machine.values import Opaque, Sequence, Tensor, is_number
 from autodetach.source import Source
 

@@ -9,7 +9,7 @@ import ast
 
 import pytest
 
-from autodetach.machine.run import analyse
+from autodetach.machine.exploring import analyse
 
 HEAD = """
 import torch

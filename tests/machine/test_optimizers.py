@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from autodetach.machine.run import analyse
+from autodetach.machine.exploring import analyse
 
 PROGRAM = """\
 import itertools

@@ -6,9 +6,10 @@ import ast
 
 import pytest
 
+from autodetach.machine.exploring import variants
 from autodetach.machine.oracle import Policy
 from autodetach.machine.passed_by import passed_by
-from autodetach.machine.run import FUEL_PER_RUN, run_once, variants
+from autodetach.machine.running import FUEL_PER_RUN, run_once
 
 PROGRAM = """\
 import torch

@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from autodetach.machine.oracle import Policy
-from autodetach.machine.run import FUEL_PER_RUN, run_once
+from autodetach.machine.running import FUEL_PER_RUN, run_once
 
 PROGRAM = """
 import torch

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from autodetach.checker import CheckOptions, check
-from autodetach.machine import run
+from autodetach.machine import exploring
+from autodetach.machine.exploring import variants
 from autodetach.machine.oracle import Policy
-from autodetach.machine.run import variants
+from autodetach.machine.run import Run
 from autodetach.machine.waiting import Waiting
 from autodetach.proving.repairs import LEFT_OUT
 from autodetach.source import Source
@@ -64,7 +65,7 @@ def test_what_decides_where_a_graph_is_walked_is_run_first() -> None:
 
 
 def test_a_flag_stays_where_paths_that_may_need_it_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run, "MAX_PATHS", 1)
+    monkeypatch.setattr(exploring, "MAX_PATHS", 1)
     assert codes() == []
 
 
@@ -96,7 +97,7 @@ def train(model, optimizer):
 def test_no_repair_is_safe_where_paths_that_differentiate_are_left_out(
     monkeypatch: pytest.MonkeyPatch, at_last: str, is_safe: bool
 ) -> None:
-    monkeypatch.setattr(run, "MAX_PATHS", 1)
+    monkeypatch.setattr(exploring, "MAX_PATHS", 1)
     text = SUMS.replace("AT_LAST", at_last)
     (finding,) = check(Source.from_text(text, "train.py"), CheckOptions()).findings
     assert finding.fix is not None
@@ -154,11 +155,11 @@ for epoch in range(config.epochs):
 def test_a_flag_stays_where_ways_that_change_from_pass_to_pass_are_left_out(
     monkeypatch: pytest.MonkeyPatch, test: str, found: list[str]
 ) -> None:
-    monkeypatch.setattr(run, "variants", only_others)
+    monkeypatch.setattr(exploring, "variants", only_others)
     assert codes(MIXED.replace("TEST", test)) == found
 
 
-def only_others(of: run.Run) -> list[Policy]:
+def only_others(of: Run) -> list[Policy]:
     return [policy for policy in variants(of) if all(way == "other" for _, way in policy.flips)]
 
 

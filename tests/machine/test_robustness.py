@@ -26,8 +26,10 @@ from typing import Any
 import pytest
 
 from autodetach.machine import functional, python_builtins, standard_library
+from autodetach.machine.exploring import analyse
 from autodetach.machine.oracle import Policy
-from autodetach.machine.run import analyse, dissolve, run_once
+from autodetach.machine.run import dissolve
+from autodetach.machine.running import run_once
 
 LIMIT = 3.0
 """Seconds of processor time for one program."""

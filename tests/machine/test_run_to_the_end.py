@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from autodetach.machine.run import analyse
+from autodetach.machine.exploring import analyse
 
 LAST = """
 net = torch.nn.Linear(2, 1)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from autodetach.machine.run import analyse
+from autodetach.machine.exploring import analyse
 from autodetach.projects.project import Files
 from autodetach.source import Source
 

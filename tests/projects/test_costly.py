@@ -10,7 +10,7 @@ import pytest
 
 from autodetach.checker import CheckOptions, check
 from autodetach.finding import Applicability
-from autodetach.machine.run import analyse
+from autodetach.machine.exploring import analyse
 from autodetach.projects.costly import costly
 from autodetach.projects.imports import Imports
 from autodetach.projects.project import Files

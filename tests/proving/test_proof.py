@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from autodetach.machine.run import analyse
+from autodetach.machine.exploring import analyse
 from autodetach.proving.proof import compare
 from autodetach.suspect import Candidate
 

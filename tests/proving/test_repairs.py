@@ -12,7 +12,7 @@ from refusals import told
 from autodetach.checker import CheckOptions, check
 from autodetach.finding import Applicability
 from autodetach.fixing import fix
-from autodetach.machine import run
+from autodetach.machine import exploring
 from autodetach.source import Source
 
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
@@ -182,7 +182,7 @@ def test_old_spelling_is_repaired_everywhere_by_one_trial() -> None:
     checked = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions())
     assert [f.code for f in checked.findings] == ["AD401"] * 16
     assert all(f.fix is not None for f in checked.findings)
-    assert checked.cost < 3 * sum(one.cost for one in run.analyse(ast.parse(text)).runs)
+    assert checked.cost < 3 * sum(one.cost for one in exploring.analyse(ast.parse(text)).runs)
 
 
 def test_what_a_budget_cut_short_says_nothing_about_a_repair(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,12 +206,12 @@ for step in range(100):
     print(float(total))
 """
     source = Source.from_bytes(text.encode(), "program.py")
-    whole = run.analyse(ast.parse(text))
+    whole = exploring.analyse(ast.parse(text))
     spent = whole.runs[0].fuel - whole.runs[0].machine.fuel
     assert len(whole.runs) > 1
-    monkeypatch.setattr(run, "FUEL_PER_RUN", spent + 10)
-    monkeypatch.setattr(run, "FUEL_PER_FILE", spent + spent // 2)
-    assert [r.finished for r in run.analyse(ast.parse(text)).runs] == [True, False]
+    monkeypatch.setattr(exploring, "FUEL_PER_RUN", spent + 10)
+    monkeypatch.setattr(exploring, "FUEL_PER_FILE", spent + spent // 2)
+    assert [r.finished for r in exploring.analyse(ast.parse(text)).runs] == [True, False]
     (finding,) = check(source, CheckOptions()).findings
     assert finding.fix is not None
 
