@@ -49,6 +49,8 @@ ORDER = (
     "machine.torch_semantics",
     "machine.likeness",
     "machine.values",
+    "machine.program_values",
+    "machine.told_of_values",
     "machine.alike_calls",
     "machine.closures",
     "machine.held",

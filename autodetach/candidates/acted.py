@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 
 from autodetach.machine.graph import Differentiation, Node, trail_of
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
-from autodetach.machine.values import Frame
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, text
 

@@ -12,8 +12,8 @@ from autodetach.candidates.cache_guards import guards, without_guard
 from autodetach.candidates.cover import cover, innermost
 from autodetach.candidates.learned_start import ANEW, begun_with_leaf
 from autodetach.machine.graph import Activation, Node, trail_of
+from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Class, Instance
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.graph import Place, trail_of
+from autodetach.machine.program_values import Class, Frame, Function
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, Frame, Function
 from autodetach.suspect import Candidate
 from autodetach.view.meant import classes_of
 from autodetach.view.moments import parting

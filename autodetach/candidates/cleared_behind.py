@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from autodetach.candidates.emptying import only_empties
 from autodetach.machine.growth import Growth
+from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Instance
 from autodetach.suspect import Candidate
 from autodetach.view.meant import method_of, object_of
 from autodetach.view.program import Program, call_of

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, methods
 from autodetach.machine.graph import Node
 from autodetach.machine.tallies import is_tally
-from autodetach.machine.values import Mapping, is_scalar
+from autodetach.machine.told_of_values import is_scalar
+from autodetach.machine.values import Mapping
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, text
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from autodetach.machine.graph import Activation
-from autodetach.machine.values import Frame, Instance, Value
+from autodetach.machine.program_values import Frame, Instance
+from autodetach.machine.values import Value
 from autodetach.node_types import CALLABLES
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, begun_at, placed

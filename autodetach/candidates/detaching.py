@@ -11,8 +11,10 @@ from autodetach.candidates.by_parts import has_parts
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.held import graph_in
 from autodetach.machine.marks import ITEMS, is_mark
+from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Tensor, Value, is_scalar
+from autodetach.machine.told_of_values import is_scalar
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.none_by_default import may_be_none

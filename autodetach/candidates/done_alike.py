@@ -12,8 +12,9 @@ from itertools import islice
 from autodetach.candidates.learned_start import ANEW
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Activation
+from autodetach.machine.program_values import Frame, Function, Instance
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Function, Instance, Value
+from autodetach.machine.values import Value
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed

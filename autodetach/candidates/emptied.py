@@ -16,7 +16,8 @@ from autodetach.candidates.emptying import emptying
 from autodetach.candidates.reads import Repair
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation
-from autodetach.machine.values import Frame, Sequence, Value
+from autodetach.machine.program_values import Frame
+from autodetach.machine.values import Sequence, Value
 from autodetach.view.called import with_called
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay

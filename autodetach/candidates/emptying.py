@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable
 
 from autodetach.machine.classes import linear_order
+from autodetach.machine.program_values import Class, Function
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, Function
 from autodetach.view.holders import Holder
 from autodetach.view.program import call_of, targets_of
 

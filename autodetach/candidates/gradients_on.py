@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import OFF, Node
+from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import called_name, last_word
-from autodetach.machine.values import Frame
 from autodetach.machine.words import EVIDENCE
 from autodetach.node_types import FUNCTIONS, LOOPS, YIELDS
 from autodetach.suspect import TRAINED_THERE, Candidate

@@ -9,8 +9,8 @@ from dataclasses import replace
 from autodetach.machine.graph import ancestors, trail_of
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import last_word
-from autodetach.machine.values import Frame
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.program_values import External, Frame, Instance
 from autodetach.machine.spelling import arguments_of, spelled
-from autodetach.machine.values import External, Frame, Instance
 from autodetach.view.program import Program, line, targets_of
 
 DISPLAYS = (ast.Tuple, ast.List, ast.Dict)

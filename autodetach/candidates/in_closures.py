@@ -10,7 +10,8 @@ from autodetach.candidates.detaching import SHARED, has_graph
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.closures import ClosedOver, closed_over
 from autodetach.machine.held import contents
-from autodetach.machine.values import Function, Mapping, Sequence, Value
+from autodetach.machine.program_values import Function
+from autodetach.machine.values import Mapping, Sequence, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.detaching import SHARED, leaves_of_display, structural
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.events import AttributeSet, HistoryCopied
+from autodetach.machine.program_values import Class
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, Tensor, Value
+from autodetach.machine.values import Tensor, Value
 from autodetach.node_types import COMPREHENSIONS, FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned

@@ -10,8 +10,8 @@ from autodetach.candidates.local_sums import ANEW
 from autodetach.candidates.mentioned import mentions
 from autodetach.candidates.sums_anew import adds
 from autodetach.machine.graph import Activation
+from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Frame, Instance
 from autodetach.suspect import Candidate
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.meant import classes_of

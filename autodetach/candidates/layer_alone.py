@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.operands import expression_of
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
-from autodetach.machine.values import Frame, Opaque, Tensor, Value
+from autodetach.machine.values import Opaque, Tensor, Value
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, handed, listed
 

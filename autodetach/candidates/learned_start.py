@@ -9,8 +9,9 @@ from autodetach.candidates.moved_begin import begins_of, moved_into
 from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.spelling import arguments_of
-from autodetach.machine.values import Class, Frame, Instance, Tensor, Value
+from autodetach.machine.values import Tensor, Value
 from autodetach.node_types import LOOPS
 from autodetach.view.crossings import Crossed
 from autodetach.view.program import Program

@@ -9,8 +9,8 @@ from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair, read_at
 from autodetach.candidates.truncation import assignments, has_default
 from autodetach.machine.graph import Activation, Differentiation, Node, pass_of
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
-from autodetach.machine.values import Frame
 from autodetach.view.begun_as import may_be_no_tensor
 from autodetach.view.crossings import Crossed, operands_from
 from autodetach.view.moments import behind_step, moment, placed

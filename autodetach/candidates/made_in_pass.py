@@ -12,9 +12,10 @@ from autodetach.candidates.anew import places_of, times_asked
 from autodetach.candidates.cache_guards import guards
 from autodetach.machine.graph import Activation
 from autodetach.machine.held import contents
+from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Class, Frame, Instance, Mapping, Sequence, Value
+from autodetach.machine.values import Mapping, Sequence, Value
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.free_names import names_in

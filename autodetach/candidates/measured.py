@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.graph import Node, Place, trail_of
+from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.run import Run
-from autodetach.machine.values import Frame, Instance, Tensor
+from autodetach.machine.values import Tensor
 from autodetach.suspect import Candidate
 from autodetach.view.program import listed
 

@@ -8,8 +8,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from autodetach.machine.graph import Activation, Node, Place, trail_of
+from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Frame
 from autodetach.node_types import CALLABLES, LOOPS, YIELDS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from autodetach.candidates.reads import Repair
 from autodetach.machine.classes import linear_order
 from autodetach.machine.graph import Activation
-from autodetach.machine.values import Class, Frame, Function, Instance, Value
+from autodetach.machine.program_values import Class, Frame, Function, Instance
+from autodetach.machine.values import Value
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Replay
 from autodetach.view.moments import Moment, behind_step, placed

@@ -13,9 +13,9 @@ from autodetach.candidates.moved_branch import is_pure, may_leave
 from autodetach.candidates.moved_steps import attributes_in
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, Place
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
-from autodetach.machine.values import Frame
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.called import with_called

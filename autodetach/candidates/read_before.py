@@ -7,9 +7,9 @@ import builtins
 from collections.abc import Iterator
 
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.program_values import Instance
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of
-from autodetach.machine.values import Instance
 from autodetach.node_types import CALLABLES, FUNCTIONS
 from autodetach.view.called_with import functions_of_call
 from autodetach.view.program import Program, line

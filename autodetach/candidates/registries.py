@@ -10,7 +10,7 @@ from autodetach.candidates.emptying import behind_docstring, empties, is_empty
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.events import Stored
 from autodetach.machine.growth import Growth
-from autodetach.machine.values import Frame, Function
+from autodetach.machine.program_values import Frame, Function
 from autodetach.suspect import Candidate
 from autodetach.view.moments import behind_step, moment, placed
 from autodetach.view.program import Program

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Node, trail_of
+from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import is_dotted, spelled
-from autodetach.machine.values import Frame, Function
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Block, Program, call_of, text

@@ -6,8 +6,8 @@ import ast
 import itertools
 
 from autodetach.machine.graph import Differentiation
+from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.spelling import called_name
-from autodetach.machine.values import Frame, Function
 from autodetach.suspect import Candidate
 
 RETAIN = "retain_graph"

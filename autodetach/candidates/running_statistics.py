@@ -16,7 +16,8 @@ from autodetach.machine.graph import Differentiation, Node, Pass
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Value, is_scalar
+from autodetach.machine.told_of_values import is_scalar
+from autodetach.machine.values import Value
 from autodetach.view.crossings import Crossed, operands_from
 from autodetach.view.program import Block, Program, listed, targets_of
 

@@ -11,8 +11,8 @@ from autodetach.candidates.cover import cover
 from autodetach.candidates.emptied import grown_alike, is_filled, is_list, names_in
 from autodetach.candidates.emptying import is_empty
 from autodetach.machine.graph import Activation, trail_of
+from autodetach.machine.program_values import Frame, Function, Instance
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Function, Instance
 from autodetach.node_types import COMPREHENSIONS, DEFINITIONS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned

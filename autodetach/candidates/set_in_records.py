@@ -9,7 +9,8 @@ from autodetach.candidates.kept_for_copy import Kept, as_written, detached
 from autodetach.machine.graph import ancestors
 from autodetach.machine.growth import Growth
 from autodetach.machine.held import graph_in
-from autodetach.machine.values import Class, Instance, Mapping, Sequence, Value
+from autodetach.machine.program_values import Class, Instance
+from autodetach.machine.values import Mapping, Sequence, Value
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, listed
 

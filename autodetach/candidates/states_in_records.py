@@ -11,8 +11,9 @@ from autodetach.candidates.detaching import has_graph, rows_of, structural
 from autodetach.machine.events import Stored
 from autodetach.machine.held import graph_in, tensors_in
 from autodetach.machine.marks import is_mark
+from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.records import fields_of, is_record
-from autodetach.machine.values import Class, Instance, Mapping, Sequence, Tensor, Value
+from autodetach.machine.values import Mapping, Sequence, Tensor, Value
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, handed, listed
 

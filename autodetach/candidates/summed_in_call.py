@@ -14,8 +14,8 @@ from autodetach.candidates.mentioned import is_named_otherwise, mentions
 from autodetach.candidates.sums_anew import ANEW
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Differentiation, Node, trail_of, within
+from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, Frame, Instance
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed, operands_from
 from autodetach.view.program import Program, targets_of

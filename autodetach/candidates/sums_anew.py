@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator
 from autodetach.candidates.cover import innermost
 from autodetach.machine.classes import linear_order
 from autodetach.machine.graph import Activation
+from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Class, Instance
 from autodetach.suspect import Candidate
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, placed

@@ -10,8 +10,9 @@ from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair
 from autodetach.machine.graph import Activation
 from autodetach.machine.held import contents
+from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Instance, Mapping, Sequence, Value
+from autodetach.machine.values import Mapping, Sequence, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay

@@ -13,7 +13,7 @@ from autodetach.machine.graph import Activation, Node, ancestors, pass_of, trail
 from autodetach.machine.growing_chains import cycle_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.values import Frame, Instance
+from autodetach.machine.program_values import Frame, Instance
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Entry
 from autodetach.view.program import Program, line, listed, parts_of, statement_in, targets_of, without_retain

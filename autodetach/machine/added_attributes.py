@@ -9,7 +9,8 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import keeps_history, tensors_in
 from autodetach.machine.marks import OUT_OF_VIEW, is_mark
 from autodetach.machine.module_tree import is_module, parameters_of
-from autodetach.machine.values import Instance, Tensor, Value
+from autodetach.machine.program_values import Instance
+from autodetach.machine.values import Tensor, Value
 
 
 def note(m: Core, tensor: Tensor, name: str, new: Value, site: Site) -> None:

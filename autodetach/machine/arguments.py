@@ -6,19 +6,9 @@ import ast
 
 from autodetach.machine.graph import Site
 from autodetach.machine.marks import is_mark
-from autodetach.machine.values import (
-    Class,
-    Instance,
-    Iterable,
-    Mapping,
-    Opaque,
-    Sequence,
-    Tensor,
-    Value,
-    is_constant,
-    is_number,
-    is_truth,
-)
+from autodetach.machine.program_values import Class, Instance, Iterable
+from autodetach.machine.told_of_values import is_constant, is_number, is_truth
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 
 def parameter_names(spec: ast.arguments) -> frozenset[str]:

@@ -9,11 +9,12 @@ from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.program_values import External, Frame, Instance
 from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES, size_at
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import External, Frame, Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.words import twin_critics
 
 

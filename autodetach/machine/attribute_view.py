@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from autodetach.machine.marks import is_mark
-from autodetach.machine.values import Class, Instance, Mapping, Sequence, Value
+from autodetach.machine.program_values import Class, Instance
+from autodetach.machine.values import Mapping, Sequence, Value
 
 
 class AttributeView(dict):  # type: ignore[type-arg]

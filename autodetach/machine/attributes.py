@@ -35,35 +35,25 @@ from autodetach.machine.module_dicts import is_kept_by_name, replace_held
 from autodetach.machine.module_tree import is_module, named_child, set_child
 from autodetach.machine.number_readers import wanted, wanted_of_number
 from autodetach.machine.parametrizations import computed, is_parametrized
-from autodetach.machine.sizes import COUNTED, SIZES, counted_of_sizes
-from autodetach.machine.state import MISSING
-from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
-from autodetach.machine.values import (
-    FROM_NUMBER,
-    GIVEN,
-    RECORD,
+from autodetach.machine.program_values import (
     Class,
     ClassMethod,
     External,
     Function,
-    GradMode,
     Instance,
     Iterable,
-    Mapping,
     Method,
     Namespace,
     Native,
-    Opaque,
     Property,
-    Sequence,
     StaticMethod,
     Super,
-    Sym,
-    Tensor,
-    Value,
-    is_number,
-    is_truth,
 )
+from autodetach.machine.sizes import COUNTED, SIZES, counted_of_sizes
+from autodetach.machine.state import MISSING
+from autodetach.machine.told_of_values import GIVEN, RECORD, is_number, is_truth
+from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
+from autodetach.machine.values import FROM_NUMBER, GradMode, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 KEPT = (Tensor, Opaque, Sequence, Mapping)
 """What an attribute keeps together with its graph."""

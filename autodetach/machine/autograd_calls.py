@@ -9,7 +9,8 @@ from autodetach.machine.differentiation import creates_graph, differentiate, dif
 from autodetach.machine.graph import Site, ancestors
 from autodetach.machine.held import graph_in, tensors_in
 from autodetach.machine.number_readers import wanted
-from autodetach.machine.values import Iterable, Opaque, Sequence, Tensor, Value
+from autodetach.machine.program_values import Iterable
+from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 
 
 def autograd_backward(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -10,20 +10,11 @@ from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.implicit_calls import own_method
 from autodetach.machine.marks import HOOK, HOOK_NAME, HOOKED
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.program_values import Class, External, Instance, Namespace, Native
 from autodetach.machine.second_derivatives import ASSUMED, gradients_with_history
 from autodetach.machine.tensors import plain
-from autodetach.machine.values import (
-    Class,
-    External,
-    Instance,
-    Namespace,
-    Native,
-    Opaque,
-    Sequence,
-    Tensor,
-    Value,
-    is_number,
-)
+from autodetach.machine.told_of_values import is_number
+from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 
 OF_MODULES = frozenset("register_backward_hook register_full_backward_hook register_full_backward_pre_hook".split())
 OF_TENSORS = frozenset({"register_hook", "register_post_accumulate_grad_hook"})

@@ -10,7 +10,8 @@ from autodetach.machine.classes import library_bases
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.values import Class, External, Instance, Opaque, Value
+from autodetach.machine.program_values import Class, External, Instance
+from autodetach.machine.values import Opaque, Value
 
 OF_PYTHON = frozenset(
     f"builtins.{name}" for name in "dict list tuple set frozenset str bytes int float complex".split()

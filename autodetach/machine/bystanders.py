@@ -16,31 +16,23 @@ from autodetach.machine.interpreter import Machine
 from autodetach.machine.marks import HELD, OPTIMIZER, WEIGHTS
 from autodetach.machine.mentions import CLASSES, bound_by, file_of, mentioned
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.project import Module, Project
-from autodetach.machine.reach import Reach
-from autodetach.machine.state import MISSING
-from autodetach.machine.values import (
-    CONSTANT_TYPES,
+from autodetach.machine.program_values import (
     Class,
     ClassMethod,
     Deferred,
     External,
     Function,
-    GradMode,
     Instance,
-    Mapping,
     Method,
     Namespace,
-    Opaque,
     Property,
-    Sequence,
-    Slice,
     StaticMethod,
     Super,
-    Sym,
-    Tensor,
-    Value,
 )
+from autodetach.machine.project import Module, Project
+from autodetach.machine.reach import Reach
+from autodetach.machine.state import MISSING
+from autodetach.machine.values import CONSTANT_TYPES, GradMode, Mapping, Opaque, Sequence, Slice, Sym, Tensor, Value
 
 MAX_VALUES = 2000
 NO_GRAPH = frozenset({*CONSTANT_TYPES, Sym, GradMode, range, type(MISSING)})

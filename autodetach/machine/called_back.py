@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from autodetach.machine.classes import code_of
 from autodetach.machine.events import CallableGiven
 from autodetach.machine.held import graph_in
-from autodetach.machine.values import Function, Method, Native, Opaque, Tensor, Value
+from autodetach.machine.program_values import Function, Method, Native
+from autodetach.machine.values import Opaque, Tensor, Value
 
 CALLABLE = frozenset({Function, Method, Native, Opaque})
 BACKWARD = "backward"

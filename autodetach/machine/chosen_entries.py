@@ -12,7 +12,8 @@ from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
 from autodetach.machine.core import Core
 from autodetach.machine.exceptions import is_ready_for
-from autodetach.machine.values import Function, Mapping, Value
+from autodetach.machine.program_values import Function
+from autodetach.machine.values import Mapping, Value
 
 
 def is_set_elsewhere(m: Core, this: Mapping, key: Value) -> bool:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from autodetach.machine.values import (
+from autodetach.machine.program_values import (
     Class,
     ClassMethod,
     External,
     Function,
-    GradMode,
     Instance,
     Method,
     Native,
     StaticMethod,
-    Value,
 )
+from autodetach.machine.values import GradMode, Value
 
 WITHOUT_CALL = frozenset({"abc.ABC", "typing.Generic", "typing.Protocol"})
 """Bases that give their classes no `__call__`."""

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from autodetach.kept import kept
-from autodetach.machine.values import Frame, Function, Value
+from autodetach.machine.program_values import Frame, Function
+from autodetach.machine.values import Value
 from autodetach.node_types import CALLABLES
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from autodetach.machine.expressions import Expressions
 from autodetach.machine.implicit_calls import hash_all
+from autodetach.machine.program_values import Frame, Iterable
 from autodetach.machine.state import MAX_LISTED
-from autodetach.machine.values import Frame, Iterable, Mapping, Sequence, Value
+from autodetach.machine.values import Mapping, Sequence, Value
 
 
 class Comprehensions(Expressions):

@@ -9,19 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autodetach.machine.closures import closed_over
+from autodetach.machine.program_values import Class, Function, Instance, Method
+from autodetach.machine.program_values import Iterable as Iterable_
 from autodetach.machine.state import Given, State
-from autodetach.machine.values import (
-    Class,
-    Function,
-    Instance,
-    Mapping,
-    Method,
-    Opaque,
-    Sequence,
-    Tensor,
-    Value,
-)
-from autodetach.machine.values import Iterable as Iterable_
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 MAX_VALUES = 500
 """So many values are looked at: of what holds more, nobody knows in what state the program has left it."""

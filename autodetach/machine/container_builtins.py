@@ -7,8 +7,9 @@ from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import hash_all
+from autodetach.machine.program_values import Instance, Iterable
 from autodetach.machine.state import MISSING, Raised
-from autodetach.machine.values import Instance, Iterable, Mapping, Opaque, Sequence, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Value
 
 
 def maker_of(kind: str) -> Handler:

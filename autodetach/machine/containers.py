@@ -10,9 +10,10 @@ from autodetach.machine.dict_methods import dict_method
 from autodetach.machine.graph import Site
 from autodetach.machine.list_methods import list_method
 from autodetach.machine.ordering import in_order
+from autodetach.machine.program_values import Native
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import METHODS, is_tally
-from autodetach.machine.values import Mapping, Native, Sequence, Value
+from autodetach.machine.values import Mapping, Sequence, Value
 
 LIST_METHODS = frozenset(
     "append extend insert remove pop clear index count sort reverse copy appendleft popleft extendleft rotate".split()

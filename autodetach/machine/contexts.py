@@ -9,10 +9,11 @@ from autodetach.machine.expressions import Expressions
 from autodetach.machine.graph import Site
 from autodetach.machine.opened import UNWIND, Leave, unwind
 from autodetach.machine.parametrizations import CACHED
+from autodetach.machine.program_values import External, Instance, Iterable, Native
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.threads import GROUPS
 from autodetach.machine.torch_library import grad_mode_of
-from autodetach.machine.values import External, GradMode, Instance, Iterable, Native, Opaque, Value
+from autodetach.machine.values import GradMode, Opaque, Value
 
 MANAGER = "#context"
 """Marks the functions that `@contextmanager` makes contexts of."""

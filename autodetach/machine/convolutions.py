@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.program_values import Instance, Native
+from autodetach.machine.told_of_values import is_number
 from autodetach.machine.torch_semantics import lookup
-from autodetach.machine.values import Instance, Native, Sequence, Value, is_number
+from autodetach.machine.values import Sequence, Value
 
 SIGNATURE = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "dilation", "groups")
 TRANSPOSED = ("in_channels", "out_channels", "kernel_size", "stride", "padding", "output_padding", "groups")

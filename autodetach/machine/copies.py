@@ -7,8 +7,10 @@ from autodetach.machine.events import HistoryCopied
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.implicit_calls import own_method, special
 from autodetach.machine.marks import WEIGHTS, is_mark
+from autodetach.machine.program_values import Instance
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value, is_member
+from autodetach.machine.told_of_values import is_member
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 MAX_DEEP = 8
 REDUCING = ("__getstate__", "__reduce__", "__reduce_ex__")

@@ -13,10 +13,11 @@ from autodetach.machine.held import graph_in, graph_kept_of, held_by, tensors_in
 from autodetach.machine.marks import HELD, WEIGHTS
 from autodetach.machine.nested import give_away, holders_of, note_holder
 from autodetach.machine.passes import MAX_PASSES
+from autodetach.machine.program_values import Frame, Instance, NamesOf, Namespace
+from autodetach.machine.program_values import Iterable as Iterable_
 from autodetach.machine.state import MAX_LISTED, Kept, Raised
 from autodetach.machine.tape import Tape
-from autodetach.machine.values import Frame, Instance, Mapping, NamesOf, Namespace, Opaque, Sequence, Sym, Tensor, Value
-from autodetach.machine.values import Iterable as Iterable_
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 OF_MODULES = frozenset({"item", "_modules"})
 """Parts of a module that are modules too, or hold them: what it gives one after the other, or by name."""

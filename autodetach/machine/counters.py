@@ -16,8 +16,9 @@ from autodetach.machine.children import nodes_in
 from autodetach.machine.classes import deriving_from, methods_of
 from autodetach.machine.core import Core
 from autodetach.machine.mentions import ADDS
+from autodetach.machine.program_values import Class, Function, Instance
 from autodetach.machine.reach import Reach
-from autodetach.machine.values import Class, Function, Instance, Sequence, Value
+from autodetach.machine.values import Sequence, Value
 
 DEPTH = 3
 """How far an object that counts stands from the one whose method is entered: `self.agent.memory`."""

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from autodetach.machine.classes import library_bases
 from autodetach.machine.core import Core
 from autodetach.machine.exceptions import is_ready_for
+from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.state import Raised
-from autodetach.machine.values import Class, Instance, Mapping, Sequence, Value
+from autodetach.machine.values import Mapping, Sequence, Value
 
 BASES = frozenset({"Dataset", "IterableDataset"})
 

@@ -10,9 +10,10 @@ from autodetach.machine.graph import Site
 from autodetach.machine.last_pass import goes_on_after, may_be_last, without_one
 from autodetach.machine.objects import Objects
 from autodetach.machine.passes import passes_of
+from autodetach.machine.program_values import Instance
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_RECURSION, MISSING
-from autodetach.machine.values import CONSTANT_TYPES, Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import CONSTANT_TYPES, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 
 class Decisions(Objects):

@@ -10,24 +10,22 @@ from autodetach.machine.assignments import Assignments
 from autodetach.machine.classes import decorate
 from autodetach.machine.enumerations import make_members
 from autodetach.machine.graph import Site
-from autodetach.machine.records import is_named_tuple, make_record, makes_record
-from autodetach.machine.state import MISSING
-from autodetach.machine.torch_library import grad_mode_of
-from autodetach.machine.values import (
+from autodetach.machine.program_values import (
     Class,
     ClassMethod,
     External,
     Frame,
     Function,
-    GradMode,
     Instance,
     Method,
     Native,
-    Opaque,
     Property,
     StaticMethod,
-    Value,
 )
+from autodetach.machine.records import is_named_tuple, make_record, makes_record
+from autodetach.machine.state import MISSING
+from autodetach.machine.torch_library import grad_mode_of
+from autodetach.machine.values import GradMode, Opaque, Value
 from autodetach.node_types import FUNCTIONS
 
 CALLED_WITH_FUNCTION = frozenset({"functools.singledispatch", "functools.singledispatchmethod", "torch.jit.script"})

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from autodetach.machine.classes import deriving_from
 from autodetach.machine.filled_later import set_in
-from autodetach.machine.values import Class, External, Function
+from autodetach.machine.program_values import Class, External, Function
 
 
 def is_added(classes: Iterable[Class], base: Class | External, name: str) -> bool:

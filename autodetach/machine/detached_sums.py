@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Node
-from autodetach.machine.values import Frame, Opaque
+from autodetach.machine.program_values import Frame
+from autodetach.machine.values import Opaque
 
 MAX_TERMS = 64
 ASKS = frozenset(

@@ -14,11 +14,12 @@ from autodetach.machine.counted_keys import counted_key
 from autodetach.machine.elements import contains, set_item, subscript
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
+from autodetach.machine.program_values import Iterable
 from autodetach.machine.settings import open_written
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import ADDING, added, is_tally
 from autodetach.machine.unknown_keys import any_of, is_known, list_to_fill, under_its_name, unknown_key
-from autodetach.machine.values import Iterable, Mapping, Sequence, Value
+from autodetach.machine.values import Mapping, Sequence, Value
 
 Method: TypeAlias = Callable[[Core, Mapping, Args, Named, Site], Value]
 

@@ -15,7 +15,8 @@ from autodetach.machine.sampled import meet_by_sample
 from autodetach.machine.spelling import is_none
 from autodetach.machine.state import STRIDE, Raised
 from autodetach.machine.told_by_parts import note_part
-from autodetach.machine.values import GIVEN, Opaque, Tensor, Value
+from autodetach.machine.told_of_values import GIVEN
+from autodetach.machine.values import Opaque, Tensor, Value
 
 PLACE_OF_GRADIENT = {"backward": 0, "grad": 2}
 """Where the gradient of the root stands among the arguments of a differentiation, by its kind; else second."""

@@ -10,8 +10,10 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import TO_STRING, formatted, hash_all, show
 from autodetach.machine.operators import LONG, key_in_test
+from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Mapping, Sequence, Slice, Value, is_constant
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import Mapping, Sequence, Slice, Value
 
 
 class Displays(Decisions):

@@ -12,8 +12,9 @@ from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.program_values import External, Instance, Native
 from autodetach.machine.torch_semantics import Op, Saved
-from autodetach.machine.values import External, Instance, Mapping, Native, Sequence, Tensor, Value
+from autodetach.machine.values import Mapping, Sequence, Tensor, Value
 
 DRAWS = frozenset("sample sample_n".split())
 READ = frozenset("mean stddev variance logits probs loc scale".split())

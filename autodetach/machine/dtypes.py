@@ -5,7 +5,8 @@ https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch-dtype
 
 from __future__ import annotations
 
-from autodetach.machine.values import External, Tensor, Value
+from autodetach.machine.program_values import External
+from autodetach.machine.values import Tensor, Value
 
 DEFAULT = frozenset({"float", "float32", "FloatTensor"})
 """The floating point type that a tensor has unless it is told otherwise; a cast to it gives the tensor itself."""

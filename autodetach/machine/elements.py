@@ -14,22 +14,12 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import compare_with, hash_all, is_like_a_number
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.program_values import Instance, Iterable
 from autodetach.machine.settings import set_surely
 from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.told_of_values import is_constant, is_number, key_of
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
-from autodetach.machine.values import (
-    Instance,
-    Iterable,
-    Mapping,
-    Opaque,
-    Sequence,
-    Slice,
-    Sym,
-    Value,
-    is_constant,
-    is_number,
-    key_of,
-)
+from autodetach.machine.values import Mapping, Opaque, Sequence, Slice, Sym, Value
 from autodetach.machine.windows import of_this_window
 
 

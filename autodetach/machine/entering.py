@@ -14,13 +14,14 @@ from autodetach.machine.held import graph_in
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.made_by_callers import Others
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.reach import Reach
 from autodetach.machine.set_by_others import presume_unset
 from autodetach.machine.set_up import set_up
 from autodetach.machine.spelling import last_word
 from autodetach.machine.state import Raised
 from autodetach.machine.trainers import is_for_trainers
-from autodetach.machine.values import Frame, Function, Mapping, Opaque, Tensor, Value
+from autodetach.machine.values import Mapping, Opaque, Tensor, Value
 
 CALLED_FROM = "_called_from"
 """The field of a call that stands in no file with the function whose place it has."""

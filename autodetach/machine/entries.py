@@ -12,8 +12,9 @@ from autodetach.machine.entering import enter
 from autodetach.machine.inherited import inherited_runners
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.made_by_callers import Others, constructed
+from autodetach.machine.program_values import Class, ClassMethod, Function, Instance, StaticMethod
 from autodetach.machine.reach import Reach
-from autodetach.machine.values import Class, ClassMethod, Function, Instance, StaticMethod, Value
+from autodetach.machine.values import Value
 
 Entry: TypeAlias = Callable[[], list[str]]
 """Runs a function, or the methods of a class, and tells the qualified names of what it entered."""

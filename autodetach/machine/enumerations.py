@@ -8,24 +8,19 @@ from __future__ import annotations
 from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
-from autodetach.machine.state import MISSING
-from autodetach.machine.values import (
-    MEMBER,
+from autodetach.machine.program_values import (
     Class,
     ClassMethod,
     Function,
     Instance,
-    Mapping,
     Method,
     Native,
     Property,
-    Sequence,
     StaticMethod,
-    Value,
-    is_constant,
-    is_member,
-    key_of,
 )
+from autodetach.machine.state import MISSING
+from autodetach.machine.told_of_values import MEMBER, is_constant, is_member, key_of
+from autodetach.machine.values import Mapping, Sequence, Value
 
 ENUMS = frozenset(f"enum.{name}" for name in "Enum IntEnum StrEnum Flag IntFlag".split())
 NAMES = frozenset({"name", "value", "_name_", "_value_"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.graph import Activation
-from autodetach.machine.values import Frame
+from autodetach.machine.program_values import Frame
 from autodetach.machine.words import DIFFERENTIATIONS
 
 TRAINING = DIFFERENTIATIONS | {"grad", "step", "train", "zero_grad", "requires_grad_"}

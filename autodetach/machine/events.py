@@ -20,7 +20,8 @@ from autodetach.machine.graph import (
     ancestors,
     assumed_way,
 )
-from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.program_values import Instance
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 MAX_LOOKED_AT = 2000
 """So many nodes are looked at behind what was handed on."""

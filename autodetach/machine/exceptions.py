@@ -7,8 +7,9 @@ import builtins
 from collections.abc import Iterable
 
 from autodetach.machine.classes import linear_order
+from autodetach.machine.program_values import Class, External, Function, Instance
 from autodetach.machine.spelling import called_name, last_word
-from autodetach.machine.values import Class, External, Function, Instance, Value
+from autodetach.machine.values import Value
 
 CATCH_ALL = ("Exception", "BaseException")
 TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))

@@ -11,9 +11,10 @@ from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
 from autodetach.machine.held import held_by
 from autodetach.machine.operators import negate
+from autodetach.machine.program_values import Class, Deferred, External, Frame, Function, Super
 from autodetach.machine.star_names import from_a_star
 from autodetach.machine.state import MISSING, OutOfFuel
-from autodetach.machine.values import Class, Deferred, External, Frame, Function, Mapping, Super, Value
+from autodetach.machine.values import Mapping, Value
 
 NAME, CONSTANT, ATTRIBUTE, STARRED, SUBSCRIPT = ast.Name, ast.Constant, ast.Attribute, ast.Starred, ast.Subscript
 FILLING = frozenset("add append appendleft extend extendleft insert setdefault update".split())

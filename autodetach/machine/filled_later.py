@@ -10,10 +10,11 @@ from autodetach.machine.children import nodes_in
 from autodetach.machine.classes import methods_of
 from autodetach.machine.core import Core
 from autodetach.machine.counters import Restore, asked_for, instances_in, own_attributes
+from autodetach.machine.program_values import Instance
 from autodetach.machine.reach import Reach
 from autodetach.machine.spelling import is_none
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Instance, Opaque, Value
+from autodetach.machine.values import Opaque, Value
 
 
 def fill(m: Core, this: Value, entered: str, reach: Reach) -> list[Restore]:

@@ -10,8 +10,9 @@ from autodetach.machine.events import GraphRead
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_kept
 from autodetach.machine.implicit_calls import own_method
+from autodetach.machine.program_values import Function, Instance
 from autodetach.machine.spelling import called_name
-from autodetach.machine.values import Function, Instance, Value
+from autodetach.machine.values import Value
 from autodetach.machine.words import DIFFERENTIATIONS
 
 WALKING = DIFFERENTIATIONS | {"grad"}

@@ -12,9 +12,11 @@ from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
 from autodetach.machine.passes import is_cut_short
+from autodetach.machine.program_values import Function, Iterable, Method, Native
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.state import MAX_EXACT, MISSING
-from autodetach.machine.values import Function, Iterable, Method, Native, Sequence, Value, is_constant
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import Sequence, Value
 
 LEAST = {
     "functools.partial": 1, "itertools.accumulate": 1, "itertools.batched": 1, "itertools.combinations": 1,

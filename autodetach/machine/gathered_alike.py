@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autodetach.machine.growth import Growth, is_kept_anyway
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Analysis
-from autodetach.machine.values import Frame
 
 
 def waits_in_another_call(analysis: Analysis, growth: Growth) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.keywords import FURTHER, OUT_OF_VIEW, of_a_caller
-from autodetach.machine.values import Function, Value
+from autodetach.machine.program_values import Function
+from autodetach.machine.values import Value
 
 
 def given_by_name(machine: Machine, function: Value) -> dict[str, Value]:

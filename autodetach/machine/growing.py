@@ -14,12 +14,12 @@ from autodetach.machine.growing_chains import awaited_places, growing_chains
 from autodetach.machine.growing_stores import Walks, first_stored, growing_store, is_differentiated_later, stored_alike
 from autodetach.machine.growth import Growth, is_returned, is_whole, proven, saved_in_pass
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.scans import is_scan
 from autodetach.machine.trained_elsewhere import is_only_shown, may_be_trained_out_of_view
 from autodetach.machine.trials import imported_home, is_tried_only
 from autodetach.machine.unseen import Unseen
-from autodetach.machine.values import Frame
 
 Place: TypeAlias = tuple[str, ast.AST | None, ast.AST | None]
 

@@ -27,9 +27,10 @@ from autodetach.machine.local_records import is_in_local_record
 from autodetach.machine.loops import UNROLLED
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.operands import expression_of
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
 from autodetach.machine.tallies import is_tally
-from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
 
 
 def growing_chains(run: Run) -> Iterator[Growth]:

@@ -24,11 +24,13 @@ from autodetach.machine.growth import (
 from autodetach.machine.held import containers_in, graph_in, graph_kept
 from autodetach.machine.loops import UNROLLED
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.tails import Tails, is_draw_of_one_pass, loops_around, tails_of
+from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.torch_semantics import VIEWS
-from autodetach.machine.values import Frame, Sequence, is_constant
+from autodetach.machine.values import Sequence
 
 COPIES = frozenset({"clone", "cpu", "cuda", "to"})
 """What has no more graph than what it copies, and saves nothing."""

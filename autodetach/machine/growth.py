@@ -11,11 +11,12 @@ from autodetach.machine.alike_calls import is_given_alike
 from autodetach.machine.events import Stored, SumDetached
 from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Pass, ancestors, pass_of, within
 from autodetach.machine.held import graph_in
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.machine.tails import Tails
 from autodetach.machine.torch_semantics import OPS
-from autodetach.machine.values import Frame, Value
+from autodetach.machine.values import Value
 
 LINEAR = frozenset(
     "add sub mul div lerp maximum minimum neg true_divide addcmul addcdiv rsub clone stack cat __setitem__".split()

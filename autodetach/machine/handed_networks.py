@@ -15,7 +15,8 @@ from autodetach.machine.events import NetworkGiven
 from autodetach.machine.held import contents
 from autodetach.machine.marks import OPTIMIZER
 from autodetach.machine.module_tree import is_module, modules_of
-from autodetach.machine.values import Instance, Mapping, Method, Opaque, Sequence, Value
+from autodetach.machine.program_values import Instance, Method
+from autodetach.machine.values import Mapping, Opaque, Sequence, Value
 
 TRAINS_NOTHING = frozenset(
     """

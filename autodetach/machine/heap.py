@@ -15,8 +15,9 @@ from typing import Any
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Differentiation, Node, Pass, Site
 from autodetach.machine.oracle import Oracle, TestIndex
+from autodetach.machine.program_values import Class, Function
 from autodetach.machine.project import Module
-from autodetach.machine.values import CONSTANTS, Class, Function
+from autodetach.machine.values import CONSTANTS
 
 MAX_OBJECTS = 20_000
 ATOMS = (

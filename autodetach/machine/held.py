@@ -7,19 +7,8 @@ from collections.abc import Iterator
 from autodetach.machine.closures import closed_over
 from autodetach.machine.graph import ARRAY, COPIED, GATHERED, Lost, Node, Site
 from autodetach.machine.marks import ITEMS
-from autodetach.machine.values import (
-    CONSTANTS,
-    Function,
-    Instance,
-    Mapping,
-    Opaque,
-    Sequence,
-    Shape,
-    Sym,
-    Tensor,
-    Value,
-    joined,
-)
+from autodetach.machine.program_values import Function, Instance
+from autodetach.machine.values import CONSTANTS, Mapping, Opaque, Sequence, Shape, Sym, Tensor, Value, joined
 
 MAX_LOST = 16
 """Of so many tensors with history, the last ones, one without is known to have the values."""

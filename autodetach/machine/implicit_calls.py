@@ -12,21 +12,9 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import contents, held_by, tensors_in
 from autodetach.machine.marks import is_mark
 from autodetach.machine.number_readers import wanted
+from autodetach.machine.program_values import Class, External, Function, Instance, Method, Native
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import (
-    CONSTANT_TYPES,
-    Class,
-    External,
-    Function,
-    Instance,
-    Mapping,
-    Method,
-    Native,
-    Sequence,
-    Sym,
-    Tensor,
-    Value,
-)
+from autodetach.machine.values import CONSTANT_TYPES, Mapping, Sequence, Sym, Tensor, Value
 
 TO_STRING = ("__str__", "__repr__")
 TO_NUMBER = ("__float__", "__index__", "__int__")

@@ -6,11 +6,12 @@ import ast
 
 from autodetach.machine import library_constants
 from autodetach.machine.comprehensions import Comprehensions
+from autodetach.machine.program_values import Deferred, External, Frame, Namespace
 from autodetach.machine.project import Module, Project
 from autodetach.machine.settings import open_settings
 from autodetach.machine.star_names import from_a_star
 from autodetach.machine.state import MISSING, OutOfFuel, Raised
-from autodetach.machine.values import Deferred, External, Frame, Namespace, Sequence, Value
+from autodetach.machine.values import Sequence, Value
 
 
 class Imports(Comprehensions):

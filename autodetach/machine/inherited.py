@@ -9,8 +9,8 @@ from collections.abc import Collection
 
 from autodetach.machine.classes import linear_order
 from autodetach.machine.counters import asked_for
+from autodetach.machine.program_values import Class, Function
 from autodetach.machine.reach import Reach
-from autodetach.machine.values import Class, Function
 
 CALLS = frozenset({"backward", "manual_backward"})
 """Without them, what methods do in a loop is rarely training; bases are many, and to enter them all costs too much."""

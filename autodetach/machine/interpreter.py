@@ -14,10 +14,11 @@ from autodetach.machine.loops import CONTINUE, MAX_EXACT_ITEMS, RETURN
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.opened import Leave
 from autodetach.machine.passes import MAX_PASSES, MAX_SKIPPED, MOST_PASSES
+from autodetach.machine.program_values import Frame, Function, Instance, Iterable
 from autodetach.machine.sizes import SIZES, items_of_sizes
 from autodetach.machine.state import MISSING, OutOfFuel, Raised
 from autodetach.machine.statements import Statements
-from autodetach.machine.values import Frame, Function, Instance, Iterable, Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 
 class Machine(Statements):

@@ -8,17 +8,9 @@ from autodetach.machine.core import Core
 from autodetach.machine.held import graph_in
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import MOST_PASSES
-from autodetach.machine.values import (
-    FIELD_OF_RECORD,
-    External,
-    Instance,
-    Iterable,
-    Mapping,
-    Sequence,
-    Tensor,
-    Value,
-    is_constant,
-)
+from autodetach.machine.program_values import External, Instance, Iterable
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import FIELD_OF_RECORD, Mapping, Sequence, Tensor, Value
 
 
 def items(m: Core, this: Value) -> Iterable:

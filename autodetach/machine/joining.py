@@ -9,10 +9,12 @@ from autodetach.machine.core import Core
 from autodetach.machine.elements import set_item
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
+from autodetach.machine.program_values import Iterable
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import added, is_tally
 from autodetach.machine.texts import filled_by_percent
-from autodetach.machine.values import Iterable, Mapping, Opaque, Sequence, Sym, Value, is_constant, is_number
+from autodetach.machine.told_of_values import is_constant, is_number
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Value
 
 
 def put(

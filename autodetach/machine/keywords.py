@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.state import MISSING
+from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.values import Mapping as Table
-from autodetach.machine.values import Opaque, Value, is_constant
+from autodetach.machine.values import Opaque, Value
 
 KEYWORDS = "#keywords"
 """Marks what holds the keyword arguments."""

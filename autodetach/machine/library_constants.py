@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autodetach.machine.values import External, Value
+from autodetach.machine.program_values import External
+from autodetach.machine.values import Value
 
 PLATFORM = "Linux"
 """Branches for other platforms end in errors, or set something else up than most people run."""

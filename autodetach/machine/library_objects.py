@@ -18,23 +18,14 @@ from autodetach.machine.module_methods import MODULE_METHODS, module_method
 from autodetach.machine.module_tree import is_module, named_child
 from autodetach.machine.optimizers import OPTIMIZER_METHODS, fill_optimizer, optimizer_method
 from autodetach.machine.part_names import forget
+from autodetach.machine.program_values import External, Instance, Iterable, Native
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.state import MISSING
 from autodetach.machine.threads import BOUND, fill_thread, thread_method
+from autodetach.machine.told_of_values import is_number
 from autodetach.machine.torch_semantics import MODULES, lookup
 from autodetach.machine.unknown import opaque_scaler, wrapped_backward
-from autodetach.machine.values import (
-    External,
-    Instance,
-    Iterable,
-    Mapping,
-    Native,
-    Opaque,
-    Sequence,
-    Tensor,
-    Value,
-    is_number,
-)
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 MODULE_BASES = ("Module", "LightningModule", "PreTrainedModel")
 REPLACED = frozenset({"forward", HOOKS, PREHOOKS})

@@ -13,7 +13,8 @@ from autodetach.machine.implicit_calls import compare_with, hash_all
 from autodetach.machine.iteration import length
 from autodetach.machine.joining import copy_of, extend, put, united
 from autodetach.machine.state import Raised
-from autodetach.machine.values import Sequence, Value, is_constant
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import Sequence, Value
 
 Method: TypeAlias = Callable[[Core, Sequence, Args, Site], Value]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from autodetach.machine.graph import Activation, Node
 from autodetach.machine.held import contents, graph_in
-from autodetach.machine.values import Frame, Instance, Mapping, Sequence, Value
+from autodetach.machine.program_values import Frame, Instance
+from autodetach.machine.values import Mapping, Sequence, Value
 
 MAX_OBJECTS = 500
 

@@ -13,11 +13,13 @@ from autodetach.machine.held import contents, given_gradient, graph_kept, tensor
 from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
+from autodetach.machine.program_values import Frame, Function, Iterable
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_EXACT, MAX_LISTED
+from autodetach.machine.told_of_values import is_number
 from autodetach.machine.unknown_keys import is_known
-from autodetach.machine.values import Frame, Function, Iterable, Mapping, Opaque, Sequence, Tensor, Value, is_number
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.machine.words import names_loader
 
 BREAK, CONTINUE, RETURN = "break", "continue", "return"

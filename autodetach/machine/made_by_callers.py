@@ -8,10 +8,11 @@ from autodetach.machine import data_sets, parameter_classes
 from autodetach.machine.given_by_callers import given_by_name, not_none
 from autodetach.machine.graph import Site
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.program_values import Class, Function, Instance
 from autodetach.machine.reach import Reach
 from autodetach.machine.set_up import lacks, set_up
 from autodetach.machine.state import Given, Raised
-from autodetach.machine.values import Class, Function, Instance, Value
+from autodetach.machine.values import Value
 
 
 def constructed(machine: Machine, cls: Class) -> Iterator[Instance]:

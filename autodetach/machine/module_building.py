@@ -10,10 +10,11 @@ from autodetach.machine.graph import Site
 from autodetach.machine.loss_options import OF_LOSSES
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.module_tree import set_buffer
+from autodetach.machine.program_values import External, Instance
 from autodetach.machine.shapes import shape_of_arguments
 from autodetach.machine.torch_semantics import ALIKE_WEIGHTS, MODULE_INPLACE_AT, MODULES
 from autodetach.machine.unknown_modules import are_layers
-from autodetach.machine.values import External, Instance, Mapping, Sequence, Slice, Tensor, Value
+from autodetach.machine.values import Mapping, Sequence, Slice, Tensor, Value
 from autodetach.machine.values import Shape as Dims
 
 CONTAINERS = ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")

@@ -19,11 +19,12 @@ from autodetach.machine.module_building import parameter_names, weight
 from autodetach.machine.module_tree import children_of, parameters_of
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.parametrizations import weights_of
+from autodetach.machine.program_values import Class, External, Instance
 from autodetach.machine.tape import saved_for
 from autodetach.machine.torch_facts import Saved
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.torch_semantics import Shape as Rule
-from autodetach.machine.values import Class, External, Instance, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.machine.values import Shape as Dims
 
 RECURRENT = {"rnn", "lstm", "cell", "lstmcell"}

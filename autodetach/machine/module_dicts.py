@@ -18,7 +18,9 @@ from autodetach.machine.module_tree import (
     own_tensors,
     set_child,
 )
-from autodetach.machine.values import Instance, Mapping, Sequence, Value, key_of
+from autodetach.machine.program_values import Instance
+from autodetach.machine.told_of_values import key_of
+from autodetach.machine.values import Mapping, Sequence, Value
 
 TENSORS = {"_parameters": PARAMETERS, "_buffers": BUFFERS}
 NAMES = frozenset({*TENSORS, "_modules"})

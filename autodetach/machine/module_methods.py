@@ -24,8 +24,9 @@ from autodetach.machine.module_tree import (
 )
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.part_names import forget, set_by_part
+from autodetach.machine.program_values import Class, Function, Instance, Iterable, Method
 from autodetach.machine.torch_semantics import MODULES
-from autodetach.machine.values import Class, Function, Instance, Iterable, Mapping, Method, Sequence, Value
+from autodetach.machine.values import Mapping, Sequence, Value
 
 MODULE_METHODS = frozenset(
     """

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.marks import ITEMS, WEIGHTS
-from autodetach.machine.values import Class, External, Instance, Mapping, Opaque, Sequence, Tensor, Value, key_of
+from autodetach.machine.program_values import Class, External, Instance
+from autodetach.machine.told_of_values import key_of
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 BUFFERS, PARAMETERS = "#buffers", "#parameters"
 """The names under which a module holds tensors that count as such, though nothing else says that they are."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.held import contents, held_by
-from autodetach.machine.values import Instance, Mapping, Sequence, Value
+from autodetach.machine.program_values import Instance
+from autodetach.machine.values import Mapping, Sequence, Value
 
 MAX_LOOKED_AT = 16
 """So many elements of what is put somewhere are looked at."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import wanted
-from autodetach.machine.values import Iterable, Mapping, Opaque, Sequence, Sym, Tensor, Value, is_truth
+from autodetach.machine.program_values import Iterable
+from autodetach.machine.told_of_values import is_truth
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 CARRYING = (Sym, Sequence, Mapping, Iterable)
 """What may be such a number, or hold some."""

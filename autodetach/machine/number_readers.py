@@ -9,19 +9,10 @@ from autodetach.machine.converters import only_converts
 from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
+from autodetach.machine.program_values import External
 from autodetach.machine.spelling import called_name
-from autodetach.machine.values import (
-    FROM_NUMBER,
-    TRUTH,
-    External,
-    Opaque,
-    Sym,
-    Tensor,
-    Value,
-    is_number,
-    is_truth,
-    may_be_no_tensor,
-)
+from autodetach.machine.told_of_values import TRUTH, is_number, is_truth, may_be_no_tensor
+from autodetach.machine.values import FROM_NUMBER, Opaque, Sym, Tensor, Value
 
 NUMBERS = frozenset("int float bool complex Number Complex Real Rational Integral ndarray".split())
 """Types of what has no history, numbers and arrays of them."""

@@ -12,7 +12,9 @@ from autodetach.machine import elements
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import stored_in
-from autodetach.machine.values import External, Opaque, Sequence, Slice, Sym, Value, is_constant
+from autodetach.machine.program_values import External
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import Opaque, Sequence, Slice, Sym, Value
 
 MAKERS: dict[str, Value] = {
     "numpy.empty": None, "numpy.full": None, "numpy.ndarray": None, "numpy.ones": 1, "numpy.zeros": 0

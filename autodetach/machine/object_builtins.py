@@ -9,27 +9,13 @@ from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import NUMBERS, OF_HISTORY, asked_for_type, is_differentiated
 from autodetach.machine.part_names import forget, read_by_part, set_by_part
+from autodetach.machine.program_values import Class, External, Function, Instance, Method, Native
 from autodetach.machine.records import is_named_tuple
 from autodetach.machine.settings import open_written
 from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.told_of_values import is_constant, is_number, is_truth
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
-from autodetach.machine.values import (
-    Class,
-    External,
-    Function,
-    Instance,
-    Mapping,
-    Method,
-    Native,
-    Opaque,
-    Sequence,
-    Sym,
-    Tensor,
-    Value,
-    is_constant,
-    is_number,
-    is_truth,
-)
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 
 def isinstance_(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -36,32 +36,23 @@ from autodetach.machine.marks import ITEMS, WEIGHTS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import SCRIPTED, wanted
 from autodetach.machine.optimizers import give_parameters
-from autodetach.machine.resets import reset_by
-from autodetach.machine.state import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
-from autodetach.machine.tasks import is_coroutine
-from autodetach.machine.values import (
-    GIVEN,
-    RECORD,
+from autodetach.machine.program_values import (
     Class,
     ClassMethod,
     External,
     Frame,
     Function,
-    GradMode,
     Instance,
     Iterable,
-    Mapping,
     Method,
     Native,
-    Opaque,
-    Sequence,
     StaticMethod,
-    Sym,
-    Tensor,
-    Value,
-    is_constant,
-    may_be_no_tensor,
 )
+from autodetach.machine.resets import reset_by
+from autodetach.machine.state import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
+from autodetach.machine.tasks import is_coroutine
+from autodetach.machine.told_of_values import GIVEN, RECORD, is_constant, may_be_no_tensor
+from autodetach.machine.values import GradMode, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 CONTAINERS = frozenset({Sequence, Mapping, str, bytes})
 CLASSES_OF_CONTAINERS: dict[str, type[Sequence | Mapping]] = {"builtins.dict": Mapping, "builtins.list": Sequence}

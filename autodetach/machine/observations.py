@@ -15,10 +15,12 @@ from autodetach.machine.graph import Node, Site, diverge
 from autodetach.machine.held import graph_in
 from autodetach.machine.marks import HELD, OPTIMIZER, QUIET, WEIGHTS
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.program_values import External, Frame, Instance
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.told_of_values import is_number
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
-from autodetach.machine.values import External, Frame, Instance, Opaque, Sequence, Sym, Tensor, Value, is_number
+from autodetach.machine.values import Opaque, Sequence, Sym, Tensor, Value
 
 SEQUENCES = {Kind.TUPLE: "tuple", Kind.LIST: "list"}
 

@@ -12,7 +12,8 @@ from autodetach.kept import kept
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.oracle import Oracle
-from autodetach.machine.values import External, Value
+from autodetach.machine.program_values import External
+from autodetach.machine.values import Value
 
 IS_OLD = ("old types",)
 SIGNS = {"Eq": True, "Is": True, "NotEq": False, "IsNot": False}

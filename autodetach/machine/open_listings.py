@@ -12,7 +12,8 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import PARAMETERS, is_module, modules_of, named_modules, named_tensors
 from autodetach.machine.passes import MAX_PASSES
-from autodetach.machine.values import Instance, Iterable, Native, Opaque, Sequence, Value
+from autodetach.machine.program_values import Instance, Iterable, Native
+from autodetach.machine.values import Opaque, Sequence, Value
 
 LISTED = "#listed"
 """Marks such a listing, by the object and by what is listed of it."""

@@ -10,8 +10,9 @@ from typing import TypeAlias
 
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.program_values import External, Instance, Native
 from autodetach.machine.state import Raised
-from autodetach.machine.values import External, Instance, Native, Value
+from autodetach.machine.values import Value
 
 STACK = "contextlib.ExitStack"
 UNWIND = "#unwind"

@@ -13,27 +13,11 @@ from autodetach.machine.number_readers import RAISING, are_apart, are_truths, co
 from autodetach.machine.objects import Objects
 from autodetach.machine.old_types import SIGNS, is_variable, tells_variables
 from autodetach.machine.other_types import meets
+from autodetach.machine.program_values import Class, External, Instance, Iterable
 from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.told_of_values import TRUTH, is_constant, is_member, is_number, is_truth
 from autodetach.machine.torch_semantics import OPERATORS
-from autodetach.machine.values import (
-    CONSTANT_TYPES,
-    FROM_NUMBER,
-    TRUTH,
-    Class,
-    External,
-    Instance,
-    Iterable,
-    Mapping,
-    Opaque,
-    Sequence,
-    Sym,
-    Tensor,
-    Value,
-    is_constant,
-    is_member,
-    is_number,
-    is_truth,
-)
+from autodetach.machine.values import CONSTANT_TYPES, FROM_NUMBER, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 BINARY: dict[str, Callable[[Value, Value], Value]] = {
     "Add": operator.add,

@@ -9,20 +9,10 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import contents
 from autodetach.machine.marks import LEAVES, OPTIMIZER
 from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
+from autodetach.machine.program_values import Class, External, Instance, Iterable, Native
 from autodetach.machine.state import MAX_LISTED
-from autodetach.machine.values import (
-    Class,
-    External,
-    Instance,
-    Iterable,
-    Mapping,
-    Native,
-    Opaque,
-    Sequence,
-    Tensor,
-    Value,
-    key_of,
-)
+from autodetach.machine.told_of_values import key_of
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
 """The class that has no state but that which its subclasses fill in."""

@@ -7,7 +7,9 @@ others are still variations of it.
 from __future__ import annotations
 
 from autodetach.machine.core import Core
-from autodetach.machine.values import External, Opaque, Sequence, Sym, Value, is_constant, is_number
+from autodetach.machine.program_values import External
+from autodetach.machine.told_of_values import is_constant, is_number
+from autodetach.machine.values import Opaque, Sequence, Sym, Value
 
 NUMBERS = frozenset({"builtins.int", "builtins.float"})
 OPTIONS = "#options"

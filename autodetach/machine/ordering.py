@@ -13,7 +13,8 @@ from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import compare_in_order, is_followed, special
 from autodetach.machine.joining import put
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Sequence, Value, is_constant
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import Sequence, Value
 
 MAX_COMPARED = 16
 """Elements that are no constants, whose order is looked at."""

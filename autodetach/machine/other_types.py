@@ -15,7 +15,8 @@ from autodetach.machine.core import Core, tags_in
 from autodetach.machine.dtypes import OTHER_FLOATS
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import FRACTION, wanted
-from autodetach.machine.values import Opaque, Sym, Tensor, Value, may_be_no_tensor
+from autodetach.machine.told_of_values import may_be_no_tensor
+from autodetach.machine.values import Opaque, Sym, Tensor, Value
 
 TELLING = OTHER_FLOATS | {"set_default_dtype", "set_default_tensor_type"}
 """By what a program may come to tensors of floating point that have not the type of all others."""

@@ -14,21 +14,11 @@ from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.marks import HOOK, HOOK_NAME, HOOKED
+from autodetach.machine.program_values import Class, External, Function, Instance, Native, StaticMethod
 from autodetach.machine.saved_by_functions import saved_by
 from autodetach.machine.state import Kept, Raised
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Op, Saved
-from autodetach.machine.values import (
-    Class,
-    External,
-    Function,
-    Instance,
-    Native,
-    Opaque,
-    Sequence,
-    StaticMethod,
-    Tensor,
-    Value,
-)
+from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 
 TORCH = frozenset({"F", "math", "np", "torch"})
 

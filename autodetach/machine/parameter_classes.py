@@ -5,8 +5,9 @@ from __future__ import annotations
 from autodetach.machine.classes import library_bases, linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.program_values import Class, External, Function, Method
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Class, External, Function, Method, Tensor, Value
+from autodetach.machine.values import Tensor, Value
 
 PARAMETER = External("torch.nn.Parameter")
 MAKING = frozenset({"__new__", "__init__"})

@@ -5,8 +5,9 @@ from __future__ import annotations
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.marks import LEAVES
+from autodetach.machine.program_values import Iterable
 from autodetach.machine.state import MAX_LISTED
-from autodetach.machine.values import Iterable, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 SETTINGS = ("lr", "weight_decay")
 """What all optimizers keep in a group, and schedulers change."""

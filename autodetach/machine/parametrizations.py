@@ -8,7 +8,8 @@ from __future__ import annotations
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import modules_of
-from autodetach.machine.values import Instance, Sequence, Tensor, Value
+from autodetach.machine.program_values import Instance
+from autodetach.machine.values import Sequence, Tensor, Value
 
 CACHED = "torch.nn.utils.parametrize.cached"
 BY = "#parametrized by:"

@@ -13,9 +13,10 @@ from autodetach.machine.arguments import written_at
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
+from autodetach.machine.program_values import Instance
 from autodetach.machine.state import MISSING
 from autodetach.machine.unknown_keys import any_of
-from autodetach.machine.values import Instance, Mapping, Sym, Tensor, Value
+from autodetach.machine.values import Mapping, Sym, Tensor, Value
 
 TABLE = "#named:"
 """Stands in front of what is known of names, under which an object has the table of what they mean."""

@@ -10,21 +10,11 @@ from autodetach.machine.marks import ITEMS
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
 from autodetach.machine.operators import compare
+from autodetach.machine.program_values import Class, External, Frame, Instance
 from autodetach.machine.records import fields_of
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import (
-    Class,
-    External,
-    Frame,
-    Instance,
-    Mapping,
-    Opaque,
-    Sequence,
-    Sym,
-    Tensor,
-    Value,
-    is_constant,
-)
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 Verdict = Value
 """True, False, or a Sym where it is not known."""

@@ -27,24 +27,13 @@ from autodetach.machine.object_builtins import (
 )
 from autodetach.machine.ordering import in_order
 from autodetach.machine.passes import MOST_PASSES
+from autodetach.machine.program_values import External, Instance, Iterable, Property
 from autodetach.machine.ranges import is_empty
 from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
+from autodetach.machine.told_of_values import is_constant, is_number
 from autodetach.machine.torch_semantics import lookup
-from autodetach.machine.values import (
-    External,
-    Instance,
-    Iterable,
-    Mapping,
-    Opaque,
-    Property,
-    Sequence,
-    Sym,
-    Tensor,
-    Value,
-    is_constant,
-    is_number,
-)
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 
 @functools.cache

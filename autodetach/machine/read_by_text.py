@@ -11,7 +11,8 @@ from collections.abc import Iterable
 
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
-from autodetach.machine.values import Class, Frame, Function, Instance, Mapping, Method, NamesOf, Namespace, Value
+from autodetach.machine.program_values import Class, Frame, Function, Instance, Method, NamesOf, Namespace
+from autodetach.machine.values import Mapping, Value
 
 SPACES = ("globals", "locals")
 REFLECTIVE = frozenset("eval exec globals inspect locals sys vars __import__".split())

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from autodetach.machine.copies import deepcopy
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
+from autodetach.machine.program_values import Class, External, Field, Instance, Native
 from autodetach.machine.records import (
     DATACLASS,
     FIELD,
@@ -21,17 +22,7 @@ from autodetach.machine.records import (
     replaced,
 )
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import (
-    FIELD_OF_RECORD,
-    Class,
-    External,
-    Field,
-    Instance,
-    Mapping,
-    Native,
-    Sequence,
-    Value,
-)
+from autodetach.machine.values import FIELD_OF_RECORD, Mapping, Sequence, Value
 
 MAX_LEVELS = 6
 """So many records in records are turned into dicts."""

@@ -10,9 +10,11 @@ from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import special
 from autodetach.machine.keywords import left_to_default
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.program_values import Class, External, Field, Instance, Native
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Class, External, Field, Instance, Mapping, Native, Sequence, Value, is_constant
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import Mapping, Sequence, Value
 
 NAMESPACE = "types.SimpleNamespace"
 """The class of the standard library whose objects are only their attributes."""

@@ -11,7 +11,8 @@ from autodetach.machine.core import Core
 from autodetach.machine.held import keeps_history
 from autodetach.machine.marks import is_mark
 from autodetach.machine.module_tree import is_module, modules_of
-from autodetach.machine.values import Instance, Opaque, Tensor, Value
+from autodetach.machine.program_values import Instance
+from autodetach.machine.values import Opaque, Tensor, Value
 
 WORDS = ("reset", "detach", "clear", "forget")
 """By which such a function says what it does."""

@@ -9,9 +9,10 @@ from autodetach.machine.apart import Apart
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy
+from autodetach.machine.program_values import Class, Frame
 from autodetach.machine.project import Project
 from autodetach.machine.state import FUEL_FOR_IMPORTS
-from autodetach.machine.values import Class, Frame, may_be_no_tensor
+from autodetach.machine.told_of_values import may_be_no_tensor
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence

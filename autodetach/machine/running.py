@@ -21,12 +21,12 @@ from autodetach.machine.entries import (
 from autodetach.machine.graph import Pass
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy
+from autodetach.machine.program_values import Namespace
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.run import Analysis, Run, Stop
 from autodetach.machine.settings import open_settings
 from autodetach.machine.state import OutOfFuel, Raised
-from autodetach.machine.values import Namespace
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence

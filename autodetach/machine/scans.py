@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of
 from autodetach.machine.operands import expression_of
-from autodetach.machine.values import Frame
+from autodetach.machine.program_values import Frame
 
 PICKS = frozenset("select __getitem__ index index_select narrow part".split())
 

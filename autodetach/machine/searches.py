@@ -6,7 +6,7 @@ import ast
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
-from autodetach.machine.values import Frame
+from autodetach.machine.program_values import Frame
 
 BETWEEN = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
 """What may stand between a loop and the `raise`: what makes the message, or tells of it."""

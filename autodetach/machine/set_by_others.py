@@ -16,9 +16,10 @@ from autodetach.machine.core import Core
 from autodetach.machine.counters import Restore, asked_for, own_attributes
 from autodetach.machine.derived import is_added
 from autodetach.machine.filled_later import set_in
+from autodetach.machine.program_values import Instance
 from autodetach.machine.reach import Reach
 from autodetach.machine.spelling import is_none
-from autodetach.machine.values import Instance, Opaque, Value
+from autodetach.machine.values import Opaque, Value
 
 
 def presume_unset(m: Core, this: Value, entered: str, reach: Reach) -> list[Restore]:

@@ -16,9 +16,10 @@ from autodetach.machine.filled_later import set_in
 from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.program_values import Class, External, Function, Instance
 from autodetach.machine.reach import Reach
 from autodetach.machine.state import MISSING, Raised
-from autodetach.machine.values import Class, External, Function, Instance, Sequence, Value
+from autodetach.machine.values import Sequence, Value
 
 
 def set_up(machine: Machine, this: Value, entered: Iterable[str], reach: Reach, *, empty: bool = False) -> list[str]:

@@ -15,8 +15,9 @@ from autodetach.kept import kept
 from autodetach.machine.core import Core
 from autodetach.machine.marks import is_mark
 from autodetach.machine.oracle import SETTING, Setting
+from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.state import Settings
-from autodetach.machine.values import Class, Frame, Instance, Mapping, Opaque, Value
+from autodetach.machine.values import Mapping, Opaque, Value
 from autodetach.machine.written_later import is_merging, written_later
 
 DEEP = 4

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from autodetach.machine.arguments import flatten
 from autodetach.machine.loss_options import is_reduced, options_of_call
+from autodetach.machine.told_of_values import is_number
 from autodetach.machine.torch_semantics import Op
 from autodetach.machine.torch_semantics import Shape as Rule
-from autodetach.machine.values import Opaque, Sequence, Shape, Slice, Sym, Tensor, Value, is_number
+from autodetach.machine.values import Opaque, Sequence, Shape, Slice, Sym, Tensor, Value
 
 
 def shape_of_arguments(args: list[Value]) -> Shape:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from autodetach.machine.core import Core
 from autodetach.machine.passes import MOST_PASSES
-from autodetach.machine.values import Iterable, Slice, Sym, Value, is_number
+from autodetach.machine.program_values import Iterable
+from autodetach.machine.told_of_values import is_number
+from autodetach.machine.values import Slice, Sym, Value
 
 SIZES = "sizes"
 """The kind of what `x.shape` and `x.size()` give then; its `lo` is a bound of each of the sizes."""

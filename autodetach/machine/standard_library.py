@@ -12,11 +12,12 @@ from autodetach.machine.held import graph_in, lost_by_arrays
 from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.library_constants import PLATFORM
 from autodetach.machine.opened import exit_stack
+from autodetach.machine.program_values import Class, External, Field, Instance, Native
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import make_tally
-from autodetach.machine.values import Class, External, Field, Instance, Native, Sequence, Tensor, Value
+from autodetach.machine.values import Sequence, Tensor, Value
 
 NUMERIC = "sqrt exp log log10 log2 sin cos ceil floor pow isnan isfinite isinf".split()
 """The functions of `math` that are known to give numbers."""

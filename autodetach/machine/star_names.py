@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping, Set
 
 from autodetach.machine.mentions import mentioned
+from autodetach.machine.program_values import External
 from autodetach.machine.project import Module, Project
 from autodetach.machine.torch_modules import MODULES
-from autodetach.machine.values import External
 
 
 def _names(text: str) -> frozenset[str]:

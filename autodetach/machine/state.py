@@ -29,22 +29,12 @@ from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, 
 from autodetach.machine.marks import QUIET
 from autodetach.machine.oracle import Oracle, Policy, Setting, TestIndex, TestKey
 from autodetach.machine.passes import Ways
+from autodetach.machine.program_values import Class, Frame, Instance, Namespace
 from autodetach.machine.project import Project
 from autodetach.machine.tasks import Tasks
+from autodetach.machine.told_of_values import key_of
 from autodetach.machine.untaken import Untaken
-from autodetach.machine.values import (
-    Class,
-    Frame,
-    Instance,
-    Mapping,
-    Namespace,
-    Opaque,
-    Sequence,
-    Sym,
-    Tensor,
-    Value,
-    key_of,
-)
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence, Place

@@ -21,13 +21,15 @@ from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.loops import RETURN, Looping, is_little, overfull
 from autodetach.machine.opened import Leave
 from autodetach.machine.patterns import matches
+from autodetach.machine.program_values import Frame, Function, Instance
 from autodetach.machine.quiet import matters
 from autodetach.machine.searches import must_find
 from autodetach.machine.settings import may_ask
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import OutOfFuel, Raised
 from autodetach.machine.stop_flags import ends_loop
-from autodetach.machine.values import Frame, Function, Instance, Opaque, Sequence, Sym, Value, is_constant
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import Opaque, Sequence, Sym, Value
 from autodetach.node_types import JUMPS
 
 

@@ -7,7 +7,8 @@ from autodetach.machine.classes import code_of
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.marks import HOOK, HOOKED
-from autodetach.machine.values import Instance, Mapping, Opaque, Sequence, Value
+from autodetach.machine.program_values import Instance
+from autodetach.machine.values import Mapping, Opaque, Sequence, Value
 
 BEFORE, BEHIND = "step_pre_hook", "step_post_hook"
 OF_ONE = {"register_" + kind: kind for kind in (BEFORE, BEHIND)}

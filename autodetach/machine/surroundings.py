@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.oracle import Decision, Oracle, TestKey
+from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.spelling import last_word
-from autodetach.machine.values import Frame, Function
 from autodetach.machine.words import DIFFERENTIATIONS
 from autodetach.node_types import FUNCTIONS, LOOPS
 

@@ -8,7 +8,8 @@ from typing import TypeGuard
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
-from autodetach.machine.values import Iterable, Mapping, Native, Sequence, Value
+from autodetach.machine.program_values import Iterable, Native
+from autodetach.machine.values import Mapping, Sequence, Value
 
 NOTHING = Native("Counter", lambda args, kwargs, site: 0)
 """What makes the value of a key that a counter does not hold; no other dict has it."""

@@ -17,6 +17,7 @@ from autodetach.machine.in_place import in_place
 from autodetach.machine.number_places import handed
 from autodetach.machine.number_readers import tags_of, wanted
 from autodetach.machine.operations import operation, operator
+from autodetach.machine.program_values import Iterable, Native
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type, shape_of_part, shape_of_row
 from autodetach.machine.sizes import SIZES, size_at
 from autodetach.machine.state import MISSING
@@ -29,7 +30,7 @@ from autodetach.machine.torch_semantics import (
     TENSOR_ATTRIBUTES,
     lookup,
 )
-from autodetach.machine.values import Iterable, Native, Opaque, Sequence, Shape, Tensor, Value, joined
+from autodetach.machine.values import Opaque, Sequence, Shape, Tensor, Value, joined
 
 WITHOUT_DIMENSION = "#without dimension"
 """What an array has as an attribute that was made of a tensor without dimensions."""

@@ -9,7 +9,8 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import formatted_by_fields
 from autodetach.machine.state import MISSING, Raised
-from autodetach.machine.values import Sequence, Slice, Sym, Value, is_constant
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import Sequence, Slice, Sym, Value
 
 LONG_TEXT = 10_000
 """Characters, or bytes, beyond which a text is not computed."""

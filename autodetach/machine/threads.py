@@ -7,9 +7,10 @@ from contextlib import contextmanager
 
 from autodetach.machine.core import Args, Core, Named
 from autodetach.machine.graph import Site
+from autodetach.machine.program_values import External, Function, Instance, Method, Native
 from autodetach.machine.state import Raised
 from autodetach.machine.tasks import Task
-from autodetach.machine.values import External, Function, Instance, Mapping, Method, Native, Opaque, Sequence, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Value
 
 BOUND = ("start", "run", "join", "is_alive")
 CALLING = frozenset("map submit imap apply starmap apply_async run_in_executor".split())

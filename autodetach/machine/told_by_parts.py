@@ -12,8 +12,9 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.spelling import spelled
+from autodetach.machine.told_of_values import GIVEN, RECORD, is_number
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
-from autodetach.machine.values import GIVEN, RECORD, Opaque, Value, is_number
+from autodetach.machine.values import Opaque, Value
 
 
 def note_part(part: Opaque) -> None:

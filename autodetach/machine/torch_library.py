@@ -39,9 +39,11 @@ from autodetach.machine.opened import context_of
 from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.other_types import made_of
 from autodetach.machine.parameter_groups import leaves_of
+from autodetach.machine.program_values import External, Function, Instance
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type
+from autodetach.machine.told_of_values import is_number
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
     ALIKE_INITS,
@@ -53,7 +55,7 @@ from autodetach.machine.torch_semantics import (
     Op,
     Saved,
 )
-from autodetach.machine.values import External, Function, GradMode, Instance, Opaque, Sequence, Tensor, Value, is_number
+from autodetach.machine.values import GradMode, Opaque, Sequence, Tensor, Value
 
 GRAD_MODES = {
     "no_grad": False, "enable_grad": True, "inference_mode": False, "set_grad_enabled": True, "_set_grad_enabled": True,

@@ -8,8 +8,8 @@ from autodetach.machine.events import NetworkGiven
 from autodetach.machine.graph import Chain, pass_of, trail_of
 from autodetach.machine.growth import Growth, trains
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Analysis
-from autodetach.machine.values import Frame
 
 
 def may_be_trained_out_of_view(analysis: Analysis, growth: Growth) -> bool:

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 
 from autodetach.machine.children import children_of
 from autodetach.machine.classes import linear_order
+from autodetach.machine.program_values import Class, External, Function, Instance
 from autodetach.machine.reach import CALLED_BY_TRAINERS
-from autodetach.machine.values import Class, External, Function, Instance, Value
+from autodetach.machine.values import Value
 
 AUTOMATIC = "automatic_optimization"
 OF_NO_FRAMEWORK = frozenset({"", "torch", "builtins", *sys.stdlib_module_names})

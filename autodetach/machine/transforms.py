@@ -9,20 +9,10 @@ from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.module_calls import packed_sequence
 from autodetach.machine.module_tree import named_tensors
+from autodetach.machine.program_values import External, Function, Instance, Iterable, Method, Native
 from autodetach.machine.shapes import shape_of_row
 from autodetach.machine.torch_semantics import Op, Saved, lookup
-from autodetach.machine.values import (
-    External,
-    Function,
-    Instance,
-    Iterable,
-    Mapping,
-    Method,
-    Native,
-    Sequence,
-    Tensor,
-    Value,
-)
+from autodetach.machine.values import Mapping, Sequence, Tensor, Value
 
 CHECKPOINT_OPTIONS = frozenset("use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split())
 OPAQUE = Op(Saved.OPAQUE)

@@ -11,8 +11,8 @@ from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Site, trail_of
 from autodetach.machine.growth import Growth, trains
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.run import Analysis
-from autodetach.machine.values import Frame, Function
 
 LIBRARIES = frozenset({"pytest", "unittest"})
 

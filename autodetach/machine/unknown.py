@@ -30,25 +30,15 @@ from autodetach.machine.marks import ARRAY, HELD, LEAVES, LEFT_OUT, OPTIMIZER, Q
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import tags_of
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
+from autodetach.machine.program_values import Function, Instance, Iterable, Method
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES
 from autodetach.machine.state import MISSING
+from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Saved, lookup
 from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
-from autodetach.machine.values import (
-    GIVEN,
-    Function,
-    GradMode,
-    Instance,
-    Iterable,
-    Method,
-    Opaque,
-    Sequence,
-    Sym,
-    Tensor,
-    Value,
-)
+from autodetach.machine.values import GradMode, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.words import EVIDENCE, names_penalty
 from autodetach.machine.written_later import MERGING
 

@@ -9,8 +9,10 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.held import contents, graph_in, tensors_in
 from autodetach.machine.implicit_calls import own_method
+from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.state import MISSING
-from autodetach.machine.values import Class, Instance, Mapping, Opaque, Sequence, Sym, Tensor, Value, key_of
+from autodetach.machine.told_of_values import key_of
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 HOLDERS = (Tensor, Sequence, Mapping, Instance)
 DEEP = 4

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from autodetach.machine.graph import Activation, Differentiation, Node, ancestors, pass_of, trail_of
 from autodetach.machine.growing_chains import cycle_of
 from autodetach.machine.growth import LINEAR, PICKED, is_returned
+from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
-from autodetach.machine.values import Frame, Tensor
+from autodetach.machine.values import Tensor
 
 
 def updates_on_tape(runs: Iterable[Run]) -> list[Node]:

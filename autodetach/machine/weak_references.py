@@ -9,7 +9,8 @@ from autodetach.machine.container_builtins import make_dict
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import wanted
-from autodetach.machine.values import Instance, Mapping, Native, Opaque, Sequence, Tensor, Value
+from autodetach.machine.program_values import Instance, Native
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 
 def _may_be_gone(value: Value) -> bool:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.marks import PREHOOKS
+from autodetach.machine.program_values import Class, Instance, Native
 from autodetach.machine.torch_semantics import Op, Saved
-from autodetach.machine.values import Class, Instance, Native, Sequence, Tensor, Value
+from autodetach.machine.values import Sequence, Tensor, Value
 
 HOOK = "weight_norm:"
 """Stands in front of the name of a weight, as the name of what computes it."""

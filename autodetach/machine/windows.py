@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site, diverge
 from autodetach.machine.held import graph_in
+from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Function, Value
+from autodetach.machine.values import Value
 
 
 def of_this_window(m: Core, items: list[Value], site: Site) -> list[Value]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autodetach.machine.classes import linear_order
+from autodetach.machine.program_values import Class
 from autodetach.machine.run import Analysis
-from autodetach.machine.values import Class
 from autodetach.projects.project import Files
 
 SHARE = 4

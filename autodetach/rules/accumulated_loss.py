@@ -76,8 +76,9 @@ from autodetach.machine.growing_chains import cycle_of, linked_nodes
 from autodetach.machine.growth import Element, Growth, makers_of_returned
 from autodetach.machine.held import graph_in
 from autodetach.machine.operands import expression_of
+from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Frame, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.lifetime import left_of, walked

@@ -82,9 +82,10 @@ from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth, makers_of_returned
 from autodetach.machine.held import graph_in
+from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Class, Frame, Instance, Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.hooked import is_kept_for_others

@@ -57,11 +57,13 @@ from autodetach.machine.events import GraphRead, SecondWalk, StaleSaved, WeightN
 from autodetach.machine.graph import Differentiation, is_walked_again, within
 from autodetach.machine.mixing import may_be_mixed
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.program_values import External, Function, Method, Native
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of, last_word
 from autodetach.machine.surroundings import around, go_one_way
+from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
-from autodetach.machine.values import External, Function, Method, Native, Opaque, Sequence, Tensor, Value, is_constant
+from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.called_back import WALKS, may_be_called_back, may_be_called_by_python

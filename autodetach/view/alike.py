@@ -13,7 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Tensor, Value, is_number
+from autodetach.machine.told_of_values import is_number
+from autodetach.machine.values import Tensor, Value
 from autodetach.node_types import CALLABLES
 from autodetach.view.kept import is_of
 from autodetach.view.program import Program

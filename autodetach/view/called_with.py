@@ -7,8 +7,8 @@ from collections.abc import Container, Iterator, Sequence
 
 from autodetach.machine.classes import linear_order
 from autodetach.machine.module_tree import children_of, is_module, modules_of
+from autodetach.machine.program_values import Class, External, Instance
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Class, External, Instance
 from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program
 from autodetach.view.read_by import Function

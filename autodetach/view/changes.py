@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.program_values import External, Instance
 from autodetach.machine.spelling import arguments_of, last_word, spelled
-from autodetach.machine.values import External, Instance, Mapping, Opaque, Sequence, Tensor
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
 from autodetach.view.called_with import is_bound_once, is_called, works_in_place
 from autodetach.view.changing_calls import (
     UPDATING,

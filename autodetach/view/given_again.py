@@ -7,7 +7,9 @@ from collections.abc import Container, Iterator
 
 from autodetach.machine.arguments import parameter_names
 from autodetach.machine.graph import Activation, Differentiation, Pass
-from autodetach.machine.values import Frame, Opaque, is_scalar
+from autodetach.machine.program_values import Frame
+from autodetach.machine.told_of_values import is_scalar
+from autodetach.machine.values import Opaque
 from autodetach.view.other_entries import is_called_on_another_path
 from autodetach.view.program import Program
 

@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable, Iterator
 
 from autodetach.kept import kept
+from autodetach.machine.program_values import Instance
 from autodetach.machine.spelling import arguments_of, last_word
-from autodetach.machine.values import Instance, Value
+from autodetach.machine.values import Value
 from autodetach.node_types import CALLABLES
 from autodetach.view.called_with import functions_of_call
 from autodetach.view.program import Program

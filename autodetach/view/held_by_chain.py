@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from autodetach.machine.graph import Activation, Node, ancestors, diverge, pass_of
 from autodetach.machine.growing_chains import linked_nodes
 from autodetach.machine.growth import Growth, saved_in_pass
-from autodetach.machine.values import Frame
+from autodetach.machine.program_values import Frame
 from autodetach.view.program import Program, stable
 
 

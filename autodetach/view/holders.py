@@ -8,20 +8,11 @@ from dataclasses import dataclass, replace
 from autodetach.machine.graph import Activation, Differentiation, Pass
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.marks import ITEMS, is_mark
+from autodetach.machine.program_values import Class, Frame, Function, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.running import run_again
-from autodetach.machine.values import (
-    Class,
-    Frame,
-    Function,
-    Instance,
-    Mapping,
-    Opaque,
-    Sequence,
-    Tensor,
-    Value,
-    is_constant,
-)
+from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.view.program import Program
 
 MAX_OBJECTS = 2000

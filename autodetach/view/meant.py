@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.classes import linear_order
-from autodetach.machine.values import Class, Frame, Function, Instance, Value
+from autodetach.machine.program_values import Class, Frame, Function, Instance
+from autodetach.machine.values import Value
 
 
 def object_of(expression: ast.expr, frame: Frame) -> Value:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, Place, trail_of
 from autodetach.machine.interpreter import Machine
+from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame
 from autodetach.node_types import COMPREHENSIONS, ENDING_A_PASS, LOOPS, YIELDS
 from autodetach.view.program import Program
 

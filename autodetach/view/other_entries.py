@@ -6,9 +6,9 @@ import ast
 
 from autodetach.kept import kept
 from autodetach.machine.graph import Differentiation
+from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.spelling import last_word
 from autodetach.machine.state import STRIDE
-from autodetach.machine.values import Frame, Function
 from autodetach.view.program import Program
 
 

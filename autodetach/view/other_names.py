@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 from autodetach.machine.growth import Growth
 from autodetach.machine.held import graph_in
+from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Frame, Instance, Opaque, Tensor, Value
+from autodetach.machine.values import Opaque, Tensor, Value
 from autodetach.node_types import FUNCTIONS, LOOPS
 from autodetach.view.program import Program
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.optimizers import is_optimizer
+from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import last_word
-from autodetach.machine.values import Frame, Instance
 from autodetach.node_types import FUNCTIONS
 from autodetach.view.called_with import is_called
 from autodetach.view.imported import paths_of

@@ -10,8 +10,9 @@ from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.classes import linear_order
 from autodetach.machine.graph import trail_of
+from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run
-from autodetach.machine.values import Class, Frame, Instance, Value
+from autodetach.machine.values import Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program, calls_of
 

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from autodetach.machine.core import tags_in
 from autodetach.machine.events import DataRead
 from autodetach.machine.graph import Site
+from autodetach.machine.program_values import External
 from autodetach.machine.run import Run
 from autodetach.machine.running import run_again
-from autodetach.machine.values import External, Tensor
+from autodetach.machine.values import Tensor
 from autodetach.view.program import Program
 
 TAKING_NUMBERS = frozenset({"as_tensor", "asarray", "save", "scalar_tensor", "tensor", "type"})

@@ -8,22 +8,11 @@ from collections.abc import Iterator
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.module_tree import parameters_of
+from autodetach.machine.program_values import External, Frame, Function, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, root_of, spelled
-from autodetach.machine.values import (
-    CONSTANTS,
-    External,
-    Frame,
-    Function,
-    Instance,
-    Mapping,
-    Opaque,
-    Sequence,
-    Sym,
-    Tensor,
-    Value,
-    is_number,
-)
+from autodetach.machine.told_of_values import is_number
+from autodetach.machine.values import CONSTANTS, Mapping, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.node_types import CALLABLES
 from autodetach.view.called_with import functions_of_call, is_bound_anew, parameters_given
 from autodetach.view.changing_calls import leaves_its_own

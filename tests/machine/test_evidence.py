@@ -14,7 +14,8 @@ from autodetach.fixing import fix
 from autodetach.machine.evidence import Evidence, Kept, Kind, Observed, Place, merge, normal, place_of
 from autodetach.machine.exploring import analyse
 from autodetach.machine.marks import OPTIMIZER, WEIGHTS
-from autodetach.machine.values import Opaque, Sequence, Tensor, is_number
+from autodetach.machine.told_of_values import is_number
+from autodetach.machine.values import Opaque, Sequence, Tensor
 from autodetach.source import Source
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

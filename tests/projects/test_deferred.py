@@ -9,7 +9,7 @@ import pytest
 
 from autodetach.checker import CheckOptions, check
 from autodetach.machine.imports import Imports as Machine
-from autodetach.machine.values import Namespace
+from autodetach.machine.program_values import Namespace
 from autodetach.projects.imports import Imports
 from autodetach.source import Source
 
