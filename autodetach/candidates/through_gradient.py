@@ -1,49 +1,91 @@
-"""A loss of a gradient that was taken without a graph: forces, penalties, attacks, weights after an inner step."""
+"""What is computed from a gradient that was taken without a graph, and is differentiated later.
+
+So are forces, residuals of equations and penalties in a loss, attacks, weights after an inner step.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from autodetach.machine.events import SecondWalk
-from autodetach.machine.graph import Differentiation, Node, ancestors
+from autodetach.machine.graph import Differentiation, Node, diverge
 from autodetach.machine.run import Run
 from autodetach.machine.values import Tensor
 from autodetach.suspect import Candidate
 
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
+
 AS_VALUE = "the gradient in the loss may be meant as a value, or be meant to be differentiated"
 AS_FIRST_ORDER = "the inner step may be meant to be differentiated, or only its first order"
+CREATE = "create_graph"
+TERMS = frozenset({"add", "sub", "rsub", "stack", "cat"})
+"""Operations by which a gradient is a term of its own; by others, as a product, that of what is trained is a weight."""
 
 
-def through_gradient(run: Run, event: SecondWalk) -> Candidate | None:
-    """`create_graph=True` for the gradient that the second differentiation's loss is computed from.
+def through_gradient(run: Run, calls: Iterable[Differentiation]) -> Candidate | None:
+    """`create_graph=True` where a gradient goes into what is differentiated later; the rest of the calls retain.
 
-    Nothing where the call says whether it makes a graph. Nor for a gradient of what is trained, unless it moves that:
-    otherwise it weighs losses.
+    The last of them that gives no such gradient is the last to walk the graph. The candidate has a doubt, which stands
+    against retaining only, as well.
     """
     from autodetach.codemods.set_keyword import SetKeyword
 
-    first, machine = event.first, run.machine
-    if first.kind != "grad" or any(k.arg in ("create_graph", None) for k in first.call.keywords):
+    ordered = sorted(calls, key=lambda d: d.number)
+    doubts = {d.call: doubt for d in ordered if (doubt := doubt_of_gradient(run, d)) is not None}
+    if not doubts:
         return None
-    asked = {leaf for s in machine.steps if s.what == "grad" for leaf, ds in s.consumed if first in ds}
-    codemod = SetKeyword(first.call, "create_graph", "True")
-    kept = Candidate("differentiate through the gradient, too", (codemod,), AS_VALUE, adds=True)
-    if _moves(run, first, asked, event.second):
-        return replace(kept, doubt=AS_FIRST_ORDER)
-    in_loss = any(isinstance(root, Tensor) and first in root.from_grad for root in event.second.operands)
+    codemods: list[Codemod] = [SetKeyword(call, CREATE, "True") for call in doubts]
+    kept = dict.fromkeys(d.call for d in ordered[:-1] if not d.retain and d.call not in doubts)
+    codemods += (SetKeyword(call, "retain_graph", "True") for call in kept)
+    doubt = AS_VALUE if AS_VALUE in doubts.values() else AS_FIRST_ORDER
+    return Candidate("differentiate through the gradient, too", tuple(codemods), doubt, adds=True)
+
+
+def doubt_of_gradient(run: Run, d: Differentiation) -> str | None:
+    """Why a gradient may be meant to be differentiated through, or None.
+
+    It is not where the call says whether it makes a graph. Nor is a gradient of what is trained, unless it moves that
+    or is a term of a loss: otherwise it weighs losses.
+    """
+    if d.create_graph or d.kind == "wrapper" or any(k.arg in (CREATE, None) for k in d.call.keywords):
+        return None
+    entered = list(_entered(run, d))
+    is_alone = any(d in root.from_grad for root in _without_history(run, d))
+    if not entered and not is_alone:
+        return None
+    asked = {leaf for s in run.machine.steps if s.what == "grad" for leaf, ds in s.consumed if d in ds}
+    if any(not asked.isdisjoint(_without_copies(node.parents)) for node in entered):
+        return AS_FIRST_ORDER
+    is_term = is_alone or any(node.op in TERMS for node in entered)
     trained = run.trained
-    trained |= {t.leaf_node for t in machine.leaf_tensors if t.parameter and t.leaf_node is not None}
-    return kept if in_loss and asked.isdisjoint(trained) else None
+    trained |= {t.leaf_node for t in run.machine.leaf_tensors if t.parameter and t.leaf_node is not None}
+    return AS_VALUE if is_term or asked.isdisjoint(trained) else None
 
 
-def _moves(run: Run, first: Differentiation, asked: set[Node], second: Differentiation) -> bool:
-    """Whether a loss is computed with weights that were made of those asked for and their gradient: `w - lr * g`."""
+def _entered(run: Run, d: Differentiation) -> Iterator[Node]:
+    """Where a gradient, or what was computed from its value alone, meets history that is differentiated later.
+
+    A leaf that has been changed by it is another matter.
+    """
     by_gradient = run.machine.by_gradient
-    return any(
-        first in by_gradient.get(node, ()) and not asked.isdisjoint(_without_copies(node.parents))
-        for node in ancestors(second.roots)
-    )
+    for node, given_by in by_gradient.items():
+        if d in given_by and any(_is_later(o, d) for o in node.walked_by):
+            leaves = (o for o in node.operands if isinstance(o, Tensor) and o.node is not None and o.node.leaf)
+            if all(d not in by_gradient.get(p, ()) for p in node.parents) and all(d not in o.from_grad for o in leaves):
+                yield node
+
+
+def _without_history(run: Run, d: Differentiation) -> Iterator[Tensor]:
+    """What is differentiated later, and has no history: PyTorch raises."""
+    for other in run.machine.differentiations:
+        if _is_later(other, d):
+            yield from (root for root in other.operands if isinstance(root, Tensor) and root.node is None)
+
+
+def _is_later(other: Differentiation, d: Differentiation) -> bool:
+    """Whether another one comes later in the same pass: what comes in the next begins with what the last has made."""
+    return other.number > d.number and diverge(d.loops, other.loops) is None
 
 
 def _without_copies(nodes: tuple[Node, ...]) -> Iterator[Node]:

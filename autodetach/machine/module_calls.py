@@ -24,7 +24,7 @@ from autodetach.machine.tape import saved_for
 from autodetach.machine.torch_facts import Saved
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.torch_semantics import Shape as Rule
-from autodetach.machine.values import Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Opaque, Sequence, Tensor, Value, joined
 from autodetach.machine.values import Shape as Dims
 
 RECURRENT = {"rnn", "lstm", "cell", "lstmcell"}
@@ -115,7 +115,9 @@ def run_module(
     result = tensors.plain(shape)
     result.born = m.clock
     carriers = [t for t in (*inputs, *weights) if t.node is not None]
+    by_gradient = joined(*(t.from_grad for t in inputs if type(t) is Tensor and t.from_grad))
     if not m.grad_enabled or not carriers:
+        result.from_grad = by_gradient
         m.note_lost(result, (*inputs, *weights), site, OFF)
         return result
     one = [*inputs, *weights[:1]]
@@ -134,6 +136,8 @@ def run_module(
         name, site, parents, tuple(carriers), saves=facts.raises or spec.result in RECURRENT, saved=tuple(saved),
         weak=all(p.weak for p in parents),
     )  # fmt: skip
+    if by_gradient:
+        m.by_gradient[result.node] = by_gradient
     if spec.saved is Saved.CROSS and spec.result == "tensor" and any(p.weak for p in parents):
         result.node.saved_for = saved_for(spec.op, one, discrete, facts.operands)
     return result

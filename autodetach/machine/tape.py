@@ -167,6 +167,9 @@ class Tape(State):
             name or "call", site, nodes, tuple(strong or carriers), saves=True, assumed=True, weak=not strong
         )
         result.node.called = True
+        by_gradient = joined(*(t.from_grad for t in given if type(t) is Tensor and t.from_grad))
+        if by_gradient:
+            self.by_gradient[result.node] = by_gradient
         return result
 
     def note_random(self, site: Site) -> None:

@@ -45,6 +45,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from autodetach.candidates.called_again import called_again
 from autodetach.candidates.handed_through import handed_through
 from autodetach.candidates.own_inputs import restricted
+from autodetach.candidates.through_gradient import doubt_of_gradient
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, ancestors, diverge, pass_of
@@ -74,8 +75,8 @@ def find(program: Program) -> Iterator[Suspect]:
         events: list[SecondWalk | StaleSaved] = [*run.machine.second_walks, *run.machine.stale]
         for event in events:
             cuts = cut_sets(run, event)
-            if not cuts:
-                continue
+            if not cuts or (isinstance(event, SecondWalk) and doubt_of_gradient(run, event.first) is not None):
+                continue  # what is walked for a gradient in the loss is walked twice on purpose
             suspect = _suspect(program, run, event, cuts)
             if suspect.key not in seen:
                 seen.add(suspect.key)

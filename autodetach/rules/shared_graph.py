@@ -30,10 +30,11 @@ loss contains the other: then the author may have meant to detach. Where a log-p
 other loss trains (the advantage of a critic, in the loss of an actor), the weight is detached, which is unsafe too.
 Networks that were frozen for the first loss, and are brought back for the second, are given detached values: unsafe.
 So is giving the result of a second forward, which nobody reads, the name from which the second loss is computed. Where
-a loss is computed from what `torch.autograd.grad` gave, or with weights that were moved by it (the inner step of
-meta-learning), it may be meant to be differentiated through that (`create_graph=True`) or not (`retain_graph=True`):
-both are unsafe. A layer that trains itself in its `forward` is given detached values for that: unsafe. What is
-computed before a loop, or before the first loss, and anew by the same modules in each pass, or for the second loss,
+a later loss of the same pass is computed from what `torch.autograd.grad` gave, or from the `.grad` of a `backward`, or
+with weights that were moved by it (the inner step of meta-learning), it may be meant to be differentiated through that
+(`create_graph=True`) or not (`retain_graph=True`): both are unsafe. A layer that trains
+itself in its `forward` is given detached values for that: unsafe. What is computed before a loop, or before
+the first loss, and anew by the same modules in each pass, or for the second loss,
 may be meant as a constant: it is detached where names (`old_log_probs`, `teacher`) or a ratio tell so, and retained
 otherwise; both are unsafe. What passes save up for a
 function that trains with it every few of them, while they train with a loss of their own, joins that loss: unsafe.
@@ -144,12 +145,16 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     calls = shared_calls(event)
     goes_on = is_state(event)
     doubt = doubt_of(run, calls) or (GOES_ON if goes_on else None)
+    through = through_gradient(run, [*freeing_others(event), *calls])
     if goes_on:
         yield from summed_in_call(program, event.second, walked_before(event))
     if len({d.call for d in calls}) < len(calls):
         old = old_values(program, run, event)
         if old is not None and old.are_told:
             yield from old.repairs
+        if through is not None:
+            doubt = doubt or through.doubt
+            yield through
         yield from _loop(program, run, event, calls, doubt or (MEANT if old is not None else None))
         if old is not None and not old.are_told:
             yield from old.repairs
@@ -170,7 +175,6 @@ def _candidates(program: Program, run: Run, event: SecondWalk) -> Iterator[Candi
     cut = detached(calls)
     if cut is not None:
         doubt = doubt or "it trains what a log-probability is weighted with, which may be meant to be detached"
-    through = through_gradient(run, event)
     if through is not None:
         doubt = doubt or through.doubt
         yield through
