@@ -51,7 +51,8 @@ def doubt_of_gradient(run: Run, d: Differentiation) -> str | None:
     if d.create_graph or d.kind == "wrapper" or any(k.arg in (CREATE, None) for k in d.call.keywords):
         return None
     entered = list(_entered(run, d))
-    is_alone = any(d in root.from_grad for root in _without_history(run, d))
+    later = (o for o in run.machine.differentiations if _is_later(o, d))
+    is_alone = any(d in root.from_grad for o in later for root in _values(o))
     if not entered and not is_alone:
         return None
     asked = {leaf for s in run.machine.steps if s.what == "grad" for leaf, ds in s.consumed if d in ds}
@@ -76,11 +77,9 @@ def _entered(run: Run, d: Differentiation) -> Iterator[Node]:
                 yield node
 
 
-def _without_history(run: Run, d: Differentiation) -> Iterator[Tensor]:
-    """What is differentiated later, and has no history: PyTorch raises."""
-    for other in run.machine.differentiations:
-        if _is_later(other, d):
-            yield from (root for root in other.operands if isinstance(root, Tensor) and root.node is None)
+def _values(d: Differentiation) -> Iterator[Tensor]:
+    """What is differentiated, and has no history: PyTorch raises."""
+    yield from (root for root in d.operands if isinstance(root, Tensor) and root.node is None)
 
 
 def _is_later(other: Differentiation, d: Differentiation) -> bool:

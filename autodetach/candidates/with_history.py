@@ -6,11 +6,12 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.gradient_with_history import gradient_with_history
 from autodetach.candidates.gradients_on import with_gradients_on
 from autodetach.candidates.raises_anyway import raises_anyway
 from autodetach.candidates.summed_numbers import only_summed
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, NUMBER, OFF, Lost
+from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, GRADIENT, NUMBER, OFF, Lost
 from autodetach.machine.spelling import called_name, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
@@ -32,6 +33,9 @@ FOR_ALL = "all that calls it records history, too, and trains more"
 
 def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     """Undo what has lost the history, by what it was: copies first, since nobody copies to train nothing."""
+    if all(one.how == GRADIENT for one in fact.lost):
+        yield from gradient_with_history(program, fact)
+        return
     copies = {one.place: one.how for one in fact.lost if one.how in (COPIED, GATHERED)}
     arrays = {one.place for one in fact.lost if one.how == ARRAY}
     if arrays:

@@ -6,8 +6,8 @@ import ast
 
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import creates_graph, differentiate, differentiate_call
-from autodetach.machine.graph import Site, ancestors
-from autodetach.machine.held import graph_in, tensors_in
+from autodetach.machine.graph import GRADIENT, Lost, Site, ancestors
+from autodetach.machine.held import MAX_LOST, graph_in, tensors_in
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
@@ -56,7 +56,7 @@ def autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: Si
         root_expression=site.node.args[0] if site.node.args else None,
     )
     targets = inputs.items if isinstance(inputs, Sequence) else [inputs]
-    m.consume([t for t in targets if isinstance(t, Tensor)], d, site)
+    m.consume([t for t in targets if isinstance(t, Tensor)] if d.roots else [], d, site)
     if kwargs.get("allow_unused") is not True and kwargs.get("materialize_grads") is not True:
         reached = set(ancestors(r.node for r in roots if getattr(r, "node", None) is not None))
         for t in targets:
@@ -72,6 +72,8 @@ def autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: Si
             operands = [v for v in (*carriers, target) if isinstance(v, (Tensor, Opaque))]
             parents = [v.node for v in operands if v.node is not None]
             grad.node = m.new_node("grad", site, tuple(dict.fromkeys(parents)), tuple(operands), saves=True)
+        elif carriers and create in (None, False) and "**" not in kwargs:
+            grad.lost = tuple(Lost(r.node, site.node, GRADIENT) for r in carriers[:MAX_LOST] if r.node is not None)
         grads.append(grad)
     exact = not isinstance(inputs, Sequence) or inputs.exact
     return Sequence("tuple", grads, m.clock, exact)

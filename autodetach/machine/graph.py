@@ -126,13 +126,15 @@ GATHERED = "gathered"
 DISCRETE = "discrete"
 ARRAY = "array"
 OFF = "off"
+GRADIENT = "gradient"
 
 
 class Lost(NamedTuple):
     """History of `node` that what was made at `place` does not have, though it was made of its value.
 
     `how`: it was DETACHED, read as a NUMBER, COPIED into a new tensor, GATHERED into one with others that stood in a
-    list, put into an operation without gradient (DISCRETE, as `argmax`), or computed with where gradients are OFF.
+    list, put into an operation without gradient (DISCRETE, as `argmax`), or computed with where gradients are OFF; or
+    the GRADIENT was taken without `create_graph`.
     `sure`: whatever else the value was made of has no history either. `sizes`: the shape of what was copied, gathered
     or read; None where that is not known.
     """

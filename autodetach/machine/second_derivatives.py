@@ -67,9 +67,12 @@ ASSUMED, CERTAIN = 1, 2
 
 def gradients_with_history(d: Differentiation) -> dict[Node, int]:
     """The nodes to which a differentiation brings a gradient that has history: for certain, or by assumption."""
+    return bent_gradients(d) if d.create_graph else {}
+
+
+def bent_gradients(d: Differentiation) -> dict[Node, int]:
+    """The same, if the differentiation were asked to `create_graph`."""
     found: dict[Node, int] = {}
-    if not d.create_graph:
-        return found
     walked = set(d.walked)
     for node in d.walked:
         most = 0 if node.weak else ASSUMED if node.assumed else CERTAIN

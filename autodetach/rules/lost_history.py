@@ -3,7 +3,8 @@
 ## What it does
 Reports a `backward()`, or `autograd.grad`, of a tensor that was made of values alone: of `torch.tensor(losses)`, also
 where these are numbers that `.item()` or `float()` gave, of `.detach()` or `.data`, of what was computed under
-`torch.no_grad()`, of what numpy has computed, or of an operation that has no gradient, as `argmax` or a comparison.
+`torch.no_grad()`, of what numpy has computed, of an operation that has no gradient, as `argmax` or a comparison, or of
+what `torch.autograd.grad` has given that was not asked to `create_graph`: so do penalties and second derivatives.
 
 ## Why is this bad
 PyTorch raises: `element 0 of tensors does not require grad and does not have a grad_fn`. Often the answer that is
@@ -31,8 +32,9 @@ validation would train what it evaluates. Where the tensors are known to have on
 only their sum or mean is taken; where some have and some have not, it is not repaired. Unsafe also for
 `x.new_tensor(losses)`, which has the type of `x`, and where a `detach` (also one on the way to numpy and back) or a
 `@torch.no_grad()` goes away, since more is trained then; and for lists of which a filter may leave nothing, where the
-tensor does not go straight into the backward: of that, a test may keep an empty one. Operations without a gradient are
-not repaired, nor are numbers that others read, too, and what numpy computes: what was meant is their author's to say.
+tensor does not go straight into the backward: of that, a test may keep an empty one. A gradient is taken with
+`create_graph=True`: unsafe where a function takes it for others, too. Operations without a gradient are not repaired,
+nor are numbers that others read, too, and what numpy computes: what was meant is their author's to say.
 
 ## When it stays silent
 Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error
@@ -51,7 +53,7 @@ from collections.abc import Iterator
 from autodetach.candidates.with_history import with_history
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import ARRAY, COPIED, DETACHED, DISCRETE, GATHERED, NUMBER, OFF
+from autodetach.machine.graph import ARRAY, COPIED, DETACHED, DISCRETE, GATHERED, GRADIENT, NUMBER, OFF
 from autodetach.machine.run import Run
 from autodetach.suspect import Suspect, rule
 from autodetach.view.program import Program, line, text
@@ -63,6 +65,7 @@ WITHOUT = {
     NUMBER: "reads the value as a number, which has no history",
     DETACHED: "has the value, and no history",
     DISCRETE: "has no gradient: its result has no history, whatever it is made of",
+    GRADIENT: "gives the value of a gradient, and no history: it is not asked to `create_graph`",
     OFF: "is computed where gradients are off: no history is recorded",
 }
 
