@@ -235,6 +235,10 @@ def _loop(
     )
     keeping = Candidate("keep the graph in every pass", (SetKeyword(call, "retain_graph", "True"),), doubt, "retain")
     if event.second.kind == "grad":
+        first = event.first
+        if event.second.retain and first.call is not call and not isinstance(first.retain_written, ast.keyword):
+            kept = (SetKeyword(first.call, "retain_graph", "True"),)
+            keeping = replace(keeping, message="keep the graph until the last backward over it", codemods=kept)
         yield keeping
         return
     if isinstance(statement, ast.Expr) and isinstance(statement.value, (ast.ListComp, ast.GeneratorExp)):
