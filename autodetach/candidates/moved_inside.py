@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.candidates.alike_objects import make_what_changes
@@ -102,8 +103,8 @@ def moved_to(
     alone += returned_itself(program, ordered[0], body, outer, doubt) if len(ordered) == 1 else ()
     move, message = MoveStatements(tuple(ordered), anchor), f"compute {names} inside the {where}"
     flags = without_retain(outer)
-    freed = [Candidate(f"{message}, and no graph is retained", (move, *flags), doubt)] if flags else []
-    return [*alone, *freed, Candidate(message, (move,), doubt)]
+    plain = Candidate(message, (move,), doubt)
+    return [*alone, *_without_retain([plain], flags), plain]
 
 
 def _in_closure(
@@ -116,7 +117,17 @@ def _in_closure(
     if not ordered:
         return []
     doubt = doubt or _doubt_of(program, run, ordered, outer)
-    return list(computed_in_closure(program, ordered, closure, first_statement(closure.body), doubt))
+    found = list(computed_in_closure(program, ordered, closure, first_statement(closure.body), doubt))
+    return [*_without_retain(found, without_retain(outer)), *found]
+
+
+def _without_retain(candidates: list[Candidate], flags: tuple[Codemod, ...]) -> list[Candidate]:
+    """What is built anew in each pass needs no graph of an earlier one: the same repairs, with `flags` gone."""
+    return [
+        replace(one, message=f"{one.message}, and no graph is retained", codemods=(*one.codemods, *flags))
+        for one in candidates
+        if flags
+    ]
 
 
 def _to_move(program: Program, run: Run, body: list[ast.stmt], outer: list[Node]) -> list[ast.stmt]:
