@@ -179,6 +179,7 @@ ORDER = (
     "candidates.joined_shares candidates.objects_anew candidates.made_in_pass candidates.taken_as_constant",
     "candidates.maker_handed_over candidates.summed_in_call candidates.emptied_when_entered",
     "candidates.begun_with_states candidates.gradients_on candidates.raises_anyway candidates.summed_numbers",
+    "candidates.left_off",
     "candidates.with_history",
     "candidates.old_values candidates.called_later candidates.part_of_later_loss candidates.reset_left_out",
     "candidates.carried",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.gradient_with_history import gradient_with_history
 from autodetach.candidates.gradients_on import with_gradients_on
+from autodetach.candidates.left_off import without_gradients_inside
 from autodetach.candidates.raises_anyway import raises_anyway
 from autodetach.candidates.summed_numbers import only_summed
 from autodetach.machine.events import HistoryLost
@@ -47,7 +48,8 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
         return
     yield from _not_detached(program, [one for one in fact.lost if one.how == DETACHED])
     yield from _called_with_gradients(program, fact)
-    yield from _without_decorator(program, [one for one in fact.lost if one.how == OFF])
+    yield from _without_decorator(program, fact)
+    yield from without_gradients_inside(program, fact)
     yield from with_gradients_on(program, fact)
 
 
@@ -212,15 +214,29 @@ def _called_with_gradients(program: Program, fact: HistoryLost) -> Iterator[Cand
             return
 
 
-def _without_decorator(program: Program, lost: list[Lost]) -> Iterator[Candidate]:
-    """What is given to a function has history, and the function is decorated to record none."""
+def _without_decorator(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
+    """A function is decorated to record no history, and what it is given has some, or an optimizer trains its weights.
+
+    What it loses may be lost in what it calls. Of several such functions, nobody knows which of them should be.
+    """
     from autodetach.codemods.drop_decorator import DropDecorator
 
-    functions = {program.scope(one.place) for one in lost if not one.node.leaf}
+    steps = [step for run in program.runs for step in run.machine.steps if step.what != "grad"]
+    trained = {leaf for step in steps for leaf in (*step.idle, *(leaf for leaf, _ in step.consumed))}
+    places = [one.place for one in fact.lost if one.how == OFF and (not one.node.leaf or one.node in trained)]
+    functions = {program.scope(place) for place in places}
+    if places and not any(_is_decorated(function) for function in functions):
+        running = {program.scope(statement) for statement, _ in fact.trail}
+        called = {f for run in program.runs for f in run.machine.called_on if _is_decorated(f)}
+        functions = called - running
     function = functions.pop() if len(functions) == 1 else None
     mode = _mode_of(function) if isinstance(function, FUNCTIONS) else None
     if mode is not None:
         yield Candidate(f"let `{text(mode)}` go", (DropDecorator(mode),), FOR_ALL, adds=True)
+
+
+def _is_decorated(function: ast.AST) -> bool:
+    return isinstance(function, FUNCTIONS) and _mode_of(function) is not None
 
 
 def _mode_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:

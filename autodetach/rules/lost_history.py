@@ -26,15 +26,17 @@ loss.backward()
 ## Fix safety
 Safe where the tensors themselves, or `torch.stack`, take the place of `torch.tensor`, and where the `step` of an
 optimizer calls its closure, or what computes and differentiates is put, under `torch.enable_grad()`: the program could
-only raise before. Unsafe where what is put there steps parameters that were there before gradients were turned off: a
-validation would train what it evaluates. Where the tensors are known to have one dimension it is `torch.cat`, since
-`torch.tensor` takes one of one element for a number; where it is not known whether they have any, it is unsafe, unless
-only their sum or mean is taken; where some have and some have not, it is not repaired. Unsafe also for
-`x.new_tensor(losses)`, which has the type of `x`, and where a `detach` (also one on the way to numpy and back) or a
-`@torch.no_grad()` goes away, since more is trained then; and for lists of which a filter may leave nothing, where the
-tensor does not go straight into the backward: of that, a test may keep an empty one. A gradient is taken with
-`create_graph=True`: unsafe where a function takes it for others, too. Operations without a gradient are not repaired,
-nor are numbers that others read, too, and what numpy computes: what was meant is their author's to say.
+only raise before. So it is where what follows `torch.set_grad_enabled(False)` in a function is put under
+`torch.no_grad()` instead, and nothing else turned gradients on again behind it. Unsafe where what is put there steps
+parameters that were there before gradients were turned off: a validation would train what it evaluates. Where the
+tensors are known to have one dimension it is `torch.cat`, since `torch.tensor` takes one of one element for a number;
+where it is not known whether they have any, it is unsafe, unless only their sum or mean is taken; where some have and
+some have not, it is not repaired. Unsafe also for `x.new_tensor(losses)`, which has the type of `x`, and where a
+`detach` (also one on the way to numpy and back) or a `@torch.no_grad()` goes away, since more is trained then; and for
+lists of which a filter may leave nothing, where the tensor does not go straight into the backward: of that, a test may
+keep an empty one. A gradient is taken with `create_graph=True`: unsafe where a function takes it for others, too.
+Operations without a gradient are not repaired, nor are numbers that others read, too, and what numpy computes: what was
+meant is their author's to say.
 
 ## When it stays silent
 Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error
@@ -50,6 +52,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.left_off import left_off
 from autodetach.candidates.with_history import with_history
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryLost
@@ -68,6 +71,8 @@ WITHOUT = {
     GRADIENT: "gives the value of a gradient, and no history: it is not asked to `create_graph`",
     OFF: "is computed where gradients are off: no history is recorded",
 }
+
+LEFT_OFF = "turns gradients off for all that runs behind it: nothing turns them on again"
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -95,8 +100,10 @@ def _suspect(program: Program, fact: HistoryLost) -> Suspect:
     call = fact.site.node
     last = max(fact.lost, key=lambda one: one.node.number)
     has = "requires gradient" if last.node.leaf else "has history"
+    switch = left_off(program, fact)
     story = (
         StoryStep(line(last.node.site), f"`{text(last.node.site.node)}` {has}"),
+        *([] if switch is None else [StoryStep(line(switch), f"`{text(switch)}` {LEFT_OFF}")]),
         StoryStep(line(last.place), f"`{text(last.place)}` {WITHOUT[last.how]}"),
         StoryStep(line(call), f"`{text(call)}` finds no history to walk: PyTorch raises"),
     )
