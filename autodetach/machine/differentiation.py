@@ -17,6 +17,7 @@ from autodetach.machine.state import STRIDE, Raised
 from autodetach.machine.told_by_parts import note_part
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.machine.windows import of_another_turn
 
 PLACE_OF_GRADIENT = {"backward": 0, "grad": 2}
 """Where the gradient of the root stands among the arguments of a differentiation, by its kind; else second."""
@@ -238,6 +239,10 @@ def _check(m: Core, node: Node, d: Differentiation, came: dict[Node, Node | None
     if node.walked_by and meet_by_sample(node, node.freed_by or node.walked_by[0], d):
         return
     if m.tasks.all and _is_beside(m, node, d, stale):
+        return
+    turned = of_another_turn(m, d)
+    if node in turned:
+        d.perhaps |= turned
         return
     d.raised = True
     if expected:

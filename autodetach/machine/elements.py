@@ -15,12 +15,13 @@ from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import compare_with, hash_all, is_like_a_number
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.program_values import Instance, Iterable
+from autodetach.machine.rhythms import modulus
 from autodetach.machine.settings import set_surely
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.told_of_values import is_constant, is_number, key_of
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
 from autodetach.machine.values import Mapping, Opaque, Sequence, Slice, Sym, Value
-from autodetach.machine.windows import of_this_window
+from autodetach.machine.windows import begins_anywhere, from_end, is_rest, of_this_window, perhaps_others
 
 
 def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
@@ -62,7 +63,7 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         if -len(this.items) <= index < len(this.items):
             if index == -1:
                 m.tails.append(Tail(this, (this.items[-1],), site, m.clock, m.loops))
-            return this.items[index]
+            return from_end(m, this, index)
         if this.exact and not m.widening:
             raise Raised("IndexError")
         # One behind those that are known: each place another one.
@@ -81,6 +82,8 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
 
 def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
     parts = (index.lower, index.upper, index.step)
+    if is_rest(m, this, index, site):
+        return Sequence(this.kind, [], m.clock, False)
     if all(p is None or isinstance(p, int) for p in parts) and (this.exact or index.lower is None or index.lower < 0):
         try:
             items = this.items[slice(*parts)]
@@ -94,6 +97,8 @@ def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
         return Sequence(this.kind, window, m.clock, this.exact and len(window) == len(items))
     # Of those that are known, the later ones stand for what is behind the first few.
     step = index.step if isinstance(index.step, int) and index.step > 0 else None
+    if not isinstance(index.lower, int) and begins_anywhere(site):
+        perhaps_others(m, this.items)
     is_open = isinstance(index.lower, int) and index.upper is None and index.step is step
     behind = this.items[index.lower :: step] if is_open else []
     return Sequence(this.kind, of_this_window(m, behind or list(this.items), site), m.clock, False)
@@ -101,6 +106,8 @@ def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
 
 def set_item(m: Core, this: Value, index: Value, value: Value, source: ast.expr | None, site: Site) -> None:
     """`this[index] = value`; `source` is the expression that is stored, if it is written there."""
+    if isinstance(this, (Mapping, Sequence)):
+        this.turn = modulus(index) or this.turn
     if isinstance(this, Mapping):
         hash_all(m, [index], site)
         known = is_known(index)

@@ -150,7 +150,8 @@ class Sequence:
     `shared`: into something else before. `copied`: what it was made from as a copy, element by element. `room`: the
     places behind those that are known were begun with a constant, as in `[None] * n`; `again`: they hold the same
     elements again, as in `[loss] * n`. `read` is when an element may last have been taken from it, `unwound` when a
-    hook, or the `backward` of a function, last took one from its end during a differentiation.
+    hook, or the `backward` of a function, last took one from its end during a differentiation. `turn` is the key of the
+    `k` of a ring, `ring[t % k] = x`.
     """
 
     __slots__ = (
@@ -168,6 +169,7 @@ class Sequence:
         "read",
         "room",
         "shared",
+        "turn",
         "unwound",
     )
 
@@ -177,6 +179,7 @@ class Sequence:
         self.born = born
         self.exact = exact
         self.maxlen: Value = None
+        self.turn: Hashable = None
         self.filled: Sym | None = None
         self.dropped = 0
         self.unwound = 0
@@ -197,10 +200,10 @@ class Mapping:
 
     `holder`: what it was last put into, and as which value; `shared`: into something else before. `copied`: what it was
     made from as a copy. `cut` is when what has no history last took another one's place, `read` when an element may
-    last have been taken from it.
+    last have been taken from it. `turn` is the key of the `k` of a ring, `ring[t % k] = x`.
     """
 
-    __slots__ = ("born", "copied", "cut", "default", "exact", "holder", "items", "read", "shared")
+    __slots__ = ("born", "copied", "cut", "default", "exact", "holder", "items", "read", "shared", "turn")
 
     def __init__(self, born: int = 0, exact: bool = True) -> None:
         self.items: dict[Hashable, tuple[Value, Value]] = {}
@@ -212,6 +215,7 @@ class Mapping:
         self.cut = 0
         self.read = -1
         self.shared = False
+        self.turn: Hashable = None
 
     def __repr__(self) -> str:
         return f"dict{[(k, v) for k, v in self.items.values()]!r}"
