@@ -13,6 +13,7 @@ from typing import TypeGuard
 
 from autodetach.candidates.cover import cover, innermost
 from autodetach.candidates.emptying import emptying
+from autodetach.candidates.placed_reads import is_read_by_place
 from autodetach.candidates.reads import Repair
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation
@@ -48,12 +49,13 @@ def emptied_lists(
     behind = around[around.index(d.trail[begun][0]) + 1 :] if begun is not None else []
     names = {_name_of(t) for t in texts}
     is_read_later = _is_read_later(program, d, anchor, activation.node, names)
-    if is_read_later or not names.isdisjoint(names_in(with_called(program, again.machine, behind))):
+    is_read_behind = not names.isdisjoint(names_in(with_called(program, again.machine, behind)))
+    if is_read_later or is_read_behind:
         call = emptying(lists.values(), {_name_of(h.text) for h in lists.values()})
         if call is not None:
             first = _first_of_pass(program, statement, activation.node)
             yield f"call `{call}` when a pass begins", (InsertStatement(first, call, "before"),)
-    if not is_read_later:
+    if not (is_read_later or is_read_behind or is_read_by_place(program, texts, activation.node)):
         shown = ", ".join(f"`{t}`" for t in texts)
         yield (
             f"empty {shown} when {'it has' if len(texts) == 1 else 'they have'} been used",
