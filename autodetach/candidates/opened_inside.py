@@ -8,7 +8,6 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from autodetach.machine.graph import Activation, Node, Place, trail_of
-from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import CALLABLES, LOOPS, YIELDS
 from autodetach.suspect import Candidate
@@ -111,12 +110,10 @@ def _once_a_pass(program: Program, activation: Activation, readers: list[Node]) 
             pairs = zip(common, trail, strict=False)
             common = [one for one, _ in takewhile(lambda p: p[0][0] is p[1][0] and p[0][1] is p[1][1], pairs)]
     own = activation.frame
-    if not isinstance(activation.node, LOOPS) and isinstance(own, Frame):
-        own = own.outer  # a comprehension has names of its own
     frames = [frame for _, frame in common or ()]
     if common is None or own not in frames:
         return None
-    inside = common[frames.index(own) + (own is not activation.frame) :]
+    inside = common[frames.index(own) + (not isinstance(activation.node, LOOPS)) :]
     fitting = takewhile(lambda place: not _is_repeated(program, place[0], activation.node), inside)
     return next((s for s, _ in reversed(list(fitting)) if _is_simple(s)), None)
 

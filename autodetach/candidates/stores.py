@@ -85,7 +85,7 @@ def stored_last(run: Run, nodes: Iterable[Node], others: Collection[ast.expr] = 
     It is not written as one of the `others`, which stand for what keeps its graph.
     """
     made = set(nodes)
-    events = [event for event in run.machine.stored if event.node in made]
+    events = [event for event in run.machine.stored if event.node in made and event.how != "made"]
     stored = {event.node for event in events}
     places: list[ast.expr] = []
     for event in events:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import children_of
 from autodetach.machine.expressions import Expressions
+from autodetach.machine.graph import Site
+from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import hash_all
-from autodetach.machine.program_values import Frame, Iterable
+from autodetach.machine.joining import MAX_WHOLE
+from autodetach.machine.program_values import External, Frame, Iterable
 from autodetach.machine.state import MAX_LISTED
-from autodetach.machine.values import Mapping, Sequence, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
+
+TAKERS = frozenset({"list", "tuple", "sum"})
+"""What asks a generator for all that it makes, and keeps that."""
 
 
 class Comprehensions(Expressions):
@@ -31,11 +38,13 @@ class Comprehensions(Expressions):
         limit = MAX_LISTED if items.listed else 16
         exact = items.length is not None and items.length <= limit
         activation = self.activate_over(items, node, frame, exact)
+        activation.frame = frame.outer  # what is made here, the function around returns, or drops
         outer = self.loops
         try:
             limit = limit if exact else 3
             for item in items.start(exact):
-                if activation.passes >= (8 if items.whole else limit):
+                if activation.passes >= (MAX_WHOLE if items.whole else limit):
+                    self.run_out(items)
                     break
                 self.spend(5)
                 self.enter_pass_with(item, activation, outer)
@@ -68,20 +77,35 @@ class Comprehensions(Expressions):
         """Whether all elements are known: of its own loops, not of those that an element needs."""
         return all(a.exact for a in self.activations[started:] if a.node is node)
 
+    def _is_long(self, node: ast.expr) -> bool:
+        """Whether a loop of a comprehension that is in a pass goes on for longer than over a few things in view."""
+        return not all(p.activation.exact or p.activation.short for p in self.loops if p.activation.node is node)
+
+    def _gather(
+        self, made: Sequence, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, value: Value, frame: Frame
+    ) -> None:
+        """A pass has made an element, which is stored as by `append` where there are many of them."""
+        made.items.append(value)
+        if self._is_long(node):
+            self.store(made, value, node.elt, self.site(node, frame), "made")
+
     def _eval_ListComp(self, node: ast.ListComp, frame: Frame) -> Value:
         started, born, guesses = len(self.activations), self.clock, self._guesses
-        values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
-        made = Sequence("list", values, born, self._exact(node, started))
+        made = Sequence("list", [], born, False)
+        for f in self.comprehension(node, node.generators, self._inner(frame)):
+            self._gather(made, node, self.eval(node.elt, f), f)
+        made.exact = self._exact(node, started)
         if self._guesses > guesses:
             made.filled = self.fresh("bool")
         made.room = isinstance(node.elt, ast.Constant) and not made.exact
         return made
 
     def _eval_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
-        born = self.clock
-        values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
-        hash_all(self, values, self.site(node, frame))
-        return Sequence("set", values, born, False)
+        made = Sequence("set", [], self.clock, False)
+        for f in self.comprehension(node, node.generators, self._inner(frame)):
+            self._gather(made, node, self.eval(node.elt, f), f)
+        hash_all(self, made.items, self.site(node, frame))
+        return made
 
     def _eval_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         started = len(self.activations)
@@ -94,8 +118,53 @@ class Comprehensions(Expressions):
         return mapping
 
     def _eval_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
-        started, born = len(self.activations), self.clock
-        values = [self.eval(node.elt, f) for f in self.comprehension(node, node.generators, self._inner(frame))]
-        exact = self._exact(node, started)
-        result = Sequence("list", values, born, exact)
-        return Iterable(lambda _: iter(result.items), len(values) if exact else None, "generator", once=True)
+        started, made = len(self.activations), Sequence("list", [], self.clock, False)
+        taker, builtin = self._taker(node, frame)
+        total: Value = 0
+        for f in self.comprehension(node, node.generators, self._inner(frame)):
+            value = self.eval(node.elt, f)
+            if taker is not None and builtin == "sum" and self._is_added(total, made, value, node, f):
+                total = self.binary("Add", total, value, Site(taker, f.qualname, ((node.elt, value),)))
+            if taker is not None and builtin != "sum":
+                self._gather(made, node, value, f)
+            else:
+                made.items.append(value)
+        made.exact = self._exact(node, started)
+        length = len(made.items) if made.exact else None
+        items = Iterable(lambda _: iter(made.items), length, "generator", once=True)
+        items.taken = total if _has_node(total) else made if taker is not None else None
+        return items
+
+    def _is_added(self, total: Value, before: Sequence, value: Value, node: ast.GeneratorExp, frame: Frame) -> bool:
+        """Whether a pass adds a value with history to those `before`, all of which are in the total.
+
+        What goes over graphs that are there already keeps little beside them.
+        """
+        if not (_has_node(value) and (_has_node(total) or not before.items) and self._is_long(node)):
+            return False
+        begun = min((p.activation.started for p in self.loops if p.activation.node is node), default=0)
+        given = (t.node for each in frame.names.values() for t in graph_in(each) if t.node is not None)
+        return all(made.leaf or made.number > begun for made in given)
+
+    def _taker(self, node: ast.GeneratorExp, frame: Frame) -> tuple[ast.Call | None, str]:
+        """The call of `list`, `tuple` or `sum` that takes all of a generator, and which of these it is."""
+        call = _taker_in(self.trail[-1][0], node) if self.trail else None
+        if call is None or not isinstance(call.func, ast.Name) or call.func.id not in TAKERS:
+            return None, ""
+        callee = self.eval(call.func, frame)
+        return (call, call.func.id) if type(callee) is External and callee.path.startswith("builtins.") else (None, "")
+
+
+def _has_node(value: Value) -> bool:
+    return isinstance(value, (Tensor, Opaque)) and value.node is not None
+
+
+def _taker_in(statement: ast.stmt, node: ast.GeneratorExp) -> ast.Call | None:
+    """The call in a statement that is given a generator and nothing else."""
+    pending: list[ast.AST] = [statement]
+    while pending:
+        at = pending.pop()
+        if isinstance(at, ast.Call) and len(at.args) == 1 and at.args[0] is node:
+            return None if at.keywords else at
+        pending += (child for child in children_of(at) if not isinstance(child, ast.stmt))
+    return None

@@ -20,6 +20,11 @@ def maker_of(kind: str) -> Handler:
             return Sequence(kind, [], m.clock)
         if isinstance(args[0], Sequence) and kind != "set":
             return joining.copy_of(m, args[0], kind)
+        if isinstance(args[0], Iterable) and isinstance(args[0].taken, Sequence) and kind in ("list", "tuple"):
+            args[0].taken.kind = kind
+            return args[0].taken
+        if isinstance(args[0], Iterable) and kind in ("list", "tuple") and (args[0].frame or args[0].name == "map"):
+            return joining.gathered(m, args[0], kind, site)
         items, exact = m.collect(args[0], site, 64)
         if kind == "set":
             hash_all(m, items, site)

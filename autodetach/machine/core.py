@@ -303,6 +303,10 @@ class Core(Tape):
         """End a loop."""
         raise NotImplementedError
 
+    def run_out(self, items: Iterable_) -> None:
+        """Go on to the end of a generator of which no more is looked at."""
+        raise NotImplementedError
+
     def on_pass(self, current: Pass) -> None:
         """Called when a pass begins; a probe looks at the bindings here."""
 

@@ -5,16 +5,23 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.arguments import written_at
 from autodetach.machine.core import Core
 from autodetach.machine.elements import set_item
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
-from autodetach.machine.program_values import Iterable
+from autodetach.machine.passes import MAX_PASSES
+from autodetach.machine.program_values import Frame, Iterable
 from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import added, is_tally
 from autodetach.machine.texts import filled_by_percent
 from autodetach.machine.told_of_values import is_constant, is_number
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Value
+
+MAX_GATHERED = 64
+"""Iterators of so few elements are asked for all of them by what takes all."""
+MAX_WHOLE = 8
+"""So many are asked for of a generator that was not cut off so far."""
 
 
 def put(
@@ -60,6 +67,34 @@ def copy_of(m: Core, this: Sequence, kind: str) -> Sequence:
     """`list(this)`, `this.copy()`."""
     made = Sequence(kind, list(this.items), m.clock, this.exact)
     made.copied = this
+    return made
+
+
+def gathered(m: Core, items: Iterable, kind: str, site: Site) -> Sequence:
+    """`list(steps(data))`, `list(map(step, data))`: each element is made when it is asked for, as in a loop."""
+    made = Sequence(kind, [], m.clock, False)
+    exact = items.length is not None and items.length <= MAX_GATHERED
+    frame = m.trail[-1][1] if m.trail else None
+    if not isinstance(frame, Frame):
+        made.items, made.exact = m.collect(items, site, MAX_GATHERED)
+        return made
+    activation = m.activate_over(items, site.node, frame, exact)
+    outer = m.loops
+    try:
+        for item in items.start(exact):
+            if not exact and activation.passes >= (MAX_WHOLE if items.whole else MAX_PASSES):
+                m.run_out(items)
+                break
+            m.enter_pass_with(item, activation, outer)
+            made.items.append(item)
+            if not (exact or activation.short):
+                m.store(made, item, written_at(site, 0), site, "extend")
+            m.loops = outer
+        else:
+            made.exact = activation.exact = exact or items.whole
+    finally:
+        m.loops = outer
+        m.finish(activation)
     return made
 
 

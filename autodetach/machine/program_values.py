@@ -280,12 +280,13 @@ class Iterable:
     `make(exact)` starts an iterator; when `exact` is false the loop stops after a few passes though the program goes
     on, and counters are widened to unknown numbers. `length` is None when unknown. `once`: an iterator, it is used up.
     `frame` is that of a generator of the file; its `cut` says that a loop in it was cut off so far. `inner` is what it
-    hands on the items of. `short`: its steps are the rows of a tensor, the elements of a display, the results of a
-    network, whose graph is there before the loop, or as many as an unknown number says. `listed`: each counts, however
-    many there are: a parameter that an optimizer is not seen to have would be taken for one that nobody trains.
+    hands on the items of. `taken` is what the call makes of it that takes all: a list, or a sum. `short`: its steps are
+    the rows of a tensor, the elements of a display, the results of a network, whose graph is there before the loop, or
+    as many as an unknown number says. `listed`: each counts, however many there are: a parameter that an optimizer is
+    not seen to have would be taken for one that nobody trains.
     """
 
-    __slots__ = ("attrs", "frame", "inner", "length", "listed", "make", "name", "once", "running", "short")
+    __slots__ = ("attrs", "frame", "inner", "length", "listed", "make", "name", "once", "running", "short", "taken")
 
     def __init__(
         self,
@@ -305,6 +306,7 @@ class Iterable:
         self.running: Iterator[Value] | None = None
         self.frame: Frame | None = None
         self.inner: Iterable | None = None
+        self.taken: Value = None
         self.attrs: dict[str, Value] = {}
 
     @property

@@ -186,6 +186,8 @@ def _sorted(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 def _sum(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     if not args:
         return 0
+    if isinstance(args[0], Iterable) and isinstance(args[0].taken, (Tensor, Opaque)):
+        return args[0].taken
     items, exact = m.collect(args[0], site)
     if isinstance(args[0], Opaque):
         args[0].attrs[SUMMED] = True

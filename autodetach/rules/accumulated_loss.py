@@ -1,8 +1,8 @@
 """A number is accumulated together with its autograd graph.
 
 ## What it does
-Reports `total = total + loss`, `total += loss * n`, `stats["loss"] += loss`, moving averages and their like, where
-the sum itself is never differentiated.
+Reports `total = total + loss`, `total += loss * n`, `stats["loss"] += loss`, `sum(loss(x) for x in loader)`, moving
+averages and their like, where the sum itself is never differentiated.
 
 ## Why is this bad
 Every `loss` carries the graph that made it, and the sum links them all. If `loss.backward()` ran, its saved tensors
@@ -108,7 +108,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         for e in growth.elements
         if e.expression is not None
     ]
-    name = text(_named_inside(program, growth.node.site.node) or _target(statement))
+    name = text(_named_inside(program, growth.node.site.node) or _summing(growth) or _target(statement))
     story = []
     if elements:
         made = line(growth.elements[0].node.site)
@@ -218,6 +218,14 @@ def _named_inside(program: Program, node: ast.AST) -> ast.expr | None:
         if isinstance(at, ast.stmt):
             break
     return None
+
+
+def _summing(growth: Growth) -> ast.expr | None:
+    """`sum(...)`, which adds what a generator makes."""
+    place = growth.node.site.node
+    if not isinstance(place, ast.Call) or spelled(place.func) != "sum":
+        return None
+    return ast.Call(place.func, [ast.Constant(...)], [])
 
 
 def _attribute(this: ast.expr, name: ast.expr) -> ast.expr:

@@ -3,7 +3,8 @@
 ## What it does
 Reports `losses.append(loss)`, `history["loss"].append(loss)`, `outputs += [out]`, `log[step] = loss` and their like,
 where what is stored is never differentiated through the container, or only by the pass that has put it there, which
-reads the end of the list and leaves the rest. A function that closes over a tensor keeps it, too.
+reads the end of the list and leaves the rest. A function that closes over a tensor keeps it, too. So does a list that a
+comprehension makes over many things, `[step(x) for x in loader]`, and `list(...)` of a generator or of `map`.
 
 ## Why is this bad
 Each element keeps the whole graph that made it: nodes if `backward()` ran, and all activations if it did not.
@@ -156,7 +157,7 @@ def _dies_with_loop(program: Program, growth: Growth) -> bool:
     frame, stored = growth.activation.frame, growth.stored
     if not isinstance(frame, Frame) or stored is None or stored.container.born < frame.started:
         return False
-    if not isinstance(_holder(program.statement(stored.site.node)), ast.Name):
+    if not isinstance(_holder_of(program, stored), ast.Name):
         return False
     events = (*growth.run.machine.stored, *growth.run.machine.filled)
     is_alone = all(e.container is stored.container for e in events if e.node is growth.node)
@@ -193,7 +194,7 @@ def _doubted(program: Program, growth: Growth) -> Iterator[Candidate]:
 
 def _is_read(program: Program, stored: Stored) -> bool:
     """Whether the attribute that holds a container is read anywhere, but to put something into it, or to empty it."""
-    holder = _holder(program.statement(stored.site.node))
+    holder = _holder_of(program, stored)
     if not isinstance(holder, ast.Attribute):
         return True
     for tree in program.analysis.trees:
@@ -204,6 +205,13 @@ def _is_read(program: Program, stored: Stored) -> bool:
                 if not is_target and not (isinstance(around, ast.Attribute) and around.attr in CHANGES):
                     return True
     return False
+
+
+def _holder_of(program: Program, stored: Stored) -> ast.expr | None:
+    """What holds the container that takes something; None where that is only given to the call of the statement."""
+    statement = program.statement(stored.site.node)
+    is_given = isinstance(statement, ast.Expr) and statement.value is not stored.site.node
+    return None if is_given else _holder(statement)
 
 
 def _holder(statement: ast.stmt | None) -> ast.expr | None:
@@ -233,13 +241,13 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     yield from gathered_parts(program, growth)
     targets = [(narrowed_to(e, v), v) for e, v in leaves_of_display(stored.element, stored.value)]
     if stored.how == "extend":
-        yield from _extending(stored.element)
+        yield from _extending(program, stored.element)
     elif targets:
         # What an object keeps between calls from elsewhere may be read elsewhere, as a tensor.
         in_view = growth.activation.node is not None
         number = in_view and not _is_changed_since(growth.run, stored)
         found = list(element_candidates(program, targets, number=number, what="store"))
-        others = stored_too(program, stored.element, _holder(program.statement(stored.site.node)))
+        others = stored_too(program, stored.element, _holder_of(program, stored))
         if others:
             every = [*targets, *((e, stored.value) for e in others)]
             everywhere = element_candidates(program, every, number=number, what="store everywhere")
@@ -274,9 +282,8 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from _whole(program, keeper.element, keeper.value)
     yield from set_without_graph(program, growth)
     yield from computed_without_graph(program, growth)
-    statement = program.statement(stored.site.node)
-    yield from cleared_behind(program, growth, _holder(statement))
-    yield from current_entry(program, statement)
+    yield from cleared_behind(program, growth, _holder_of(program, stored))
+    yield from current_entry(program, program.statement(stored.site.node))
 
 
 def _is_changed_since(run: Run, stored: Stored) -> bool:
@@ -285,17 +292,19 @@ def _is_changed_since(run: Run, stored: Stored) -> bool:
     return any(isinstance(one.tensor, Tensor) and one.tensor.storage.changes > one.version for one in alike)
 
 
-def _extending(element: ast.expr) -> Iterator[Candidate]:
-    """Many elements at once: a tensor of rows, or a list of tensors."""
+def _extending(program: Program, element: ast.expr) -> Iterator[Candidate]:
+    """Many elements at once: a tensor of rows, a list of tensors, or what `list(map(step, data))` asks for."""
     from autodetach.codemods.append_method import AppendMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
 
     yield Candidate(
         f"store the values without their graph: `{text(element)}.detach()`", (AppendMethod(element, "detach"),)
     )
+    around = program.parents.get(element)
+    is_taken = isinstance(around, ast.Call) and spelled(around.func) in ("list", "tuple")
     yield Candidate(
         f"store the values of `{text(element)}` without their graph",
-        (ReplaceExpression(element, "[t.detach() for t in {}]"),),
+        (ReplaceExpression(element, "t.detach() for t in {}" if is_taken else "[t.detach() for t in {}]"),),
     )
 
 
