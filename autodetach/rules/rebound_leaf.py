@@ -40,25 +40,24 @@ When the update is in place, goes through `.data`, makes a new leaf, or is part 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from autodetach.candidates.in_place_updates import names_of, of_updates, reads_grad
+from autodetach.candidates.new_leaves import as_leaf, of_own_updates
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import NonLeafGrad
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.machine.updates_on_tape import updates_on_tape
-from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.alike import is_alike
-from autodetach.view.kept import are_elements_kept, is_kept
+from autodetach.view.own_gradient import OwnUpdate, own_updates
 from autodetach.view.program import Program, is_update, line, observed_of, text
 
-KEPT = "something else holds the tensor as it was, and would see the update"
-OTHERWISE = (
-    "the update may have another shape or type than the tensor, which keeps its own where it is changed in place"
-)
+if TYPE_CHECKING:
+    from autodetach.machine.run import Analysis
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -70,14 +69,18 @@ def find(program: Program) -> Iterator[Suspect]:
         if statements and statements[0] not in seen:
             seen.update(statements)
             yield _suspect(program, statements, reader)
+    for updates in own_updates(program):
+        if program.statement(updates[0].made) not in seen:
+            seen.add(program.statement(updates[0].made))
+            yield _own(program, updates)
     for statement, growth in tensors.growing.items():
         if statement not in seen:
             group = tensors.group(program, statement)
             seen.update(group)
             yield _growing(program, growth, group)
-    for updates in _on_tape(program):
-        if program.statement(updates[0].site.node) not in seen:
-            yield _walked(program, updates)
+    for nodes in _on_tape(program):
+        if program.statement(nodes[0].site.node) not in seen:
+            yield _walked(program, nodes)
 
 
 def _growing_updates(program: Program) -> dict[ast.Assign, Growth]:
@@ -119,7 +122,7 @@ class _Tensors:
         if not is_update(statement):
             return False
         name = spelled(statement.targets[0])
-        return statement in self.growing or name in self.owners or _reads_grad(statement.value, name)
+        return statement in self.growing or name in self.owners or reads_grad(statement.value, name)
 
 
 def _reads(program: Program) -> Iterator[tuple[str, ast.AST]]:
@@ -160,12 +163,8 @@ def _may_run_again(program: Program, node: ast.AST) -> bool:
     )
 
 
-def _names(statements: list[ast.stmt]) -> list[str]:
-    return [spelled(s.targets[0]) for s in statements if isinstance(s, ast.Assign)]
-
-
 def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> Suspect:
-    names = _names(statements)
+    names = names_of(statements)
     first = statements[0]
     shown = ", ".join(f"`{n}`" for n in names)
     story = (
@@ -180,7 +179,39 @@ def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> S
         story,
         True,
         (),
-        lambda: _candidates(program, statements, None),
+        lambda: of_updates(program, statements, None),
+        lasts=_still_none(program, reader),
+    )
+
+
+def _still_none(program: Program, reader: ast.AST) -> Callable[[Analysis], bool]:
+    """What tells whether an edited program still reads `.grad` of a tensor that is no leaf at the same place."""
+    spot = program.spot(reader)
+
+    def lasts(analysis: Analysis) -> bool:
+        edited = Program(analysis)
+        return any(edited.spot(other) == spot for _, other in _reads(edited))
+
+    return lasts
+
+
+def _own(program: Program, updates: list[OwnUpdate]) -> Suspect:
+    made, reader = updates[0]
+    names = ", ".join(dict.fromkeys(f"`{text(one.reader.value)}`" for one in updates))
+    story = (
+        StoryStep(line(made), "makes a tensor that is the result of an operation: it is no leaf any more"),
+        StoryStep(line(reader), f"next pass: `{text(reader)}` is None"),
+    )
+    return Suspect(
+        ("AD303", *program.spot(reader)),
+        made,
+        f"the update makes of {names} a tensor that is no leaf: its `.grad` is None from then on",
+        Severity.ERROR,
+        story,
+        True,
+        (),
+        lambda: of_own_updates(program, updates),
+        lasts=_still_none(program, reader),
     )
 
 
@@ -192,7 +223,7 @@ def _change(statement: ast.stmt) -> ast.AST:
 
 
 def _growing(program: Program, growth: Growth, statements: list[ast.stmt]) -> Suspect:
-    names = _names(statements)
+    names = names_of(statements)
     shown = ", ".join(f"`{n}`" for n in names)
     story = (
         StoryStep(
@@ -208,7 +239,7 @@ def _growing(program: Program, growth: Growth, statements: list[ast.stmt]) -> Su
         story,
         growth.certain,
         (),
-        lambda: _candidates(program, statements, "a program that runs today is changed"),
+        lambda: of_updates(program, statements, "a program that runs today is changed"),
         observed=observed_of(program, (growth.node,)),
     )
 
@@ -224,17 +255,13 @@ def _on_tape(program: Program) -> Iterator[list[Node]]:
 
 
 def _walked(program: Program, updates: list[Node]) -> Suspect:
-    from autodetach.codemods.replace_expression import ReplaceExpression
-
     places = [node.site.node for node in updates if isinstance(node.site.node, ast.expr)]
     names = [f"`{text(_updated(program, place))}`" for place in places]
     story = (
         StoryStep(line(places[0]), f"updates {names[0]} by its own gradient, with the graph of all updates before"),
         StoryStep(line(places[0]), "every backward walks all of them: each pass is slower than the last"),
     )
-    leaves = tuple(
-        ReplaceExpression(p, f"{'{}' if isinstance(p, ast.Call) else '({})'}.detach().requires_grad_()") for p in places
-    )
+    leaves = tuple(as_leaf(p) for p in places)
     return Suspect(
         ("AD303", *program.spot(places[0])),
         places[0],
@@ -254,90 +281,6 @@ def _updated(program: Program, update: ast.expr) -> ast.AST:
     if isinstance(update, ast.BinOp):
         return update.left
     return statement.targets[0] if isinstance(statement, ast.Assign) else update
-
-
-def _candidates(program: Program, statements: list[ast.stmt], doubt: str | None) -> Iterator[Candidate]:
-    from autodetach.codemods.insert_statement import InsertStatement
-    from autodetach.codemods.replace_expression import ReplaceExpression
-    from autodetach.codemods.update_in_place import UpdateInPlace
-
-    first = statements[0]
-    assert isinstance(first, ast.Assign)
-    if isinstance(first.value, ast.ListComp):
-        if program.names_read(first):
-            yield Candidate(
-                "make new leaves", (ReplaceExpression(first.value.elt, "({}).detach().requires_grad_()"),), doubt
-            )
-        return
-    assigns = tuple(s for s in statements if isinstance(s, ast.Assign))
-    names = _names(statements)
-    forget = tuple(n for n in names if not _forgotten(program, first, n) and _reads_grad(program.scope(first), n))
-    shown = ", ".join(f"`{n}`" for n in names)
-    kept = any(_is_held(program, s) for s in assigns)
-    if kept or not is_alike(program, assigns):
-        leaves = tuple(ReplaceExpression(s.value, "({}).detach().requires_grad_()") for s in assigns)
-        if not any(_is_zeroed(program, first, n) for n in names):
-            yield Candidate(f"make {shown} a new leaf", leaves, doubt)
-        doubt = doubt or (KEPT if kept else OTHERWISE)
-    guard = next((at for at in program.enclosing(first) if isinstance(at, ast.With) and _is_no_grad(at)), None)
-    if guard is not None:
-        extra = (InsertStatement(guard, "\n".join(f"{n}.grad = None" for n in forget)),) if forget else ()
-        yield Candidate(f"update {shown} in place", (UpdateInPlace(assigns, wrap=False), *extra), doubt)
-    elif program.imports_torch(first):
-        yield Candidate(
-            f"update {shown} in place, under `torch.no_grad()`",
-            (UpdateInPlace(assigns, True, forget, _among(program, assigns)),),
-            doubt,
-        )
-
-
-def _is_held(program: Program, update: ast.Assign) -> bool:
-    """Whether anything else may hold what is updated; an element of a container, as another copy of that does."""
-    target = update.targets[0]
-    if isinstance(target, ast.Subscript):
-        return are_elements_kept(program, update, target.value)
-    return is_kept(program, update, spelled(target))
-
-
-def _among(program: Program, updates: tuple[ast.Assign, ...]) -> tuple[ast.stmt, ...]:
-    """The statements from the first update to the last."""
-    block = program.block(updates[0])
-    return tuple(block[block.index(updates[0]) : block.index(updates[-1]) + 1])
-
-
-def _is_no_grad(node: ast.With) -> bool:
-    return any(
-        "no_grad" in spelled(i.context_expr) or "set_grad_enabled" in spelled(i.context_expr) for i in node.items
-    )
-
-
-def _reads_grad(around: ast.AST, name: str) -> bool:
-    return any(isinstance(n, ast.Attribute) and n.attr == "grad" and spelled(n.value) == name for n in ast.walk(around))
-
-
-def _forgotten(program: Program, statement: ast.stmt, name: str) -> bool:
-    """Whether the program zeroes the gradient itself, in the same loop."""
-    scope = program.scope(statement)
-    loops = (at for at in program.enclosing(statement) if isinstance(at, LOOPS) and program.scope(at) is scope)
-    *_, around = (scope, *loops)
-    return any(_zeroing(around, name)) or any(
-        isinstance(node, ast.Assign) and any(spelled(t) == f"{name}.grad" for t in node.targets)
-        for node in ast.walk(around)
-    )
-
-
-def _is_zeroed(program: Program, statement: ast.stmt, name: str) -> bool:
-    """Whether the program zeroes the gradient without asking if there is any: a new leaf has none."""
-    return any(
-        not any(isinstance(at, ast.If) for at in program.enclosing(call))
-        for call in _zeroing(program.scope(statement), name)
-    )
-
-
-def _zeroing(around: ast.AST, name: str) -> Iterator[ast.Call]:
-    for node in ast.walk(around):
-        if isinstance(node, ast.Call) and spelled(node.func) in (f"{name}.grad.zero_", f"{name}.grad.data.zero_"):
-            yield node
 
 
 RULE = rule(__doc__, "AD303", "rebound-leaf", find)

@@ -1,0 +1,92 @@
+"""Tensors made by an expression that reads `.grad` of what it made in the pass before."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from autodetach.machine.events import NonLeafGrad
+from autodetach.machine.spelling import spelled
+from autodetach.view.program import Program, parts_of, targets_of
+
+
+class OwnUpdate(NamedTuple):
+    """`p - lr * p.grad` as it is written anywhere, and the `p.grad` in it that is None from the second pass on."""
+
+    made: ast.expr
+    reader: ast.Attribute
+
+
+def own_updates(program: Program) -> Iterator[list[OwnUpdate]]:
+    """The updates that compute with None in the next pass, by the statements in which they stand."""
+    found: dict[ast.stmt, dict[ast.expr, OwnUpdate]] = {}
+    for run in program.runs:
+        for fact in run.machine.facts:
+            if isinstance(fact, NonLeafGrad) and isinstance(fact.site.node, ast.Attribute):
+                reader = fact.site.node
+                statement = program.statement(reader)
+                made = _made_by(program, fact, statement)
+                if made is None or statement is None or _may_become_parameter(program, statement):
+                    continue
+                if _is_computed_with(program, reader):
+                    found.setdefault(statement, {}).setdefault(made, OwnUpdate(made, reader))
+    for statement, updates in found.items():
+        for one in _in_tuple(statement):
+            updates.setdefault(one.made, one)
+        yield sorted(updates.values(), key=lambda one: (one.made.lineno, one.made.col_offset))
+
+
+def _made_by(program: Program, fact: NonLeafGrad, statement: ast.stmt | None) -> ast.expr | None:
+    """The expression around the read that has made the very tensor whose gradient is read."""
+    node = fact.tensor.node
+    if node is None:  # made where nothing is recorded: only the names tell
+        pairs = _in_tuple(statement) if statement is not None else ()
+        return next((pair.made for pair in pairs if pair.reader is fact.site.node), None)
+    made = node.site.node
+    if node.leaf or node.weak or not isinstance(made, ast.expr):
+        return None
+    return made if made in program.enclosing(fact.site.node) else None
+
+
+def _may_become_parameter(program: Program, statement: ast.stmt) -> bool:
+    """Whether an entry is set of what may be a `ParameterList` or the like, which makes leaves of what it gets."""
+    parts = [part for target in targets_of(statement) for part in parts_of(target)]
+    return any(isinstance(t, ast.Subscript) and not _is_plain_container(program, t.value) for t in parts)
+
+
+def _is_plain_container(program: Program, container: ast.expr) -> bool:
+    """Whether the program only ever binds a name to lists and dicts."""
+    bound = [
+        other.value
+        for other in ast.walk(program.file_of(container))
+        if isinstance(other, ast.Assign) and any(spelled(t) == spelled(container) for t in other.targets)
+    ]
+    return bool(bound) and all(
+        isinstance(value, (ast.List, ast.ListComp, ast.Dict, ast.DictComp))
+        or (isinstance(value, ast.Call) and spelled(value.func) in ("list", "dict"))
+        for value in bound
+    )
+
+
+def _is_computed_with(program: Program, reader: ast.Attribute) -> bool:
+    """Whether None cannot stand where it is read: an operand, or what an attribute is asked of."""
+    return isinstance(program.parents.get(reader), (ast.BinOp, ast.UnaryOp, ast.Attribute))
+
+
+def _in_tuple(statement: ast.stmt) -> Iterator[OwnUpdate]:
+    """The updates of `w, b = w - lr * w.grad, b - lr * b.grad`."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return
+    targets, values = statement.targets[0], statement.value
+    if not isinstance(targets, (ast.Tuple, ast.List)) or not isinstance(values, (ast.Tuple, ast.List)):
+        return
+    for target, value in zip(parts_of(targets), parts_of(values), strict=False):
+        if isinstance(value, ast.BinOp) and spelled(value.left) == spelled(target):
+            reader = next((n for n in ast.walk(value) if _is_gradient(n, spelled(target))), None)
+            if isinstance(reader, ast.Attribute):
+                yield OwnUpdate(value, reader)
+
+
+def _is_gradient(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "grad" and spelled(node.value) == name
