@@ -62,7 +62,7 @@ ORDER = (
     "machine.state",
     "machine.constructor_arguments machine.tape machine.converters",
     "machine.core",
-    "machine.settings machine.loss_weights",
+    "machine.settings machine.loss_weights machine.by_place",
     "machine.old_types machine.threads machine.enumerations machine.graph_reads machine.number_readers",
     "machine.rhythms",
     "machine.windows",

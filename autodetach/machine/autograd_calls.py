@@ -18,9 +18,14 @@ def autograd_backward(m: Core, args: list[Value], kwargs: dict[str, Value], site
     assert isinstance(site.node, ast.Call)
     roots = _roots(args[0] if args else kwargs.get("tensors"))
     wanted(m, [*args, *kwargs.values()], site, "backward")
-    root = site.node.args[0] if site.node.args else None
+    root = _first_written(site.node, "tensors")
     differentiate_call(m, roots, args[2:], kwargs, site.node, site, root, "autograd.backward")
     return None
+
+
+def _first_written(call: ast.Call, word: str) -> ast.expr | None:
+    """The expression of the first argument, by place or by its name."""
+    return next(iter(call.args), None) or next((k.value for k in call.keywords if k.arg == word), None)
 
 
 def _roots(value: Value) -> list[Value]:
@@ -53,7 +58,7 @@ def autograd_grad(m: Core, args: list[Value], kwargs: dict[str, Value], site: Si
         create_graph=create_graph,
         inputs=wanted if wanted else None,
         kind="grad",
-        root_expression=site.node.args[0] if site.node.args else None,
+        root_expression=_first_written(site.node, "outputs"),
     )
     targets = inputs.items if isinstance(inputs, Sequence) else [inputs]
     m.consume([t for t in targets if isinstance(t, Tensor)] if d.roots else [], d, site)

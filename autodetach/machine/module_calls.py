@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from autodetach.machine import operations, tensors
 from autodetach.machine.added_attributes import added_to
 from autodetach.machine.arguments import constant, flatten, is_certain_number
+from autodetach.machine.by_place import by_place
 from autodetach.machine.core import Core
 from autodetach.machine.folding import is_copied
 from autodetach.machine.graph import OFF, Site
@@ -32,6 +33,7 @@ RECURRENT = {"rnn", "lstm", "cell", "lstmcell"}
 
 def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """Run the `forward` of a class of `torch.nn`."""
+    args, kwargs = by_place("", args, kwargs)
     cls = this.cls
     name = cls.name if isinstance(cls, External) else next(names_in_nn(cls), "")
     held = this.attrs.get(ITEMS)

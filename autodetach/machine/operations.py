@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable as Values
 
 from autodetach.machine.arguments import constant, flatten, is_certain_number, spreads_unknown
+from autodetach.machine.by_place import by_place
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import lost_by_arrays
@@ -26,6 +27,7 @@ TAKE_SIZES = frozenset({"view", "reshape"})
 
 def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`torch.NAME(*args)`, `Tensor.NAME`, `F.NAME`: a function of tensors by the table of operations."""
+    args, kwargs = by_place(name, args, kwargs)
     are_tensors(args)
     if any(type(a) is Sym and a.tags for a in args):
         made_of(m, args, site)

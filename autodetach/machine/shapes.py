@@ -88,8 +88,7 @@ def broadcast(values: list[Value]) -> Shape:
 
 def shape_of_product(values: list[Value]) -> Shape:
     """`a @ b`, for the first two of the values."""
-    shapes = [v.shape if isinstance(v, Tensor) else None for v in values]
-    a, b = (*shapes, None)[:2]
+    a, b = [*(v.shape if isinstance(v, Tensor) else None for v in values[:2]), None, None][:2]
     if not a or not b or 0 in a or 0 in b:
         return None
     if len(b) == 1:

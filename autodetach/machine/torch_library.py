@@ -17,6 +17,7 @@ from autodetach.machine import (
 )
 from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_number, spreads_unknown, written_at
 from autodetach.machine.autograd_calls import autograd_backward, autograd_grad
+from autodetach.machine.by_place import by_place
 from autodetach.machine.classes import decorate
 from autodetach.machine.container_builtins import maker_of
 from autodetach.machine.core import Core, Handler, tags_in
@@ -274,6 +275,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
 
 def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """A new tensor without history, as `torch.zeros(3)` makes one, or a leaf where it is to require grad."""
+    args, kwargs = by_place(name, args, kwargs)
     if name in RANDOM:
         m.note_random(site)
     if name in ("as_tensor", "asarray") and args and isinstance(args[0], Tensor):

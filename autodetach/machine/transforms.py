@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
+from autodetach.machine.by_place import by_place
 from autodetach.machine.copies import deepcopy
 from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
@@ -23,11 +24,14 @@ OPAQUE = Op(Saved.OPAQUE)
 
 def _checkpoint(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     """Run in place; the older variant wraps it in a node that saves its inputs."""
-    given = {k: v for k, v in kwargs.items() if k not in CHECKPOINT_OPTIONS}
-    return _wrapped(m, m.call(args[0], args[1:], given, site), kwargs, site)
+    args, named = by_place("checkpoint", args, kwargs)
+    function = args[0] if args else m.opaque("function")
+    given = {k: v for k, v in named.items() if k not in CHECKPOINT_OPTIONS}
+    return _wrapped(m, m.call(function, args[1:], given, site), kwargs, site)
 
 
 def _checkpoint_sequential(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    args, kwargs = by_place("checkpoint_sequential", args, kwargs)
     functions = m.collect(args[0], site)[0] if args else []
     value = args[2] if len(args) > 2 else kwargs.get("input")
     for function in functions:
@@ -131,7 +135,8 @@ def _pad_packed(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
 
 def _to_vector(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
-    return m.derive("cat", lookup("cat"), _parts(m, args[:1], site), site, (None,), is_float=True)
+    parts = _parts(m, args[:1] or [kwargs.get("parameters")], site)
+    return m.derive("cat", lookup("cat"), parts, site, (None,), is_float=True)
 
 
 def _parts(m: Core, args: Args, site: Site) -> Args:
