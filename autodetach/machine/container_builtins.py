@@ -78,6 +78,7 @@ def next_item(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
     iterator = args[0] if args else None
     if isinstance(iterator, Iterable):
         exact = iterator.length is not None and iterator.length <= 16
+        iterator.once = True  # what `next` takes from goes on behind that: `zip`, `enumerate`, `filter`
         for item in iterator.start(exact):
             return item
         if len(args) > 1:

@@ -231,8 +231,13 @@ def _accumulate(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     return _listed(totals, exact, "accumulate")
 
 
+ITERATORS = frozenset("chain enumerate filter numbered reversed zip".split())
+"""The names of what goes on behind what is taken from it."""
+
+
 def _islice(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     inner = m.items_of(args[0], site)
+    inner.once = inner.once or inner.name in ITERATORS
     bounds = args[1:]
     if not all(b is None or (isinstance(b, int) and b >= 0) for b in bounds):
         return Iterable(inner.make, None, inner.name, inner.once)
