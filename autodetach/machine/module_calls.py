@@ -9,7 +9,7 @@ from autodetach.machine.added_attributes import added_to
 from autodetach.machine.arguments import constant, flatten, is_certain_number
 from autodetach.machine.by_place import by_place
 from autodetach.machine.core import Core
-from autodetach.machine.folding import is_copied
+from autodetach.machine.folding import is_copied, is_transposed_first
 from autodetach.machine.graph import OFF, Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.in_place import in_place, scale_rows
@@ -73,7 +73,8 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     weights = _weights(this, name)
     weights = weights_of(m, this, weights, site) if m.grad_enabled or m.parametrizes else weights[:1]
     shape = _result_shape(this, spec, name, args)
-    result = run_module(m, name, spec, inputs, weights, site, shape)
+    kept = [v for v in inputs if not is_transposed_first(name, this.attrs, v)]
+    result = run_module(m, name, spec, inputs, weights, site, shape, kept)
     result.is_float = True
     value = _packed(m, spec, result)
     if args and is_packed(args[0]) and isinstance(value, Sequence):
@@ -111,9 +112,13 @@ def names_in_nn(cls: Class | External) -> Iterator[str]:
 
 
 def run_module(
-    m: Core, name: str, spec: Module, inputs: list[Value], weights: list[Tensor], site: Site, shape: Dims
-) -> Tensor:
-    """One node for a module; all its parameters are parents, and stand as one operand for what is saved."""
+    m: Core, name: str, spec: Module, inputs: list[Value], weights: list[Tensor], site: Site, shape: Dims,
+    kept: list[Value],
+) -> Tensor:  # fmt: skip
+    """One node for a module; all its parameters are parents, and stand as one operand for what is saved.
+
+    Of the inputs, those in `kept` may be saved as they are.
+    """
     result = tensors.plain(shape)
     result.born = m.clock
     carriers = [t for t in (*inputs, *weights) if t.node is not None]
@@ -127,7 +132,8 @@ def run_module(
     facts = unpacked(spec.op, [t.node is not None for t in one], discrete)
     saved = []
     for i, t in enumerate(one):
-        if i in facts.operands and isinstance(t, Tensor) and not is_copied(name, t):
+        may_be_saved = i >= len(inputs) or any(t is v for v in kept)
+        if may_be_saved and i in facts.operands and isinstance(t, Tensor) and not is_copied(name, t):
             saved.append((t.storage, t.storage.version))
             if t in weights and spec.result in RECURRENT | {"attention"}:
                 saved.extend((w.storage, w.storage.version) for w in weights[1:])
