@@ -2,7 +2,8 @@
 
 ## What it does
 Reports `w = w - lr * w.grad` and its kin in a loop: the new `w` is the result of an operation, so that its `.grad` is
-None, or it does not require grad at all.
+None, or it does not require grad at all. So it is of several at once (`w, b = w - lr * w.grad, b - lr * b.grad`), of
+entries of lists and dicts, in comprehensions, of what a function hands back, and of `torch.relu(x - lr * x.grad)`.
 
 ## Why is this bad
 In the next pass `w.grad` is None and the update raises; where gradients come from `torch.autograd.grad`, or are kept by
@@ -27,7 +28,10 @@ for step in range(100):
 ## Fix safety
 Safe when the program could only raise before: the update computes what was written. Unsafe when it runs today. Where
 something holds the old tensor, as `path.append(w.detach())` or `start = list(ws)`, `w` becomes a new leaf instead of
-being changed in place; also where the update may have another shape or type than `w`, which would keep its own.
+being changed in place; also where the update may have another shape or type than `w`, which would keep its own, and
+where `w` is bound again behind it, as by a clamp: what it is bound to last becomes the leaf. Unsafe where a function
+hands the update back, since others may call it. Attributes of what may be a module, and entries of what may be a
+`ParameterList`, have no repair.
 
 ## When it stays silent
 When the update is in place, goes through `.data`, makes a new leaf, or is part of an unrolled inner loop
