@@ -11,14 +11,18 @@ from autodetach.machine.arguments import parameter_names
 from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import ancestors
 from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Tensor
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
+from autodetach.view.kept import is_of
 from autodetach.view.program import Program, line, listed, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 KEPT = "what is written there gets no gradient, and stays; a new tensor may be what was meant"
+SCALED = "its gradient may be what was meant to be scaled, as where gradients are clipped"
+NOT_SCALED = "the leaf itself, which is what is written, is not scaled then"
 FILLED = "the tensor is filled and not trained then"
 
 
@@ -32,9 +36,12 @@ def without_recording(
         return
     yield from _new_tensors(program, changing, events)
     yield from _filled(program, events)
+    yield from _scaled_gradient(program, changing, events)
     if not program.imports_torch(group[0]):
         return
     doubt = None if all(_is_sure(program, event) for event in events) else KEPT
+    if any(event.factor is not None for event in events):
+        doubt = SCALED
     statements = _with_loop(program, group)
     shown = f"`{text(statements[0])}`" if len(statements) == 1 else listed(changing)
     if isinstance(statements[0], ast.For):
@@ -48,6 +55,30 @@ def _is_sure(program: Program, event: LeafChanged) -> bool:
     """Whether a change can only be meant as one of the value: a step down the gradient, or first values."""
     begins = event.unused and not isinstance(program.statement(event.site.node), ast.AugAssign)
     return not event.written and (event.by_gradient or begins)
+
+
+def _scaled_gradient(
+    program: Program, changing: list[ast.stmt], events: Sequence[LeafChanged]
+) -> Iterator[Candidate]:
+    """`p.mul_(max_norm / p.grad.norm())` -> `p.grad.mul_(...)`: a number made of gradients is meant to clip these."""
+    from autodetach.codemods.replace_expression import ReplaceExpression
+
+    if not all(isinstance(e.factor, Tensor) and e.factor.shape == () for e in events):
+        return  # of each element its own: a step of another kind
+    scaled = [_scaled_by(program, statement) for statement in changing]
+    codemods = [ReplaceExpression(leaf, "{}.grad") for leaf in scaled if isinstance(leaf, (ast.Name, ast.Attribute))]
+    if len(codemods) == len(changing):
+        yield Candidate(f"scale the gradient, and not the leaf: {listed(changing)}", tuple(codemods), NOT_SCALED)
+
+
+def _scaled_by(program: Program, statement: ast.stmt) -> ast.expr | None:
+    """What `p.mul_(c)` and `p *= c` change."""
+    match statement:
+        case ast.AugAssign(target=leaf):
+            return leaf
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=leaf)) as call) if not is_of(program, call, ("torch",)):
+            return leaf
+    return None
 
 
 def _with_loop(program: Program, group: list[ast.stmt]) -> list[ast.stmt]:

@@ -77,7 +77,8 @@ class LeafChanged(NamedTuple):
     """A leaf that requires grad, or a view of it, is changed in place where autograd records: PyTorch raises.
 
     `written`: the nodes of what was written, the leaf's own not among them. `by_gradient`: it is an update by a
-    gradient. `unused`: nothing has been computed of the leaf yet. `chain` are the open calls.
+    gradient. `unused`: nothing has been computed of the leaf yet. `chain` are the open calls. `factor`: what it is
+    multiplied with, or divided by, if that was computed from a gradient.
     """
 
     site: Site
@@ -86,6 +87,7 @@ class LeafChanged(NamedTuple):
     by_gradient: bool
     unused: bool
     chain: Chain
+    factor: Value = None
 
 
 class AttributeSet(NamedTuple):

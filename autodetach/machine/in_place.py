@@ -9,6 +9,8 @@ from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.torch_semantics import INPLACE_AT, RANDOM, lookup
 from autodetach.machine.values import Opaque, Tensor, Value, joined
 
+SCALING = frozenset({"mul", "multiply", "div", "divide", "true_divide"})
+
 
 def asks_in_place(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
     """`F.relu(x, inplace=True)`."""
@@ -34,7 +36,7 @@ def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> 
     if not (m.grad_enabled and (t.node is not None or carriers)):
         _overwrite(m, t, base, others, site)
     elif t.node is not None and t.node.leaf:
-        _refuse(m, t, t, others, site)
+        _refuse(m, t, t, base, others, site)
     else:
         _record(m, t, name, base, others, site)
     return t
@@ -57,9 +59,9 @@ def _record(m: Core, t: Tensor, name: str, base: str, others: list[Value], site:
     t.from_grad = made.from_grad
     t.is_float = True
     if t.view_of is not None:
-        _write_through(m, t, node, others, site)
+        _write_through(m, t, node, base, others, site)
     if t.data_of is not None:  # `p.data.add_(momentum)`: the memory of `p` changes, and no graph of `p`
-        _note_update(m, t, others, site)
+        _note_update(m, t, base, others, site)
 
 
 def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -> None:
@@ -69,16 +71,22 @@ def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -
     owner = t.grad_of or (t.data_of.grad_of if t.data_of is not None else None)
     if owner is not None and owner.node is not None and base in ("zero", "fill"):
         owner.node.grads = []
-    _note_update(m, t, others, site)
+    _note_update(m, t, base, others, site)
 
 
-def _note_update(m: Core, t: Tensor, others: list[Value], site: Site) -> None:
+def _note_update(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -> None:
     """What a leaf is changed by may be made of its gradient."""
     by_grad = _gradient_in(others)
     t.from_grad = joined(t.from_grad, by_grad)
-    for leaf in (t, t.data_of) if by_grad else ():
+    for leaf in (t, t.data_of) if by_grad and not _is_scaled(t, base, others) else ():
         if leaf is not None and leaf.node is not None and leaf.node.leaf:
             m.steps_read(leaf, site, "update", by_grad)
+
+
+def _is_scaled(t: Tensor, base: str, others: list[Value]) -> bool:
+    """Whether a tensor is multiplied with a number as a whole: made of a gradient, this is its norm, and no step."""
+    factor = others[0] if base in SCALING and others else None
+    return isinstance(factor, Tensor) and factor.shape == () and t.shape != ()
 
 
 def _gradient_in(values: list[Value]) -> tuple[Differentiation, ...]:
@@ -86,7 +94,7 @@ def _gradient_in(values: list[Value]) -> tuple[Differentiation, ...]:
     return joined(*(v.from_grad for v in flatten(values) if isinstance(v, Tensor)))
 
 
-def _refuse(m: Core, t: Tensor, leaf: Tensor, others: list[Value], site: Site) -> None:
+def _refuse(m: Core, t: Tensor, leaf: Tensor, base: str, others: list[Value], site: Site) -> None:
     """`t`, which is a leaf or a view of one, is changed where autograd records: PyTorch raises.
 
     What the change would have consumed is noted, for programs to be compared with that do it where it is allowed.
@@ -99,19 +107,20 @@ def _refuse(m: Core, t: Tensor, leaf: Tensor, others: list[Value], site: Site) -
         nodes = (v.node for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None)
         written = tuple(n for n in dict.fromkeys(nodes) if n is not leaf.node)
         unused = not any(leaf.node in n.parents for n in m.nodes if n not in (t.node, *written))
-        m.facts.append(LeafChanged(site, leaf.node, written, bool(by_gradient), unused, m.chain))
-    if by_gradient:
+        factor = others[0] if by_gradient and base in SCALING else None
+        m.facts.append(LeafChanged(site, leaf.node, written, bool(by_gradient), unused, m.chain, factor))
+    if by_gradient and not _is_scaled(t, base, others):
         m.steps_read(leaf, site, "update", by_gradient)
 
 
-def _write_through(m: Core, t: Tensor, node: Node | None, others: list[Value], site: Site) -> None:
+def _write_through(m: Core, t: Tensor, node: Node | None, name: str, others: list[Value], site: Site) -> None:
     """A view was written to: it and its bases have the history of what they held and of what was written."""
     chain = [t]
     while (base := chain[-1].view_of) is not None:
         chain.append(base)
     root = chain[-1]
     if root.node is not None and root.node.leaf:
-        _refuse(m, t, root, others, site)
+        _refuse(m, t, root, name, others, site)
         return
     parents = tuple(dict.fromkeys(n for n in (root.node, node) if n is not None))
     # The node that stands for the copy cannot be walked twice, whatever was written.

@@ -25,7 +25,8 @@ with torch.no_grad():
 ## Fix safety
 Safe where the change is an update by a gradient, or gives first values, and what is written has no history: the
 program could only raise before. Unsafe elsewhere: what is written gets no gradient, and stays for good. A local name
-that is changed and then computed with is given a new tensor instead (`w = w * mask`).
+that is changed and then computed with is given a new tensor instead (`w = w * mask`). Unsafe, too, where it is scaled
+by what was computed from a gradient: who clips gradients means `p.grad.mul_(...)`, which is offered first.
 
 ## When it stays silent
 Under `no_grad`, through `.data` or `detach()`, on what does not require grad; on a tensor that was moved, which may be
