@@ -67,7 +67,7 @@ ORDER = (
     "machine.rhythms",
     "machine.windows",
     "machine.picks machine.sizes machine.data_sets machine.sampled machine.number_places",
-    "machine.told_by_parts machine.log_records",
+    "machine.told_by_parts machine.log_records machine.walked_instead",
     "machine.differentiation machine.in_place machine.counters machine.implicit_calls",
     "machine.tallies machine.filled_later machine.inherited machine.finalizers",
     "machine.read_by_text machine.unknown_keys machine.cut_parts machine.dtypes",
@@ -132,7 +132,7 @@ ORDER = (
     "machine.growth",
     "machine.local_records",
     "machine.growing_chains machine.growing_stores machine.gathered_alike",
-    "machine.trained_elsewhere machine.updates_on_tape machine.trials",
+    "machine.trained_elsewhere machine.updates_on_tape machine.trials machine.untrained",
     "machine.growing",
     # How text is changed.
     "codemods",
@@ -183,6 +183,7 @@ ORDER = (
     "candidates.begun_with_states candidates.gradients_on candidates.raises_anyway candidates.summed_numbers",
     "candidates.left_off",
     "candidates.with_history",
+    "candidates.begun_again",
     "candidates.old_values candidates.called_later candidates.part_of_later_loss candidates.reset_left_out",
     "candidates.carried",
     # One file a rule.

@@ -22,7 +22,7 @@ def raises_anyway(program: Program, copies: Collection[ast.AST]) -> bool:
 
     A copy that is passed on the way of another one is on that way, too.
     """
-    facts = (f for run in program.runs for f in run.machine.facts if isinstance(f, HistoryLost))
+    facts = (f for run in program.runs for f in run.machine.facts if isinstance(f, HistoryLost) and f.raises)
     backwards = {f.site.node for f in facts}
     passed: set[ast.stmt] = set()
     for copy in copies:

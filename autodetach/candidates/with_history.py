@@ -68,6 +68,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     """
     from autodetach.codemods.rename_method import RenameMethod
     from autodetach.codemods.replace_expression import ReplaceExpression
+    from autodetach.codemods.set_keyword import SetKeyword
 
     codemods: list[Codemod] = []
     doubt: str | None = None
@@ -77,7 +78,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     for call, how in copies.items():
         if not isinstance(call, ast.Call) or len(call.args) != 1 or not all(map(_goes_with_it, call.keywords)):
             return
-        if call.keywords and not read:
+        if not read and any(k.arg != "requires_grad" for k in call.keywords):
             return
         whole = call.args[0]
         if how == COPIED:
@@ -95,6 +96,8 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
             codemods.append(ReplaceExpression(call.func, f"torch.{joining}"))
         else:
             return
+        # What tensors are joined by takes neither type nor device.
+        codemods += (SetKeyword(call, keyword.arg, None) for keyword in call.keywords if keyword.arg is not None)
         rows = [row for row in getattr(whole, "elts", ()) if isinstance(row, (ast.List, ast.Tuple))]
         if rows and joining == "cat":
             return
@@ -183,6 +186,8 @@ def _read_from(number: ast.AST) -> ast.expr | None:
 
 def _goes_with_it(keyword: ast.keyword) -> bool:
     """Whether a tensor already is what an argument asks of the copy of its value."""
+    if keyword.arg == "requires_grad":
+        return isinstance(keyword.value, ast.Constant) and keyword.value.value is True
     return keyword.arg == "device" or (keyword.arg == "dtype" and last_word(keyword.value) in ("float", "float32"))
 
 

@@ -17,6 +17,7 @@ from autodetach.machine.state import STRIDE, Raised
 from autodetach.machine.told_by_parts import note_part
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.machine.walked_instead import note_untrained
 from autodetach.machine.windows import of_another_turn
 
 PLACE_OF_GRADIENT = {"backward": 0, "grad": 2}
@@ -124,6 +125,8 @@ def differentiate(
     )
     m.differentiations.append(d)
     _walk(m, d, inputs)
+    if (m.begun or m.beside) and not any(m.expecting):
+        note_untrained(m, d, inputs)
     if d.raised and m.expecting and m.expecting[-1]:
         raise Raised("RuntimeError")
     if m.hooks:
@@ -380,7 +383,7 @@ def may_have_reached(m: Core) -> bool:
 
     So it may once anything in the run has lost its history: that raises, and what follows is written for the gradient.
     """
-    return any(type(fact) is HistoryLost for fact in m.facts) or any(
+    return any(type(fact) is HistoryLost and fact.raises for fact in m.facts) or any(
         root.assumed and not root.parents and d.number // STRIDE == m.clock // STRIDE
         for d in m.differentiations
         for root in d.roots

@@ -260,13 +260,21 @@ class DroppedDetach(NamedTuple):
 class HistoryLost(NamedTuple):
     """What is differentiated has no history, and `lost` all of what it was made of: PyTorch raises.
 
-    `trail`: the statements that were running, outermost first, each with its frame. `off`: so were gradients then.
+    `trail`: the statements that were running, outermost first, each with its frame. `off`: so were gradients then. It
+    does not raise if its values were made to require grad, as leaves that have `begun` a graph of their own, or if they
+    are only a part of what has history, for which they stand `beside` that: what they were made of may be trained.
     """
 
     site: Site
     lost: tuple[Lost, ...]
     trail: tuple[Place, ...]
     off: bool
+    begun: tuple[Node, ...] = ()
+    beside: Node | None = None
+
+    @property
+    def raises(self) -> bool:
+        return not self.begun and self.beside is None
 
 
 class ViewDetached(NamedTuple):

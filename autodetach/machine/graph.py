@@ -127,6 +127,7 @@ DISCRETE = "discrete"
 ARRAY = "array"
 OFF = "off"
 GRADIENT = "gradient"
+COPIES = frozenset({COPIED, GATHERED})
 
 
 class Lost(NamedTuple):

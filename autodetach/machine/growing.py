@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from autodetach.machine.evaluations import only_evaluates
-from autodetach.machine.events import GraphLent, GraphRead, Stored
+from autodetach.machine.events import GraphLent, GraphRead, HistoryLost, Stored
 from autodetach.machine.gathered_alike import waits_in_another_call
 from autodetach.machine.graph import COPIED, DETACHED, GATHERED, Node, Site, ancestors, pass_of
 from autodetach.machine.growing_chains import awaited_places, growing_chains
@@ -20,6 +20,7 @@ from autodetach.machine.scans import is_scan
 from autodetach.machine.trained_elsewhere import is_only_shown, may_be_trained_out_of_view
 from autodetach.machine.trials import imported_home, is_tried_only
 from autodetach.machine.unseen import Unseen
+from autodetach.machine.untrained import trains_nothing
 
 Place: TypeAlias = tuple[str, ast.AST | None, ast.AST | None]
 
@@ -212,12 +213,14 @@ def _is_read_by_nodes(run: Run, growth: Growth) -> bool:
 
 
 def _is_missed(run: Run, growth: Growth) -> bool:
-    """Whether a differentiation raises, since what it is given was made of the mere values of what grows.
+    """Whether a differentiation raises, or trains nothing, since it is given the mere values of what grows.
 
     So does `torch.tensor(losses).mean().backward()`: meant to be differentiated, what grows has to keep its graph.
     """
     faults = run.machine.type_faults
     lost = [one.node for fault in faults for one in fault.lost if one.how in (DETACHED, COPIED, GATHERED)]
+    facts = (fact for fact in run.machine.facts if isinstance(fact, HistoryLost) and not fact.raises)
+    lost += [one.node for fact in facts for one in trains_nothing(run, fact)]
     return bool(lost) and not _all_like(run, growth).isdisjoint(ancestors(lost))
 
 

@@ -25,7 +25,7 @@ from autodetach.machine.events import (
     TypeFault,
     WeightNormed,
 )
-from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Node, Site
+from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Lost, Node, Site
 from autodetach.machine.marks import QUIET
 from autodetach.machine.oracle import Oracle, Policy, Setting, TestIndex, TestKey
 from autodetach.machine.passes import Ways
@@ -180,6 +180,8 @@ class State:
         self.importing = False
         self.import_fuel = FUEL_FOR_IMPORTS
         self.by_gradient: dict[Node, tuple[Differentiation, ...]] = {}  # what was computed with a gradient, and whose
+        self.begun: dict[Node, tuple[Lost, ...]] = {}  # leaves made of values that had lost their history
+        self.beside: dict[Node, tuple[Lost, ...]] = {}  # what was made of such copies, and of what has a history
         self.of_gradient: list[Site] = []  # operators one side of which is a gradient, or computed from one
         self.called_on: set[ast.AST] = set()  # functions that were called while gradients were on
         self.called_off: set[ast.AST] = set()

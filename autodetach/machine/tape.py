@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from autodetach.machine.detached_sums import note_detached
 from autodetach.machine.events import Crossing, Step, SumDetached
 from autodetach.machine.folding import is_copied, order_of_view
-from autodetach.machine.graph import DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
+from autodetach.machine.graph import COPIES, DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
 from autodetach.machine.held import MAX_LOST, graph_in, lost_of, stored_in, unsure
 from autodetach.machine.state import State
 from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked
@@ -58,6 +58,8 @@ class Tape(State):
         elif tensor.node is None:
             tensor.node = tensor.leaf_node = self.new_node("leaf", site)
             tensor.is_float = True
+            if tensor.lost:
+                self.begun[tensor.node] = tensor.lost
             self.leaf_tensors.append(tensor)
         return tensor
 
@@ -110,6 +112,9 @@ class Tape(State):
             self.note_lost(result, inputs, site)
             return result
         result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
+        copied = [t.lost for t in inputs if type(t) is Tensor and t.node is None and t.lost] if len(inputs) > 1 else ()
+        if copied and any(one.how in COPIES for one in joined(*copied)):
+            self.beside[result.node] = tuple(one for one in joined(*copied) if one.how in COPIES)
         if result.from_grad:
             self.by_gradient[result.node] = result.from_grad
         result.is_float = True

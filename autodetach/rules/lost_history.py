@@ -5,10 +5,12 @@ Reports a `backward()`, or `autograd.grad`, of a tensor that was made of values 
 where these are numbers that `.item()` or `float()` gave, of `.detach()` or `.data`, of what was computed under
 `torch.no_grad()`, of what numpy has computed, of an operation that has no gradient, as `argmax` or a comparison, or of
 what `torch.autograd.grad` has given that was not asked to `create_graph`: so do penalties and second derivatives.
+So it does where such a tensor was told to require grad, and nobody takes its gradient, and where it is a term beside
+others: `torch.tensor(log_probs)`, of which an optimizer steps parameters that nothing else trains.
 
 ## Why is this bad
 PyTorch raises: `element 0 of tensors does not require grad and does not have a grad_fn`. Often the answer that is
-given, `loss.requires_grad_()`, makes the error go away, and nothing is trained.
+given, `loss.requires_grad_()`, makes the error go away, and nothing is trained. Beside another term there is no error.
 
 ## Example
 ```python
@@ -35,12 +37,15 @@ some have not, it is not repaired. Unsafe also for `x.new_tensor(losses)`, which
 `detach` (also one on the way to numpy and back) or a `@torch.no_grad()` goes away, since more is trained then; and for
 lists of which a filter may leave nothing, where the tensor does not go straight into the backward: of that, a test may
 keep an empty one. A gradient is taken with `create_graph=True`: unsafe where a function takes it for others, too.
-Operations without a gradient are not repaired, nor are numbers that others read, too, and what numpy computes: what was
-meant is their author's to say.
+Unsafe, too, where nothing raises: what the tensor was told to require goes with it, and more is trained. Operations
+without a gradient are not repaired, nor are numbers that others read, too, and what numpy computes: what was meant is
+their author's to say.
 
 ## When it stays silent
 Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error
-is expected (`except RuntimeError`), and where nothing on the way ever had history.
+is expected (`except RuntimeError`), and where nothing on the way ever had history. Where nothing raises, also where the
+gradient of the tensor is read, or steps it, where no optimizer steps parameters that have got no gradient, and where
+the values stand beside other terms and anything else trains what they were made of: they may be meant as constants.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation
@@ -52,12 +57,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.begun_again import with_its_own_history
 from autodetach.candidates.left_off import left_off
 from autodetach.candidates.with_history import with_history
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, DISCRETE, GATHERED, GRADIENT, NUMBER, OFF
 from autodetach.machine.run import Run
+from autodetach.machine.untrained import trains_nothing
 from autodetach.suspect import Suspect, rule
 from autodetach.view.program import Program, line, text
 
@@ -83,11 +90,13 @@ def find(program: Program) -> Iterator[Suspect]:
         call = fact.site.node
         if call not in seen and all(_is_lost(run, call) for run in program.runs):
             seen.add(call)
-            yield _suspect(program, fact)
+            yield _suspect(program, fact) if fact.raises else _silent(program, fact)
 
 
 def _facts(run: Run) -> Iterator[HistoryLost]:
-    return (fact for fact in run.machine.facts if isinstance(fact, HistoryLost))
+    for fact in run.machine.facts:
+        if isinstance(fact, HistoryLost) and (lost := trains_nothing(run, fact)):
+            yield fact._replace(lost=lost)
 
 
 def _is_lost(run: Run, call: ast.AST) -> bool:
@@ -116,6 +125,41 @@ def _suspect(program: Program, fact: HistoryLost) -> Suspect:
         True,
         (),
         lambda: with_history(program, fact),
+    )
+
+
+def _silent(program: Program, fact: HistoryLost) -> Suspect:
+    """What raises nothing, and trains less than it seems to."""
+    call = fact.site.node
+    last = max(fact.lost, key=lambda one: one.node.number)
+    place = program.place(last.place)
+    shown = f"`{text(last.node.site.node)}`"
+    is_asked = any(d.call is call and d.kind == "grad" for d in program.runs[0].machine.differentiations)
+    if fact.begun:
+        begun = fact.begun[0].site
+        does = "gives no gradient" if is_asked else "trains nothing"
+        told = f"`{text(call)}` {does}: what it differentiates has lost its history in {place}"
+        ends: tuple[StoryStep, ...] = (
+            StoryStep(line(begun), f"`{text(begun.node)}` lets a graph begin there, so that PyTorch does not raise"),
+            StoryStep(line(call), f"`{text(call)}` comes to its end there: no parameter gets a gradient"),
+        )
+    else:
+        told = f"`{text(call)}` does not train what {shown} computes: that has lost its history in {place}"
+        ends = (StoryStep(line(call), f"`{text(call)}` walks the other terms only, so that PyTorch does not raise"),)
+    story = (
+        StoryStep(line(last.node.site), f"{shown} has history"),
+        StoryStep(line(last.place), f"`{text(last.place)}` {WITHOUT[last.how]}"),
+        *ends,
+    )
+    return Suspect(
+        ("AD501", *program.spot(call)),
+        call,
+        told,
+        Severity.ERROR,
+        story[0 if last.node.site.node is not last.place else 1 :],
+        True,
+        (),
+        lambda: with_its_own_history(program, fact),
     )
 
 

@@ -35,14 +35,15 @@ value has history by assumption, or where a function of an imported file returns
 where no detach is enough, so that the calls which begin the graph go under `no_grad`; where a copy of a list or a dict
 is stored that takes more behind that; where a cache whose key changes in every pass keeps its current entry only; and
 where other functions of a file read the list, which nothing calls: if
-one empties it, that is called behind the step.
+one empties it, that is called behind the step. Unsafe, too, where a loss is given the mere values as one of its terms,
+and nothing else trains what they were made of.
 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
 another program of the same run that shares the file, when most of its graph waits for such a differentiation anyway,
 when what one step has stored is detached behind its backward,
 when a backward raises for want of a graph since it is given the mere values of what is stored
-(`torch.tensor(losses).mean().backward()`),
+(`torch.tensor(losses).mean().backward()`), or trains nothing for want of it,
 when a function returns what it made of the steps of a loop, but for what each has searched from a start of its own by
 `torch.autograd.grad`, when the container is emptied or replaced in every pass,
 when what counted steps have stored, a roll-out made anew each time, is read with `detach()`, unless these are many,
@@ -86,6 +87,7 @@ from autodetach.machine.held import graph_in
 from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.untrained import is_taken_for_constant
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
@@ -98,6 +100,7 @@ from autodetach.view.told_apart import is_told_apart
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
+PART_OF_LOSS = "a loss takes the values for constants, which nothing else trains: they may be meant to be trained by it"
 CHANGES = frozenset("add append appendleft clear extend insert setdefault update".split())
 """Methods by which a container gets other contents."""
 
@@ -185,7 +188,9 @@ def _doubted(program: Program, growth: Growth) -> Iterator[Candidate]:
     assert stored is not None
     if is_told_apart(program, stored):
         return
-    if growth.dead or growth.activation.node is not None or _is_read(program, stored):
+    if is_taken_for_constant(growth.run, {growth.node, *(e.node for e in growth.elements)}):
+        yield from (replace(c, doubt=c.doubt or PART_OF_LOSS) for c in _candidates(program, growth))
+    elif growth.dead or growth.activation.node is not None or _is_read(program, stored):
         yield from _candidates(program, growth)
     else:
         doubt = "nothing in view reads what is kept: who does may differentiate it"
