@@ -12,6 +12,7 @@ from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
 FOR_OTHERS = "the gradient is taken for others, too, which may mean it as a value"
+WITH_HISTORY = "the gradient has a history then, which all that reads it has to bear, and others may get gradient by it"
 CREATE_AT = 4
 """Where `create_graph` stands among the arguments of `torch.autograd.grad`."""
 
@@ -26,7 +27,7 @@ def gradient_with_history(program: Program, fact: HistoryLost) -> Iterator[Candi
     if not any(_has_history(run, calls) for run in program.runs):
         return
     is_apart = any(program.scope(call) is not program.scope(fact.site.node) for call in calls)
-    doubt = FOR_OTHERS if is_apart and _is_for_others(program, calls) else None
+    doubt = FOR_OTHERS if is_apart and _is_for_others(program, calls) else WITH_HISTORY
     codemods = tuple(SetKeyword(call, "create_graph", "True") for call in calls)
     yield Candidate("differentiate through the gradient, too", codemods, doubt, adds=True)
 

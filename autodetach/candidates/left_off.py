@@ -17,6 +17,7 @@ from autodetach.suspect import Candidate
 from autodetach.view.program import Program, text
 
 SWITCH = "set_grad_enabled"
+ON_ELSEWHERE = "gradients are on for all else that runs behind it, and what computes there has a history then"
 
 
 def left_off(program: Program, fact: HistoryLost) -> ast.stmt | None:
@@ -51,4 +52,4 @@ def without_gradients_inside(program: Program, fact: HistoryLost) -> Iterator[Ca
     rest = tuple(function.body[function.body.index(statement) + 1 :])
     if rest and not any(isinstance(n, YIELDS) for s in rest for n in ast.walk(s)):
         message = f"compute under `torch.no_grad()`, which ends, instead of behind `{text(statement)}`"
-        yield Candidate(message, (ReplaceStatement(statement, ""), UnderNoGrad(rest)), adds=True)
+        yield Candidate(message, (ReplaceStatement(statement, ""), UnderNoGrad(rest)), ON_ELSEWHERE, adds=True)
