@@ -75,7 +75,8 @@ def is_rest(m: Core, this: Sequence, index: Slice, site: Site) -> bool:
 def of_another_turn(m: Core, d: Differentiation) -> frozenset[Node]:
     """Of what a differentiation in every k-th pass walks again, what stands in a ring of k elements, each filled anew.
 
-    `deque(maxlen=k)`, `ring[t % k] = loss`
+    `deque(maxlen=k)`, `ring[t % k] = loss`. What the new elements are made of, too, they lead to all the same: a state
+    that is carried on, or what was there before the loop.
     """
     bounded = [(this, events) for this, events in m.stored_in.items() if _size(m, this)]
     every = rhythms(m, m.trail) if bounded else []
@@ -83,7 +84,8 @@ def of_another_turn(m: Core, d: Differentiation) -> frozenset[Node]:
         return frozenset()
     rings = [events for this, events in bounded if covers(every, _size(m, this)) is not False]
     turned = {e.node for events in rings for e in events if any(diverge(w.loops, d.loops) for w in e.node.walked_by)}
-    return frozenset(ancestors(turned))
+    fresh = {e.node for events in rings for e in events} - turned
+    return frozenset(set(ancestors(turned)) - set(ancestors(fresh)))
 
 
 def _size(m: Core, this: Sequence | Mapping) -> Hashable:

@@ -310,6 +310,7 @@ def _extending(program: Program, element: ast.expr) -> Iterator[Candidate]:
     yield Candidate(
         f"store the values of `{text(element)}` without their graph",
         (ReplaceExpression(element, "t.detach() for t in {}" if is_taken else "[t.detach() for t in {}]"),),
+        "some of what is taken may be no tensor" if is_taken else None,
     )
 
 
