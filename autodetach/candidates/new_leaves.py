@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 CALLED = "the update is handed back: another caller may want a tensor with the history of it"
+CUT = "the history of the update may be wanted, as in meta-learning, or something else may hold the old tensor"
 
 
 def as_leaf(value: ast.expr) -> Codemod:
@@ -63,7 +64,7 @@ def of_own_updates(program: Program, updates: list[OwnUpdate]) -> Iterator[Candi
         return
     handed_back = any(_is_handed_back(program, one.made) for one in updates)
     leaves = tuple(as_leaf(one.made) for one in updates)
-    yield Candidate("make new leaves", leaves, CALLED if handed_back else None)
+    yield Candidate("make new leaves", leaves, CALLED if handed_back else CUT)
 
 
 def _is_zeroed(program: Program) -> bool:

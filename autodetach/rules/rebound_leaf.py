@@ -29,9 +29,9 @@ for step in range(100):
 Safe when the program could only raise before: the update computes what was written. Unsafe when it runs today. Where
 something holds the old tensor, as `path.append(w.detach())` or `start = list(ws)`, `w` becomes a new leaf instead of
 being changed in place; also where the update may have another shape or type than `w`, which would keep its own, and
-where `w` is bound again behind it, as by a clamp: what it is bound to last becomes the leaf. Unsafe where a function
-hands the update back, since others may call it. Attributes of what may be a module, and entries of what may be a
-`ParameterList`, have no repair.
+where `w` is bound again behind it, as by a clamp: what it is bound to last becomes the leaf. Unsafe where several are
+updated at once, in a comprehension, by a function or inside of a call: the history may be wanted there. Attributes of
+what may be a module, and entries of what may be a `ParameterList`, have no repair.
 
 ## When it stays silent
 When the update is in place, goes through `.data`, makes a new leaf, or is part of an unrolled inner loop
