@@ -36,7 +36,7 @@ def _has_history(run: Run, calls: Collection[ast.Call]) -> bool:
     """Whether a gradient of what is asked for, as far as that is known, depends on what requires grad."""
     for d in run.machine.differentiations:
         if d.call in calls and d.roots:
-            asked = {leaf for s in run.machine.steps if s.what == "grad" for leaf, ds in s.consumed if d in ds}
+            asked = run.asked_by(d)
             if not asked or not asked.isdisjoint(bent_gradients(d)):
                 return True
     return False

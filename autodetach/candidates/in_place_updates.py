@@ -11,6 +11,7 @@ from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.alike import is_alike
 from autodetach.view.kept import are_elements_kept, is_kept
+from autodetach.view.own_gradient import gradients_of
 from autodetach.view.program import Program
 
 KEPT = "something else holds the tensor as it was, and would see the update"
@@ -32,7 +33,7 @@ def of_updates(program: Program, statements: list[ast.stmt], doubt: str | None) 
         return
     assigns = tuple(s for s in statements if isinstance(s, ast.Assign))
     names = names_of(statements)
-    forget = tuple(n for n in names if not _forgotten(program, first, n) and reads_grad(program.scope(first), n))
+    forget = tuple(n for n in names if not _forgotten(program, first, n) and any(gradients_of(n, program.scope(first))))
     shown = ", ".join(f"`{n}`" for n in names)
     if not any(_is_zeroed(program, first, n) for n in names):
         yield from of_last_rebinds(program, assigns, doubt)
@@ -77,11 +78,6 @@ def _is_no_grad(node: ast.With) -> bool:
     return any(
         "no_grad" in spelled(i.context_expr) or "set_grad_enabled" in spelled(i.context_expr) for i in node.items
     )
-
-
-def reads_grad(around: ast.AST, name: str) -> bool:
-    """Whether `.grad` of a name is written anywhere in a piece of the program."""
-    return any(isinstance(n, ast.Attribute) and n.attr == "grad" and spelled(n.value) == name for n in ast.walk(around))
 
 
 def _forgotten(program: Program, statement: ast.stmt, name: str) -> bool:

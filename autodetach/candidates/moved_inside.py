@@ -104,7 +104,7 @@ def moved_to(
     move, message = MoveStatements(tuple(ordered), anchor), f"compute {names} inside the {where}"
     flags = without_retain(outer)
     plain = Candidate(message, (move,), doubt)
-    return [*alone, *_without_retain([plain], flags), plain]
+    return [*alone, *_and_none_retained([plain], flags), plain]
 
 
 def _in_closure(
@@ -118,10 +118,10 @@ def _in_closure(
         return []
     doubt = doubt or _doubt_of(program, run, ordered, outer)
     found = list(computed_in_closure(program, ordered, closure, first_statement(closure.body), doubt))
-    return [*_without_retain(found, without_retain(outer)), *found]
+    return [*_and_none_retained(found, without_retain(outer)), *found]
 
 
-def _without_retain(candidates: list[Candidate], flags: tuple[Codemod, ...]) -> list[Candidate]:
+def _and_none_retained(candidates: list[Candidate], flags: tuple[Codemod, ...]) -> list[Candidate]:
     """What is built anew in each pass needs no graph of an earlier one: the same repairs, with `flags` gone."""
     return [
         replace(one, message=f"{one.message}, and no graph is retained", codemods=(*one.codemods, *flags))

@@ -55,7 +55,7 @@ def doubt_of_gradient(run: Run, d: Differentiation) -> str | None:
     is_alone = any(d in root.from_grad for o in later for root in _values(o))
     if not entered and not is_alone:
         return None
-    asked = {leaf for s in run.machine.steps if s.what == "grad" for leaf, ds in s.consumed if d in ds}
+    asked = run.asked_by(d)
     if any(not asked.isdisjoint(_without_copies(node.parents)) for node in entered):
         return AS_FIRST_ORDER
     is_term = is_alone or any(node.op in TERMS for node in entered)

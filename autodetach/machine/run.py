@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.machine.apart import Apart
-from autodetach.machine.graph import Node, Site
+from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy
 from autodetach.machine.program_values import Class, Frame
@@ -93,6 +93,10 @@ class Run:
     def trained(self) -> set[Node]:
         """The leaves whose gradient an optimizer's step or an update of the program has taken."""
         return {leaf for step in self.machine.steps if step.what != "grad" for leaf, _ in step.consumed}
+
+    def asked_by(self, d: Differentiation) -> set[Node]:
+        """The leaves whose gradient a call of `torch.autograd.grad` gives."""
+        return {leaf for step in self.machine.steps if step.what == "grad" for leaf, ds in step.consumed if d in ds}
 
     @property
     def is_usual(self) -> bool:

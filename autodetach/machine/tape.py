@@ -112,9 +112,9 @@ class Tape(State):
             self.note_lost(result, inputs, site)
             return result
         result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
-        copied = [t.lost for t in inputs if type(t) is Tensor and t.node is None and t.lost] if len(inputs) > 1 else ()
-        if copied and any(one.how in COPIES for one in joined(*copied)):
-            self.beside[result.node] = tuple(one for one in joined(*copied) if one.how in COPIES)
+        lost = joined(*(t.lost for t in inputs if type(t) is Tensor and t.node is None and t.lost))
+        if copied := tuple(one for one in lost if one.how in COPIES):
+            self.beside[result.node] = copied
         if result.from_grad:
             self.by_gradient[result.node] = result.from_grad
         result.is_float = True

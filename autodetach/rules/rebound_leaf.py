@@ -48,16 +48,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from autodetach.candidates.in_place_updates import names_of, of_updates, reads_grad
+from autodetach.candidates.in_place_updates import names_of, of_updates
 from autodetach.candidates.new_leaves import as_leaf, of_own_updates
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.events import NonLeafGrad
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.machine.updates_on_tape import updates_on_tape
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.own_gradient import OwnUpdate, own_updates
+from autodetach.view.own_gradient import OwnUpdate, gradients_of, own_updates, reads_of_none
 from autodetach.view.program import Program, is_update, line, observed_of, text
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ if TYPE_CHECKING:
 
 def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
-    reads = list(_reads(program))
+    reads = [(spelled(reader.value), reader) for _, reader in reads_of_none(program)]
     tensors = _Tensors({owner for owner, _ in reads}, _growing_updates(program))
     for owner, reader in reads:
         statements = _updates(program, owner, reader, tensors)
@@ -126,15 +125,7 @@ class _Tensors:
         if not is_update(statement):
             return False
         name = spelled(statement.targets[0])
-        return statement in self.growing or name in self.owners or reads_grad(statement.value, name)
-
-
-def _reads(program: Program) -> Iterator[tuple[str, ast.AST]]:
-    """Reads of `.grad` that gave None, on tensors that an operation of the program made."""
-    for run in program.runs:
-        for fact in run.machine.facts:
-            if isinstance(fact, NonLeafGrad) and isinstance(fact.site.node, ast.Attribute):
-                yield spelled(fact.site.node.value), fact.site.node
+        return statement in self.growing or name in self.owners or any(gradients_of(name, statement.value))
 
 
 def _updates(program: Program, owner: str, reader: ast.AST, tensors: _Tensors) -> list[ast.stmt]:
@@ -194,7 +185,7 @@ def _still_none(program: Program, reader: ast.AST) -> Callable[[Analysis], bool]
 
     def lasts(analysis: Analysis) -> bool:
         edited = Program(analysis)
-        return any(edited.spot(other) == spot for _, other in _reads(edited))
+        return any(edited.spot(other) == spot for _, other in reads_of_none(edited))
 
     return lasts
 

@@ -18,19 +18,24 @@ class OwnUpdate(NamedTuple):
     reader: ast.Attribute
 
 
-def own_updates(program: Program) -> Iterator[list[OwnUpdate]]:
-    """The updates that compute with None in the next pass, by the statements in which they stand."""
-    found: dict[ast.stmt, dict[ast.expr, OwnUpdate]] = {}
+def reads_of_none(program: Program) -> Iterator[tuple[NonLeafGrad, ast.Attribute]]:
+    """Reads of `.grad` that gave None, on tensors that an operation of the program made."""
     for run in program.runs:
         for fact in run.machine.facts:
             if isinstance(fact, NonLeafGrad) and isinstance(fact.site.node, ast.Attribute):
-                reader = fact.site.node
-                statement = program.statement(reader)
-                made = _made_by(program, fact, statement)
-                if made is None or statement is None or _may_become_parameter(program, statement):
-                    continue
-                if _is_computed_with(program, reader):
-                    found.setdefault(statement, {}).setdefault(made, OwnUpdate(made, reader))
+                yield fact, fact.site.node
+
+
+def own_updates(program: Program) -> Iterator[list[OwnUpdate]]:
+    """The updates that compute with None in the next pass, by the statements in which they stand."""
+    found: dict[ast.stmt, dict[ast.expr, OwnUpdate]] = {}
+    for fact, reader in reads_of_none(program):
+        statement = program.statement(reader)
+        made = _made_by(program, fact, statement)
+        if made is None or statement is None or _may_become_parameter(program, statement):
+            continue
+        if _is_computed_with(program, reader):
+            found.setdefault(statement, {}).setdefault(made, OwnUpdate(made, reader))
     for statement, updates in found.items():
         for one in _in_tuple(statement):
             updates.setdefault(one.made, one)
@@ -83,10 +88,13 @@ def _in_tuple(statement: ast.stmt) -> Iterator[OwnUpdate]:
         return
     for target, value in zip(parts_of(targets), parts_of(values), strict=False):
         if isinstance(value, ast.BinOp) and spelled(value.left) == spelled(target):
-            reader = next((n for n in ast.walk(value) if _is_gradient(n, spelled(target))), None)
-            if isinstance(reader, ast.Attribute):
+            reader = next(gradients_of(spelled(target), value), None)
+            if reader is not None:
                 yield OwnUpdate(value, reader)
 
 
-def _is_gradient(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "grad" and spelled(node.value) == name
+def gradients_of(name: str, around: ast.AST) -> Iterator[ast.Attribute]:
+    """Where `.grad` of a name is written in a piece of the program."""
+    for node in ast.walk(around):
+        if isinstance(node, ast.Attribute) and node.attr == "grad" and spelled(node.value) == name:
+            yield node
