@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.container_methods import ADDING
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import lookup
 from autodetach.view.program import Program, line
-
-TAKING = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update"})
 
 
 def made_in_scope(program: Program, changed: ast.AST, name: str) -> ast.Assign | None:
@@ -60,5 +59,5 @@ def _is_kept(program: Program, node: ast.expr) -> bool:
         shared = call if isinstance(call, ast.Call) and call.func is around else around
         return lookup(around.attr).view and _is_kept(program, shared)
     if isinstance(around, ast.Call):
-        return isinstance(around.func, ast.Attribute) and around.func.attr in TAKING
+        return isinstance(around.func, ast.Attribute) and around.func.attr in ADDING
     return isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Tuple, ast.List, ast.Dict, ast.Yield))

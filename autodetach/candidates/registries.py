@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from autodetach.candidates.emptying import behind_docstring, empties, is_empty
+from autodetach.container_methods import FILLING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.events import Stored
 from autodetach.machine.growth import Growth
@@ -14,8 +15,6 @@ from autodetach.machine.program_values import Frame, Function
 from autodetach.suspect import Candidate
 from autodetach.view.moments import behind_step, moment, placed
 from autodetach.view.program import Program
-
-FILLS = frozenset("append appendleft clear extend insert".split())
 
 
 def of_registry(program: Program, growth: Growth, candidates: Iterator[Candidate]) -> Iterator[Candidate]:
@@ -63,7 +62,7 @@ def _is_read(program: Program, node: ast.AST, name: str) -> bool:
     if not isinstance(node, ast.Name) or node.id != name or not isinstance(node.ctx, ast.Load):
         return False
     around = program.parents[node]
-    return not (isinstance(around, ast.Attribute) and around.attr in FILLS)
+    return not (isinstance(around, ast.Attribute) and around.attr in FILLING)
 
 
 def _emptied(program: Program, growth: Growth, name: str) -> Iterator[Candidate]:

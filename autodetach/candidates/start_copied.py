@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.reads import Repair
+from autodetach.container_methods import CHANGING
 from autodetach.machine.spelling import last_word
 from autodetach.machine.values import Mapping, Sequence, Value
 from autodetach.view.crossings import Crossed
@@ -13,7 +14,6 @@ from autodetach.view.holders import Replay
 from autodetach.view.program import Program, text
 
 PLACES = (ast.Name, ast.Attribute)
-CHANGING = frozenset("append clear extend insert pop popitem remove setdefault update".split())
 
 
 def begun_with_copy(program: Program, again: Replay, crossed: list[Crossed]) -> Iterator[Repair]:

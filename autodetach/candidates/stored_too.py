@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.container_methods import ADDING_ONE
 from autodetach.machine.spelling import spelled
 from autodetach.view.program import Program
-
-ADDING = frozenset("add append appendleft insert".split())
 
 
 def stored_too(program: Program, element: ast.expr, holder: ast.expr | None) -> list[ast.expr]:
@@ -39,5 +38,5 @@ def _stored_by(statement: ast.stmt, place: str) -> ast.expr | None:
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not call.args:
         return None
-    is_adding = call.func.attr in ADDING and spelled(call.func.value) == place
+    is_adding = call.func.attr in ADDING_ONE and spelled(call.func.value) == place
     return call.args[-1] if is_adding else None

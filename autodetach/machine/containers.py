@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from autodetach.container_methods import FILLING
 from autodetach.machine import texts
 from autodetach.machine.core import Core
 from autodetach.machine.dict_methods import dict_method
@@ -22,7 +23,7 @@ SET_METHODS = frozenset(
     "add remove discard pop clear union intersection difference symmetric_difference update copy issubset issuperset "
     "intersection_update difference_update isdisjoint".split()
 )
-FILLING = frozenset("add append appendleft clear extend extendleft insert update".split())
+NOT_READING = FILLING - {"setdefault"}
 """What gives nothing that is in a container."""
 PICKING = frozenset({"get", "setdefault"})
 """What gives one element of a container."""
@@ -66,7 +67,7 @@ def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str,
         return _elements_of_shape(m, this)
     if not has_method(this, name) and not name.startswith("__"):
         m.refuse(site, f"a {this.kind if isinstance(this, Sequence) else 'dict'} has no attribute `{name}`")
-    if name not in FILLING:
+    if name not in NOT_READING:
         m.note_read(this, whole=name not in PICKING)
     if isinstance(this, Mapping):
         return dict_method(m, this, name, args, kwargs, site)

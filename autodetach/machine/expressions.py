@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from autodetach.container_methods import ADDING
 from autodetach.machine import operators, python_builtins, read_by_text
 from autodetach.machine.accesses import Accesses
 from autodetach.machine.generators import has_yield
@@ -17,7 +18,6 @@ from autodetach.machine.state import MISSING, OutOfFuel
 from autodetach.machine.values import Mapping, Value
 
 NAME, CONSTANT, ATTRIBUTE, STARRED, SUBSCRIPT = ast.Name, ast.Constant, ast.Attribute, ast.Starred, ast.Subscript
-FILLING = frozenset("add append appendleft extend extendleft insert setdefault update".split())
 """Methods of containers that add to them."""
 LOOKS = frozenset(f"builtins.{name}" for name in ("bool", "id", "isinstance", "len", "print", "type"))
 """Functions that give nothing of what they are given."""
@@ -187,7 +187,7 @@ class Expressions(Accesses):
     def _eval_Call(self, node: ast.Call, frame: Frame) -> Value:
         func = node.func
         if type(func) is ATTRIBUTE:
-            if type(func.value) is SUBSCRIPT and func.attr in FILLING:
+            if type(func.value) is SUBSCRIPT and func.attr in ADDING:
                 self.filled_place = func.value
             this = self.eval(func.value, frame)
             args, kwargs, operands = self._arguments(node, frame)

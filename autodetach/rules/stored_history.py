@@ -79,6 +79,7 @@ from autodetach.candidates.set_in_records import set_without_graph
 from autodetach.candidates.states_in_records import detached_parts
 from autodetach.candidates.stored_too import stored_too
 from autodetach.candidates.without_graph import computed_without_graph
+from autodetach.container_methods import FILLING
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
@@ -101,7 +102,6 @@ if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 PART_OF_LOSS = "a loss takes the values for constants, which nothing else trains: they may be meant to be trained by it"
-CHANGES = frozenset("add append appendleft clear extend insert setdefault update".split())
 """Methods by which a container gets other contents."""
 
 
@@ -207,7 +207,7 @@ def _is_read(program: Program, stored: Stored) -> bool:
             if isinstance(node, ast.Attribute) and node.attr == holder.attr and isinstance(node.ctx, ast.Load):
                 around = program.parents[node]
                 is_target = isinstance(around, ast.Subscript) and not isinstance(around.ctx, ast.Load)
-                if not is_target and not (isinstance(around, ast.Attribute) and around.attr in CHANGES):
+                if not is_target and not (isinstance(around, ast.Attribute) and around.attr in FILLING):
                     return True
     return False
 

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from autodetach.container_methods import ADDING, TAKING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import nodes_in
 from autodetach.machine.spelling import called_name, spelled
@@ -17,8 +18,6 @@ from autodetach.view.assigned import assigned
 from autodetach.view.program import Program
 from autodetach.view.read_by import Function, functions_by_name
 
-ADDING = frozenset("add append appendleft extend insert setdefault update".split())
-TAKING = frozenset("discard pop popitem popleft remove".split())
 ALIKE = frozenset("enumerate iter list reversed set sorted tuple".split())
 """Functions that give as many elements as they are given."""
 OF_SAME = frozenset("copy items keys values".split())

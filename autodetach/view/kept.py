@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.container_methods import ADDING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.machine.torch_semantics import lookup
@@ -18,7 +19,6 @@ LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 WRAPPING = frozenset("Parameter Variable as_tensor asarray from_numpy".split())
 SHARING = WRAPPING | frozenset("data detach numpy real requires_grad_ reshape".split())
 """What gives the same memory, beside the views that PyTorch knows as such."""
-PUTTING = frozenset("add append appendleft extend insert put setdefault update".split())
 OF_NO_MEMORY = frozenset(
     "_version device dtype grad grad_fn is_cuda is_leaf itemsize layout nbytes ndim requires_grad shape".split()
 )
@@ -266,7 +266,7 @@ def _only_computes(program: Program, call: ast.Call) -> bool:
 def _keeps_argument(program: Program, call: ast.Call, argument: ast.AST, depth: int) -> bool:
     """Whether what is called may keep an argument: what is out of view may, unless it computes something of it."""
     name = last_word(call.func)
-    if name in PUTTING or depth >= MAX_CALLS:
+    if name in ADDING or depth >= MAX_CALLS:
         return True
     found = [
         node

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Callable, Container, Iterator
 from typing import NamedTuple
 
+from autodetach.container_methods import ADDING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, LOOPS
-from autodetach.view.kept import COPYING, LITERALS, PUTTING, is_sharing
+from autodetach.view.kept import COPYING, LITERALS, is_sharing
 from autodetach.view.program import Program, targets_of
 
 HANDING_ON = frozenset(
@@ -113,7 +114,7 @@ def _pairs(program: Program, home: ast.AST, is_container: Callable[[ast.expr], b
         if isinstance(node, ast.AugAssign) and _is_container_made(node.value) and program.scope(node) is home:
             for key, part in _parts(node.value) if is_container(node.target) else ():
                 pairs += [_Pair(spelled(node.target), spelled(s), key, False) for s in memory_of(part, picked)]
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTTING:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ADDING:
             owner = node.func.value
             if is_dotted(owner) and program.scope(node) is home and is_container(owner):
                 given = (s for a in arguments_of(node) for s in memory_of(a, picked))

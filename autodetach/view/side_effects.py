@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.container_methods import CHANGING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
@@ -16,8 +17,7 @@ from autodetach.view.read_by import local_names, read_by
 MADE = frozenset("dict list OrderedDict defaultdict zeros ones empty full zeros_like ones_like empty_like".split())
 """Functions that make a new container or tensor."""
 
-GROWING = frozenset("add append appendleft clear extend insert pop popitem popleft remove setdefault update".split())
-TAKING = frozenset("get_nowait pop popitem popleft readline recv".split())
+TAKING_AWAY = frozenset("get_nowait pop popitem popleft readline recv".split())
 """Methods that take something out of what they are called on."""
 
 CONSTRUCTORS = ("__init__", "__post_init__")
@@ -71,7 +71,7 @@ def _takes(call: ast.Call, local: set[str]) -> bool:
     if isinstance(call.func, ast.Name):
         taken = call.args[0] if call.func.id in ("next", "anext") and call.args else None
     else:
-        taken = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr in TAKING else None
+        taken = call.func.value if isinstance(call.func, ast.Attribute) and call.func.attr in TAKING_AWAY else None
     is_place = isinstance(taken, (ast.Name, ast.Attribute, ast.Subscript))
     return is_place and not (isinstance(taken, ast.Name) and taken.id in local)
 
@@ -79,7 +79,7 @@ def _takes(call: ast.Call, local: set[str]) -> bool:
 def _changes_others(program: Program, function: Function, node: ast.AST) -> bool:
     if isinstance(node, (ast.Global, ast.Nonlocal)):
         return True
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in GROWING:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGING:
         return _grows_others(program, function, node, node.func.value)
     if not isinstance(node, ast.stmt):
         return False
