@@ -12,10 +12,11 @@ from typing import NamedTuple
 from autodetach.checker import Change, Choice, Wanted, unremembered
 from autodetach.disk.files import FoundFile, relative
 from autodetach.finding import Finding, edits_by_file
+from autodetach.perform import run_one
 from autodetach.projects.importers import importers
-from autodetach.runner import Outcome, Task, run_one
 from autodetach.settle import Settled, as_others_leave_it, settle, sifted
 from autodetach.source import Source
+from autodetach.task import Outcome, Task
 
 
 class _InAsked(NamedTuple):

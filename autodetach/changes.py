@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from autodetach.checker import Change
 from autodetach.finding import Problem
-from autodetach.runner import Outcome
 from autodetach.settings.config import posix
 from autodetach.source import Edit, Source
+from autodetach.task import Outcome
 
 if TYPE_CHECKING:
     from autodetach.places import Part

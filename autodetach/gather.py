@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from autodetach.finding import Finding
 from autodetach.report import Located
-from autodetach.runner import Outcome
 from autodetach.settings.config import Configuration, posix
 from autodetach.settle import once
+from autodetach.task import Outcome
 
 
 def gather(outcomes: Sequence[Outcome], configuration: Configuration) -> list[Located]:

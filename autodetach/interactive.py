@@ -9,9 +9,9 @@ from autodetach.checker import Change
 from autodetach.comments.add_ignore import NotSilenced, ignoring
 from autodetach.finding import Applicability, Finding, Fix, edits_by_file
 from autodetach.report import Located
-from autodetach.runner import Outcome, Task
 from autodetach.settle import Settled
 from autodetach.source import Edit, Source, compose, offset_before
+from autodetach.task import Outcome, Task
 
 HELP = """\
 y  apply this fix

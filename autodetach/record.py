@@ -12,7 +12,7 @@ from autodetach.uses import Uses
 
 
 class Record(NamedTuple):
-    """What was found in a file before anybody chose among it; see `runner.Outcome` and `checker.CheckResult`.
+    """What was found in a file before anybody chose among it; see `task.Outcome` and `checker.CheckResult`.
 
     Of the problems, the path is that of the file, and not kept. `has_comments`: some may be for this tool.
     """

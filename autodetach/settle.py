@@ -8,9 +8,10 @@ from typing import NamedTuple
 from autodetach.checker import Change, Choice, Wanted
 from autodetach.finding import Finding
 from autodetach.fixing import in_terms_of
-from autodetach.runner import Outcome, Task, run_one
+from autodetach.perform import run_one
 from autodetach.shared import KEPT, Shared, first_sources
 from autodetach.source import Source, compose
+from autodetach.task import Outcome, Task
 
 MAX_ROUNDS = 4
 

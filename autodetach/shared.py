@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from autodetach.finding import NEVER_DIFFERENTIATED, Applicability, Finding, Fix, edits_by_file
-from autodetach.runner import Outcome
 from autodetach.source import Source
+from autodetach.task import Outcome
 from autodetach.uses import Uses, lines_of
 
 KEPT = "AD1"

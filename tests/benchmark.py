@@ -238,12 +238,13 @@ def stages(paths: Sequence[str]) -> None:
     """Check some paths in this process, and print the seconds of each stage and the dearest files."""
     sys.path.insert(0, str(ROOT))
     start = time.perf_counter()
-    from autodetach import checker, gather, relevance, runner
+    from autodetach import checker, gather, perform, relevance
     from autodetach.checker import CheckOptions
     from autodetach.disk import files
     from autodetach.machine import exploring
     from autodetach.projects import imports, project
     from autodetach.settings.config import Configuration, Overrides
+    from autodetach.task import Task
 
     spent: collections.defaultdict[str, float] = collections.defaultdict(float)
     spent["start"] = time.perf_counter() - start
@@ -267,9 +268,9 @@ def stages(paths: Sequence[str]) -> None:
         setattr(module, name, measured)
 
     timed(files, "find_files", "walk")
-    timed(runner, "read_bytes", "read")
+    timed(perform, "read_bytes", "read")
     timed(imports, "read_bytes", "read imports")
-    timed(runner, "is_idle", "filter")
+    timed(perform, "is_idle", "filter")
     timed(checker, "is_idle", "filter")
     timed(checker, "parse", "parse")
     timed(project, "_tree", "parse imports")
@@ -282,7 +283,7 @@ def stages(paths: Sequence[str]) -> None:
     outcomes, dearest = [], []
     for file in found:
         begun = time.perf_counter()
-        outcomes.append(runner.run_one(runner.Task(file, CheckOptions(), cwd=os.getcwd())))
+        outcomes.append(perform.run_one(Task(file, CheckOptions(), cwd=os.getcwd())))
         dearest.append((time.perf_counter() - begun, file.shown))
     gather.gather(outcomes, configuration)
     whole = time.perf_counter() - start

@@ -38,9 +38,9 @@ RULES = tuple(
 
 def install(set_attribute: Callable[[str, object], None]) -> None:
     """Put the fakes where the real things are used; the callable takes a dotted name and a value."""
-    set_attribute("autodetach.runner.check", check)
+    set_attribute("autodetach.perform.check", check)
     set_attribute("autodetach.fixing.fix", fix)
-    set_attribute("autodetach.runner.is_idle", lambda *_: False)
+    set_attribute("autodetach.perform.is_idle", lambda *_: False)
     set_attribute("autodetach.projects.twins._known", {})
     # First what is made of the other one when it is imported, which may be here.
     set_attribute("autodetach.settings.selection.RULES", RULES)

@@ -14,17 +14,19 @@ from pathlib import Path
 import pytest
 
 from autodetach import cache as cache_module
-from autodetach import runner
+from autodetach import pool
 from autodetach.cache import Cache, clean
 from autodetach.checker import CheckOptions
 from autodetach.commands import checking, keeping
 from autodetach.commands.request import CLEAN, TROUBLE, Request
 from autodetach.disk.files import FoundFile
 from autodetach.disk.state import digest
+from autodetach.perform import run_one
 from autodetach.projects.imports import forget
 from autodetach.report import OutputFormat
-from autodetach.runner import MIN_FILES_FOR_CACHE, Outcome, Task, run, run_one
+from autodetach.runner import MIN_FILES_FOR_CACHE, run
 from autodetach.settings.config import Overrides
+from autodetach.task import Outcome, Task
 
 ROOT = Path(__file__).parent.parent
 
@@ -72,7 +74,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         names.append(os.path.basename(task.file.path))
         return run_one(task)
 
-    monkeypatch.setattr(runner, "run_one", noting)
+    monkeypatch.setattr(pool, "run_one", noting)
     yield names
     forget()
 

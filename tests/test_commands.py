@@ -459,7 +459,7 @@ def test_an_interrupt(run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     Path("a.py").write_text("x\n")
-    monkeypatch.setattr("autodetach.runner.check", interrupt)
+    monkeypatch.setattr("autodetach.perform.check", interrupt)
     assert run("check") == (INTERRUPTED, "", "")
 
 

@@ -18,8 +18,8 @@ from autodetach.checker import CheckOptions
 from autodetach.disk.files import FoundFile
 from autodetach.interactive import HELP, Walk
 from autodetach.report import Located
-from autodetach.runner import Task
 from autodetach.settle import Settled
+from autodetach.task import Task
 
 PROGRAM = """\
 import torch

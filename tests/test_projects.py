@@ -12,9 +12,9 @@ import pytest
 
 from autodetach.checker import CheckOptions, check
 from autodetach.disk.files import FoundFile
-from autodetach.runner import Outcome
 from autodetach.settle import once
 from autodetach.source import Source
+from autodetach.task import Outcome
 
 PROJECTS = Path(__file__).parent.parent / "fixtures" / "projects"
 NAMES = sorted(p.name for p in PROJECTS.iterdir())

@@ -186,15 +186,16 @@ def test_what_is_imported_counts(tmp_path: Path) -> None:
 
 
 def test_a_file_without_the_words_is_not_even_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from autodetach import runner
+    from autodetach import perform
     from autodetach.disk.files import FoundFile
-    from autodetach.runner import Task, run_one
+    from autodetach.perform import run_one
+    from autodetach.task import Outcome, Task
 
     path = tmp_path / "a.py"
     task = Task(FoundFile(str(path), "a.py"), CheckOptions())
-    monkeypatch.setattr(runner, "_read", lambda *_: pytest.fail("decoded"))
+    monkeypatch.setattr(perform, "read", lambda *_: pytest.fail("decoded"))
     path.write_bytes(b"import torch\nx = '\xff'\n")
-    assert run_one(task) == runner.Outcome(task.file)
+    assert run_one(task) == Outcome(task.file)
     path.write_bytes(b"import torch\nnet = torch.nn.Linear(1, 1)\n")
     with pytest.raises(pytest.fail.Exception):
         run_one(task)

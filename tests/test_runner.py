@@ -8,11 +8,15 @@ from pathlib import Path
 import fake_checker
 import pytest
 
-from autodetach import runner
+from autodetach import perform
+from autodetach import pool as pools
 from autodetach.checker import CheckOptions
 from autodetach.disk.files import FoundFile
 from autodetach.finding import Problem
-from autodetach.runner import MIN_FILES_FOR_POOL, Outcome, Task, run, run_one
+from autodetach.perform import run_one
+from autodetach.pool import MIN_FILES_FOR_POOL
+from autodetach.runner import run
+from autodetach.task import Outcome, Task
 
 
 @pytest.fixture(autouse=True)
@@ -75,7 +79,7 @@ def test_an_interrupt_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runner, "check", interrupt)
+    monkeypatch.setattr(perform, "check", interrupt)
     with pytest.raises(KeyboardInterrupt):
         run_one(task(b"x\n"))
 
@@ -106,8 +110,8 @@ def test_several_processes_give_the_same_in_the_same_order(tmp_path: Path, monke
         return pool(workers, mp_context=context, **options)  # type: ignore[call-overload, no-any-return]
 
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", pool_of_forks)
-    monkeypatch.setattr(runner, "MAX_FILES_PER_TURN", 8)
-    monkeypatch.setattr(runner, "MIN_BYTES_FOR_POOL", 0)
+    monkeypatch.setattr(pools, "MAX_FILES_PER_TURN", 8)
+    monkeypatch.setattr(pools, "MIN_BYTES_FOR_POOL", 0)
     many = tasks(tmp_path, MIN_FILES_FOR_POOL + 5)
     one_by_one = described(list(run(many, 1)))
     assert not started
@@ -121,7 +125,7 @@ def test_a_few_files_start_no_process(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", fail)
     list(run(tasks(tmp_path, MIN_FILES_FOR_POOL), 8))
-    monkeypatch.setattr(runner, "MIN_BYTES_FOR_POOL", 0)
+    monkeypatch.setattr(pools, "MIN_BYTES_FOR_POOL", 0)
     assert len(list(run(tasks(tmp_path, MIN_FILES_FOR_POOL - 1), 8))) == MIN_FILES_FOR_POOL - 1
     with pytest.raises(AssertionError, match="a pool was started"):
         list(run(tasks(tmp_path, MIN_FILES_FOR_POOL), 8))
@@ -147,7 +151,7 @@ class DeadPool:
 
 def test_processes_that_die_leave_a_problem_for_each_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(concurrent.futures, "ProcessPoolExecutor", DeadPool)
-    monkeypatch.setattr(runner, "MIN_BYTES_FOR_POOL", 0)
+    monkeypatch.setattr(pools, "MIN_BYTES_FOR_POOL", 0)
     many = tasks(tmp_path, MIN_FILES_FOR_POOL)
     outcomes = list(run(many, 2))
     assert [outcome.file for outcome in outcomes] == [task.file for task in many]
@@ -157,8 +161,8 @@ def test_processes_that_die_leave_a_problem_for_each_file(tmp_path: Path, monkey
 
 def test_turns_are_small_and_keep_what_may_be_the_same_together() -> None:
     sizes = [5000] * 50 + [70_000] * 5 + [10] * 400
-    turns = runner._turns(sizes)
+    turns = pools._turns(sizes)
     assert sorted(number for turn in turns for number in turn) == list(range(len(sizes)))
-    assert max(map(len, turns)) <= runner.MAX_TWINS_PER_TURN
+    assert max(map(len, turns)) <= pools.MAX_TWINS_PER_TURN
     assert {tuple(sorted({sizes[n] for n in turn})) for turn in turns[:2]} == {(70_000,), (5000,)}
-    assert [len(turn) for turn in runner._turns([100 - n // 2 for n in range(80)])] == [32, 32, 16]
+    assert [len(turn) for turn in pools._turns([100 - n // 2 for n in range(80)])] == [32, 32, 16]

@@ -11,8 +11,8 @@ from autodetach.console import counted
 from autodetach.disk.files import relative
 from autodetach.finding import Problem
 from autodetach.report import Located
-from autodetach.runner import Outcome
 from autodetach.settings.config import ConfigError, Settings
+from autodetach.task import Outcome
 
 if TYPE_CHECKING:
     from autodetach.adoption.wanted import Filter

@@ -13,7 +13,7 @@ from autodetach.console import counted, printable, put_bytes, say
 from autodetach.finding import Finding
 from autodetach.output import Output
 from autodetach.report import Located, render, render_statistics
-from autodetach.runner import Outcome
+from autodetach.task import Outcome
 
 
 def check(request: Request) -> int:

@@ -9,8 +9,8 @@ from autodetach.console import printable, say
 from autodetach.disk.reasons import told
 from autodetach.finding import Problem
 from autodetach.output import OutputError
+from autodetach.perform import internal_error
 from autodetach.report import OutputFormat
-from autodetach.runner import internal_error
 from autodetach.settings.config import ConfigError, Configuration, Overrides
 
 CLEAN = 0

@@ -21,9 +21,10 @@ from autodetach.gather import gather
 from autodetach.output import Output
 from autodetach.progress import tracked
 from autodetach.report import WITH_ALTERNATIVES, WITH_STATISTICS, Located, OutputFormat, render
-from autodetach.runner import MIN_FILES_FOR_CACHE, Outcome, Task, run_as_done
+from autodetach.runner import MIN_FILES_FOR_CACHE, run_as_done
 from autodetach.settings.config import posix
 from autodetach.settle import settle
+from autodetach.task import Outcome, Task
 
 if TYPE_CHECKING:
     from autodetach.cache import Cache

@@ -11,10 +11,10 @@ from autodetach.comments.marks import may_name_rules
 from autodetach.disk.files import ReadError, find_files, read_bytes
 from autodetach.finding import Finding, Fix
 from autodetach.projects.imports import project_root
-from autodetach.runner import Outcome, Task
 from autodetach.settings.config import Configuration
 from autodetach.settle import Settled
 from autodetach.source import Edit, Source, Span, compose, offset_before
+from autodetach.task import Outcome, Task
 
 MAX_FILES = 2000
 """So many files are searched for the name of a module; where there are more, nothing is said about its comments."""

@@ -21,8 +21,8 @@ from autodetach.doctor.table import table
 from autodetach.doctor.watching import summary
 from autodetach.doctor.words import tell
 from autodetach.output import Output
+from autodetach.perform import internal_error
 from autodetach.report.paragraph import Paragraph
-from autodetach.runner import internal_error
 from autodetach.settings.config import ConfigError, Configuration, Overrides
 
 

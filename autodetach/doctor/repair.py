@@ -12,11 +12,12 @@ from autodetach.doctor.diagnosis import Diagnosis, Kind
 from autodetach.finding import Finding, Problem
 from autodetach.gather import gather
 from autodetach.machine.evidence import Evidence
+from autodetach.perform import run_one
 from autodetach.report import Located
-from autodetach.runner import Outcome, Task, run_one
 from autodetach.settings.config import Configuration
 from autodetach.settle import settle
 from autodetach.source import Source
+from autodetach.task import Outcome, Task
 from autodetach.tracebacks.explain import answers_among, frames_of, read_log, task_for
 from autodetach.tracebacks.failure import Reading
 from autodetach.tracebacks.files import Places, Understood

@@ -19,10 +19,11 @@ from autodetach.lsp.documents import Documents, Stamp
 from autodetach.lsp.foreseen import Seen, foreseen, seen
 from autodetach.lsp.work import fix, look, repair
 from autodetach.lsp.workers import WorkerDied, Workers
+from autodetach.perform import internal_error
 from autodetach.report import Located
-from autodetach.runner import Outcome, Task, internal_error
 from autodetach.settings.config import ConfigError, Configuration, Overrides, posix
 from autodetach.source import Source
+from autodetach.task import Outcome, Task
 
 WAIT = 0.001
 """Seconds for which the text has to stay as it is."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from autodetach.finding import Finding, StoryStep
 from autodetach.incremental.reparse import common_lines
-from autodetach.runner import Outcome
 from autodetach.source import Source, Span
+from autodetach.task import Outcome
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from autodetach.beside import with_beside
 from autodetach.checker import Change, CheckResult, remember, tidy
 from autodetach.comments.idle import Views, with_unused
 from autodetach.lsp.workers import afterwards, pause, tell
+from autodetach.perform import run_one
 from autodetach.projects.imports import forget
-from autodetach.runner import Outcome, Task, run_one
 from autodetach.settings.config import Configuration, Overrides
 from autodetach.settle import Settled, settle
+from autodetach.task import Outcome, Task
 
 
 def look(task: Task, early: bool = False) -> Outcome:

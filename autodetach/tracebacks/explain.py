@@ -10,11 +10,12 @@ from autodetach.checker import Change, Choice
 from autodetach.disk.files import FoundFile
 from autodetach.finding import Finding, Problem
 from autodetach.gather import gather
+from autodetach.perform import run_one
 from autodetach.report import Located
-from autodetach.runner import Outcome, Task, run_one
 from autodetach.settings.config import Configuration, posix
 from autodetach.settle import settle
 from autodetach.source import Source
+from autodetach.task import Outcome, Task
 from autodetach.tracebacks.autograd_errors import places_in
 from autodetach.tracebacks.failure import Reading
 from autodetach.tracebacks.files import Places, Understood

@@ -5,8 +5,8 @@ from __future__ import annotations
 from autodetach.disk.files import FoundFile
 from autodetach.finding import Finding, Problem, Severity, StoryStep
 from autodetach.lsp.foreseen import foreseen, seen
-from autodetach.runner import Outcome
 from autodetach.source import Source, Span
+from autodetach.task import Outcome
 
 TEXT = "zero\none\ntwo\nthree\n"
 FILE = FoundFile("/a.py", "a.py")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from autodetach import runner
+from autodetach import perform
 from autodetach.checker import CheckOptions, check
 from autodetach.disk.files import FoundFile
 from autodetach.projects import twins
-from autodetach.runner import Outcome, Task, run
+from autodetach.runner import run
+from autodetach.task import Outcome, Task
 
 LEAK = """\
 import torch
@@ -36,7 +37,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         paths.append(path)
         return check(*arguments, path=path, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(runner, "check", noted)
+    monkeypatch.setattr(perform, "check", noted)
     return paths
 
 

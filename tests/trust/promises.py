@@ -14,9 +14,10 @@ from autodetach.decoding import SourceError
 from autodetach.disk.files import FoundFile
 from autodetach.notebooks.notebook import read
 from autodetach.patch import patched_file, render_bytes
+from autodetach.perform import run_one
 from autodetach.report import Located, OutputFormat, render
-from autodetach.runner import Outcome, Task, run_one
 from autodetach.source import Edit, Source
+from autodetach.task import Outcome, Task
 
 UNFINISHED = "not all fixes were applied"
 ALL = CheckOptions(alternatives=True)

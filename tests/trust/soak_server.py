@@ -20,8 +20,9 @@ from typing import Any
 
 from autodetach.checker import CheckOptions
 from autodetach.disk.files import FoundFile
+from autodetach.perform import run_one
 from autodetach.projects.imports import forget
-from autodetach.runner import Task, run_one
+from autodetach.task import Task
 
 from .pipe import Pipe, states
 
