@@ -411,3 +411,9 @@ class NonLeafGrad(NamedTuple):
 
     site: Site
     tensor: Tensor
+
+
+class UnreachedGrad(NamedTuple):
+    """`.grad` of a leaf that no differentiation has reached: it is None."""
+
+    site: Site

@@ -9,7 +9,7 @@ from autodetach.machine import dtypes
 from autodetach.machine.arguments import flatten, spreads_unknown
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
-from autodetach.machine.events import DataRead, NonLeafGrad, ViewDetached
+from autodetach.machine.events import DataRead, NonLeafGrad, UnreachedGrad, ViewDetached
 from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
 from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import also_lost, lost_by_copy, lost_from
@@ -108,7 +108,11 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
             m.facts.append(NonLeafGrad(site, t))
         return t.grad
     if not node.grads:
-        return m.opaque("grad") if t.grad is None and may_have_reached(m) else t.grad
+        if t.grad is None and may_have_reached(m):
+            return m.opaque("grad")
+        if t.grad is None:
+            m.facts.append(UnreachedGrad(site))
+        return t.grad
     if t.grad is None:
         t.grad = plain(t.shape, True)
         t.grad.grad_of = t

@@ -56,7 +56,7 @@ from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.machine.updates_on_tape import updates_on_tape
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.own_gradient import OwnUpdate, gradients_of, own_updates, reads_of_none
+from autodetach.view.own_gradient import OwnUpdate, computed_with_none, gradients_of, own_updates, reads_of_none
 from autodetach.view.program import Program, is_update, line, observed_of, text
 
 if TYPE_CHECKING:
@@ -180,12 +180,15 @@ def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> S
 
 
 def _still_none(program: Program, reader: ast.AST) -> Callable[[Analysis], bool]:
-    """What tells whether an edited program still reads `.grad` of a tensor that is no leaf at the same place."""
+    """What tells whether an edited program still reads `.grad` that is None, at the same place, or of a new leaf."""
     spot = program.spot(reader)
+    unreached = {program.spot(other) for other in computed_with_none(program)}
 
     def lasts(analysis: Analysis) -> bool:
         edited = Program(analysis)
-        return any(edited.spot(other) == spot for _, other in reads_of_none(edited))
+        return any(edited.spot(other) == spot for _, other in reads_of_none(edited)) or any(
+            edited.spot(other) not in unreached for other in computed_with_none(edited)
+        )
 
     return lasts
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from autodetach.machine.events import NonLeafGrad
+from autodetach.machine.events import NonLeafGrad, UnreachedGrad
 from autodetach.machine.spelling import spelled
 from autodetach.view.program import Program, parts_of, targets_of
 
@@ -24,6 +24,15 @@ def reads_of_none(program: Program) -> Iterator[tuple[NonLeafGrad, ast.Attribute
         for fact in run.machine.facts:
             if isinstance(fact, NonLeafGrad) and isinstance(fact.site.node, ast.Attribute):
                 yield fact, fact.site.node
+
+
+def computed_with_none(program: Program) -> Iterator[ast.Attribute]:
+    """Reads of `.grad` of leaves that no differentiation has reached, where None cannot stand."""
+    for run in program.runs:
+        for fact in run.machine.facts:
+            reader = fact.site.node if isinstance(fact, UnreachedGrad) else None
+            if isinstance(reader, ast.Attribute) and _is_computed_with(program, reader):
+                yield reader
 
 
 def own_updates(program: Program) -> Iterator[list[OwnUpdate]]:
