@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.new_leaves import as_leaf, of_last_rebinds
+from autodetach.candidates.wanted_updates import doubt_of_cut
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
@@ -27,11 +28,12 @@ def of_updates(program: Program, statements: list[ast.stmt], doubt: str | None) 
 
     first = statements[0]
     assert isinstance(first, ast.Assign)
+    assigns = tuple(s for s in statements if isinstance(s, ast.Assign))
+    doubt = doubt or doubt_of_cut(program, assigns)
     if isinstance(first.value, ast.ListComp):
         if program.names_read(first):
             yield Candidate("make new leaves", (as_leaf(first.value.elt),), doubt)
         return
-    assigns = tuple(s for s in statements if isinstance(s, ast.Assign))
     names = names_of(statements)
     forget = tuple(n for n in names if not _forgotten(program, first, n) and any(gradients_of(n, program.scope(first))))
     shown = ", ".join(f"`{n}`" for n in names)

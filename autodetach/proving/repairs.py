@@ -223,6 +223,8 @@ class Repairs:
         new = faults - self._known
         if new and not self._were_hidden(new, suspect, trial):
             return f"another fault comes: {new}"
+        if trial.leaves_idle(home):
+            return "what is stepped behind it gets no gradient"
         lost = self._loses_names(edits)
         if lost:
             return lost

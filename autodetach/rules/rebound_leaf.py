@@ -30,8 +30,10 @@ Safe when the program could only raise before: the update computes what was writ
 something holds the old tensor, as `path.append(w.detach())` or `start = list(ws)`, `w` becomes a new leaf instead of
 being changed in place; also where the update may have another shape or type than `w`, which would keep its own, and
 where `w` is bound again behind it, as by a clamp: what it is bound to last becomes the leaf. Unsafe where several are
-updated at once, in a comprehension, by a function or inside of a call: the history may be wanted there. Attributes of
-what may be a module, and entries of what may be a `ParameterList`, have no repair.
+updated at once, in a comprehension, by a function or inside of a call: the history may be wanted there. So it may where
+the gradient was taken with `create_graph` or `retain_graph`, or the update depends on something else that requires
+grad, as a learned rate. What leaves an optimizer behind it without gradient is not offered. Attributes of what may be a
+module, and entries of what may be a `ParameterList`, have no repair.
 
 ## When it stays silent
 When the update is in place, goes through `.data`, makes a new leaf, or is part of an unrolled inner loop
