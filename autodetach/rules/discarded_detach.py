@@ -23,7 +23,8 @@ for x in loader:
 Unsafe: the program's gradients change where the old history was still used.
 
 ## When it stays silent
-On tensors without history, on `detach_()`, and on methods called `detach` of other classes.
+On tensors without history, on `detach_()`, on methods called `detach` of other classes, and on what a network out of
+view gives, unless something in view walks its graph: it may be an object of such a class.
 
 ## References
 - https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html
@@ -37,7 +38,10 @@ from collections.abc import Iterator
 from autodetach.candidates.bound_results import bound_results, owners_of
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import DroppedDetach
+from autodetach.machine.graph import Node
+from autodetach.machine.marks import OUT_OF_VIEW
 from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Tensor
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.program import Program, line, listed, text
 
@@ -50,8 +54,23 @@ def find(program: Program) -> Iterator[Suspect]:
         for fact in run.machine.facts:
             if not isinstance(fact, DroppedDetach) or fact.statement in seen or fact.node.weak or fact.node.leaf:
                 continue
+            if _may_be_no_tensor(fact.node):
+                continue
             seen.add(fact.statement)
             yield _suspect(program, fact)
+
+
+def _may_be_no_tensor(node: Node) -> bool:
+    """Whether it is what a network out of view gave, of which nobody in view walks anything.
+
+    It may be an object with states, whose own `detach()` works in place and gives nothing back.
+    """
+    whole = node
+    while whole.op == "part" and len(whole.parents) == 1:
+        whole = whole.parents[0]
+    if any(n.walked_by for n in (node, whole)):
+        return False
+    return any(isinstance(v, Tensor) and v.extras is not None and OUT_OF_VIEW in v.extras for v in whole.operands)
 
 
 def _suspect(program: Program, fact: DroppedDetach) -> Suspect:
