@@ -148,7 +148,7 @@ ORDER = (
     "view.program view.crossings",
     "view.generators",
     "view.imported view.assigned",
-    "view.read_by view.other_entries view.kept view.changing_calls view.changed_in_place",
+    "view.read_by view.other_entries view.kept view.kept_within view.changing_calls view.changed_in_place",
     "view.same_memory view.runs_between",
     "view.called_with",
     "view.passing",

@@ -54,13 +54,13 @@ class Sym:
 class Opaque:
     """A value of unknown type: an argument, what an unknown callable returned. Perhaps a tensor (then see `node`).
 
-    `owner`: the object that it was taken from, as the layer of a network.
+    `owner`: the object that it was taken from, as the layer of a network. `giver`: the one whose method gave it.
     `lost`: of an array of numpy, the history of the tensors whose values it has.
 
     Only with evidence from a run: `origin` is the call that returned it, `states` the attributes that carry history.
     """
 
-    __slots__ = ("attrs", "born", "lost", "name", "node", "number", "origin", "owner", "scalar", "states")
+    __slots__ = ("attrs", "born", "giver", "lost", "name", "node", "number", "origin", "owner", "scalar", "states")
 
     def __init__(self, number: int, name: str = "", node: Node | None = None) -> None:
         self.number = number
@@ -71,6 +71,7 @@ class Opaque:
         self.born = 0
         self.lost: tuple[Lost, ...] = ()
         self.owner: Opaque | None = None
+        self.giver: Opaque | None = None
         self.origin: object = None
         self.states: set[str] = set()
 

@@ -23,16 +23,18 @@ for x, y in loader:
 
 ## Fix safety
 Safe: no number changes; memory is freed earlier. Unsafe if a part of the graph comes from a callable that is not in
-view, which may hand out the same graph again, if a function of an imported file is given it: other callers may walk
-it again, if each pass of a loop computes with the same argument of a function that nobody in view calls: a graph that
-it has is walked in each of them, if its function differentiates where a switch of the program, as it is set, does not
-lead, or if only its gradient, which stays, tells that such an argument is a leaf.
+view, which may hand out the same graph again, if a later loss of the pass comes from the network out of view that has
+made such a part, if a function of an imported file is given it: other callers may walk it again, if each pass of a loop
+computes with the same argument of a function that nobody in view calls: a graph that it has is walked in each of them,
+if its function differentiates where a switch of the program, as it is set, does not lead, or if only its gradient,
+which stays, tells that such an argument is a leaf.
 
 ## When it stays silent
 When any path walks the graph again, or another program of the same run that shares the file, when the budget leaves
 out paths of the function, which may do so, or those that go another way in the next pass, when `create_graph` is set,
 when the flag is not the literal `True`, when a part of the graph is handed to code that is not in view afterwards,
 when its nodes are read by way of `.grad_fn`, which is more than to print one,
+when another loss of the pass comes from a network out of view, which gave what this one is computed with, too,
 when all of the graph was made out of view, as that of a parameter `loss`, when it begins with a gradient from out of
 view or of another backward, unless its graph is made of leaves alone, when another loss of the same pass comes from
 where nobody knows, as this one does, when a call in view may give the function, as an argument, what a module has made,
@@ -68,6 +70,7 @@ from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.called_back import WALKS, may_be_called_back, may_be_called_by_python
 from autodetach.view.given_again import given_again
+from autodetach.view.kept_within import is_given_by_same, may_be_kept_within
 from autodetach.view.other_entries import begins_where_called
 from autodetach.view.program import Program, line, text
 
@@ -286,8 +289,13 @@ def _candidates(program: Program, d: Differentiation) -> Iterator[Candidate]:
     from autodetach.codemods.set_keyword import SetKeyword
 
     is_given = d.root_expression is not None and is_handed_over(program, d.root_expression)
-    doubt = WALKED if is_given else _given_again(program, d) or _switched_off(program, d) or _no_leaf(program, d)
+    doubt = WALKED if is_given else _doubt(program, d)
     yield Candidate("remove `retain_graph=True`", (SetKeyword(d.call, "retain_graph", None),), doubt)
+
+
+def _doubt(program: Program, d: Differentiation) -> str | None:
+    ways = (_given_again, _switched_off, _no_leaf, may_be_kept_within)
+    return next((doubt for way in ways if (doubt := way(program, d))), None)
 
 
 def _given_again(program: Program, d: Differentiation) -> str | None:
@@ -359,7 +367,7 @@ def _branches(program: Program, node: ast.AST) -> dict[ast.If, bool]:
 CALLED = (External, Function, Method, Native)
 """What an operation is an operation of: it is the callee."""
 
-USES = (_may_be_drawn, _handed_on, _is_read, _may_share, _keeps_weights)
+USES = (_may_be_drawn, _handed_on, _is_read, _may_share, _keeps_weights, is_given_by_same)
 """What else may need the graph again."""
 
 RULE = rule(__doc__, "AD103", "superfluous-retain-graph", find)
