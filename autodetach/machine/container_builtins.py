@@ -71,7 +71,11 @@ def dict_of_keys(m: Core, args: list[Value], kwargs: dict[str, Value], site: Sit
 
 def iterator_of(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     inner = m.items_of(args[0], site)
-    return inner if inner.once else Iterable(inner.make, inner.length, inner.name, once=True, short=inner.short)
+    if inner.once:
+        return inner
+    made = Iterable(inner.make, inner.length, inner.name, once=True, short=inner.short)
+    made.usual = inner.usual
+    return made
 
 
 def next_item(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

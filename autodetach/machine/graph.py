@@ -11,7 +11,7 @@ class Activation:
     """One execution of a loop, or of the repeated calls of an entry point; its body runs in passes.
 
     `bounded`: a few passes over something in view. `short`: nothing says that it goes on for long (see `Iterable`).
-    `length`: how many passes it has in all, if that is known.
+    `length`: how many passes it has in all, if that is known; `usual`: how many without arguments on the command line.
     `inner`: it counts the steps of a method that a module out of view calls, as of one that decodes.
     `over_modules`: it goes through networks, or the layers of one; `over_parameters`: through old ones.
     `dropping`: containers from which something was taken out before it ended, of those that it has put something into.
@@ -40,6 +40,7 @@ class Activation:
         "started",
         "trained",
         "training",
+        "usual",
         "without_grad",
     )
 
@@ -57,6 +58,7 @@ class Activation:
         self.over_modules = False
         self.over_parameters = False
         self.length: int | None = None
+        self.usual: int | None = None
         self.short = False
         self.dropping: set[int] = set()
         self.begun: list[int] = []

@@ -206,7 +206,7 @@ def _ends_with_call(child: Node, activation: Activation) -> bool:
     """Whether a name of a function carries a state through a loop that is known to be long."""
     frame = activation.frame
     is_called = isinstance(frame, Frame) and frame.function is not None
-    return is_called and (activation.length or 0) > UNROLLED and _is_named(child, frame)
+    return is_called and (activation.usual or 0) > UNROLLED and _is_named(child, frame)
 
 
 def _is_named(child: Node, frame: object) -> bool:

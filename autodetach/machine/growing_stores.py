@@ -237,7 +237,7 @@ def _is_window(stored: Stored, activation: Activation, indices: set[int], held: 
 
 def _is_much(event: Stored) -> bool:
     """Whether loops in loops, each of a few steps, store a lot together: in each episode, in each step of it."""
-    lengths = [p.activation.length for p in event.loops if p.activation.number in event.held]
+    lengths = [p.activation.usual for p in event.loops if p.activation.number in event.held]
     return len(lengths) > 1 and math.prod(length or 1 for length in lengths) > UNROLLED
 
 
@@ -268,7 +268,7 @@ def _is_released(run: Run, event: Stored, activation: Activation) -> bool:
     Of many steps, all activations wait for that. As many as nobody knows may be those of a batch, unrolled by a target.
     """
     loop = activation.node
-    if activation.length is not None and activation.length > UNROLLED:
+    if (activation.usual or 0) > UNROLLED:
         return False
     counts = isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and spelled(loop.iter.func) == "range"
     alike = [e for e in run.machine.stored if e.site.node is event.site.node and e.element is event.element]

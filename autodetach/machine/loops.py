@@ -78,13 +78,14 @@ class Looping(Definitions):
 
     def activate_over(self, items: Iterable, node: ast.AST, frame: Frame, exact: bool) -> Activation:
         activation = self.activate(node, frame, exact)
-        activation.length = items.length
+        activation.length, activation.usual = items.length, items.usual
         activation.bounded = items.length is not None and items.length <= BOUNDED and items.name != "loader"
         if activation.bounded and isinstance(node, ast.For) and names_loader(node.iter):
             activation.bounded = activation.short = False  # a few in an example stand for the many of a loader
             return activation
-        unrolled = items.name == "range" and frame.outer is not None and (items.length or 0) <= UNROLLED
-        activation.short = activation.bounded or items.short or unrolled
+        unrolled = items.name == "range" and frame.outer is not None and (items.usual or 0) <= UNROLLED
+        is_many = items.length is None and (items.usual or 0) > UNROLLED
+        activation.short = activation.bounded or (items.short and not is_many) or unrolled
         activation.inner = self.in_module and activation.short
         return activation
 

@@ -97,14 +97,14 @@ class Oracle:
                 inner = self.likely(key[1])
                 return None if inner is None else not inner
             if isinstance(key[0], str) and (key[0] in ORDER or key[0] == "is") and len(key) == 3:
-                return self._compared(key[0], self._by_default(key[1]), self._by_default(key[2]))
+                return self._compared(key[0], self.by_default(key[1]), self.by_default(key[2]))
             default = self.presumed.get(("o", key[1]) if key[0] == "truth" else ("s", key))
             if isinstance(default, tuple):
                 return bool(default[-1])
         return None
 
-    def _by_default(self, key: Hashable) -> Hashable:
-        """What an operand of a comparison is by default: a constant by its key, or None."""
+    def by_default(self, key: Hashable) -> Hashable:
+        """What a value is by default: a constant by its key, or None."""
         if isinstance(key, tuple) and key and key[0] == "c":
             return key
         return self.presumed.get(key, self.presumed.get(("s", key)))

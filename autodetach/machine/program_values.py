@@ -278,7 +278,8 @@ class Iterable:
     """Something to loop over (`range`, `zip`, a generator, a data loader).
 
     `make(exact)` starts an iterator; when `exact` is false the loop stops after a few passes though the program goes
-    on, and counters are widened to unknown numbers. `length` is None when unknown. `once`: an iterator, it is used up.
+    on, and counters are widened to unknown numbers. `length` is None when unknown, and `usual` what it is without
+    arguments on the command line, if that tells. `once`: an iterator, it is used up.
     `frame` is that of a generator of the file; its `cut` says that a loop in it was cut off so far. `inner` is what it
     hands on the items of. `taken` is what the call makes of it that takes all: a list, or a sum. `short`: its steps are
     the rows of a tensor, the elements of a display, the results of a network, whose graph is there before the loop, or
@@ -286,7 +287,10 @@ class Iterable:
     not seen to have would be taken for one that nobody trains.
     """
 
-    __slots__ = ("attrs", "frame", "inner", "length", "listed", "make", "name", "once", "running", "short", "taken")
+    __slots__ = (
+        "attrs", "frame", "inner", "length", "listed", "make", "name", "once", "running", "short", "taken",
+        "usual",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -298,7 +302,7 @@ class Iterable:
         listed: bool = False,
     ) -> None:
         self.make = make
-        self.length = length
+        self.length = self.usual = length
         self.name = name
         self.once = once
         self.short = short

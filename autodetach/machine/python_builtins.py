@@ -28,7 +28,7 @@ from autodetach.machine.object_builtins import (
 from autodetach.machine.ordering import in_order
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.program_values import External, Instance, Iterable, Property
-from autodetach.machine.ranges import is_empty
+from autodetach.machine.ranges import is_empty, usual_length
 from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
 from autodetach.machine.told_of_values import is_constant, is_number
@@ -79,7 +79,10 @@ def as_range(m: Core, *args: Value) -> Iterable:
             else:
                 yield m.fresh("number")
 
-    return Iterable(make, length, "range", short=length is None)
+    made = Iterable(make, length, "range", short=length is None)
+    if length is None:
+        made.usual = usual_length(m, start, stop, step)
+    return made
 
 
 def _range(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -125,7 +128,7 @@ def _enumerate(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
 
     name = "enumerate" if inner.name == "range" else "numbered"
     made = Iterable(make, inner.length, name, short=inner.short, listed=inner.listed)
-    made.inner = inner
+    made.inner, made.usual = inner, inner.usual
     return made
 
 

@@ -1,11 +1,16 @@
-"""Whether a range has anything in it, as far as that follows from tests of its bounds: `if t > 0`, `range(t)`."""
+"""How far a range goes: whether it has anything in it, by tests of its bounds, and how long it is by default."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import operator
+from collections.abc import Callable, Hashable
 
 from autodetach.machine.core import Core
 from autodetach.machine.values import Opaque, Sym, Value
+
+COUNTED: dict[str, Callable[[int, int], int]] = {"Add": operator.add, "Sub": operator.sub, "Mult": operator.mul}
+"""How a bound is computed of others, as in `range(1, args.steps + 1)`."""
+LARGEST = 1 << 31
 
 
 def is_empty(m: Core, start: Value, stop: Value) -> bool:
@@ -25,6 +30,28 @@ def is_empty(m: Core, start: Value, stop: Value) -> bool:
         return True
     following = m.key(start + 1)
     return settled(("LtE", following, last)) is False or settled(("Lt", last, following)) is True
+
+
+def usual_length(m: Core, start: Value, stop: Value, step: Value) -> int | None:
+    """How long a range is, or would be without arguments on the command line; None where that is not known.
+
+    By `--steps`, which is 1000 by default, a loop goes on for long: nobody unrolls as many steps of a network.
+    """
+    first, last, stride = (_usual_number(m, m.key(bound)) for bound in (start, stop, step))
+    return None if first is None or last is None or not stride else len(range(first, last, stride))
+
+
+def _usual_number(m: Core, key: Hashable) -> int | None:
+    """What a value is by default, by its key, or what is computed of those."""
+    known = m.oracle.by_default(key)
+    if isinstance(known, tuple) and len(known) == 2 and known[0] == "c":
+        number = known[1]
+        return number if type(number) is int and abs(number) < LARGEST else None
+    made = key[1] if isinstance(key, tuple) and len(key) == 2 and key[0] == "s" else None
+    if not (isinstance(made, tuple) and len(made) == 3 and made[0] in COUNTED):
+        return None
+    left, right = _usual_number(m, made[1]), _usual_number(m, made[2])
+    return COUNTED[made[0]](left, right) if left is not None and right is not None else None
 
 
 def _name(m: Core, value: Value) -> Hashable:
