@@ -11,6 +11,8 @@ from autodetach.machine.values import Opaque, Sym, Value
 COUNTED: dict[str, Callable[[int, int], int]] = {"Add": operator.add, "Sub": operator.sub, "Mult": operator.mul}
 """How a bound is computed of others, as in `range(1, args.steps + 1)`."""
 LARGEST = 1 << 31
+DEPTH = 4
+"""Through how many operators: what is added to itself again and again doubles with each."""
 
 
 def is_empty(m: Core, start: Value, stop: Value) -> bool:
@@ -41,17 +43,20 @@ def usual_length(m: Core, start: Value, stop: Value, step: Value) -> int | None:
     return None if first is None or last is None or not stride else len(range(first, last, stride))
 
 
-def _usual_number(m: Core, key: Hashable) -> int | None:
+def _usual_number(m: Core, key: Hashable, depth: int = 0) -> int | None:
     """What a value is by default, by its key, or what is computed of those."""
     known = m.oracle.by_default(key)
     if isinstance(known, tuple) and len(known) == 2 and known[0] == "c":
-        number = known[1]
-        return number if type(number) is int and abs(number) < LARGEST else None
+        return _of_usual_size(known[1])
     made = key[1] if isinstance(key, tuple) and len(key) == 2 and key[0] == "s" else None
-    if not (isinstance(made, tuple) and len(made) == 3 and made[0] in COUNTED):
+    if depth >= DEPTH or not (isinstance(made, tuple) and len(made) == 3 and made[0] in COUNTED):
         return None
-    left, right = _usual_number(m, made[1]), _usual_number(m, made[2])
-    return COUNTED[made[0]](left, right) if left is not None and right is not None else None
+    left, right = _usual_number(m, made[1], depth + 1), _usual_number(m, made[2], depth + 1)
+    return _of_usual_size(COUNTED[made[0]](left, right)) if left is not None and right is not None else None
+
+
+def _of_usual_size(number: object) -> int | None:
+    return number if type(number) is int and abs(number) < LARGEST else None
 
 
 def _name(m: Core, value: Value) -> Hashable:
