@@ -60,6 +60,7 @@ ORDER = (
     "machine.shapes machine.detached_sums machine.library_constants machine.star_names machine.untaken",
     "machine.tasks machine.called_back",
     "machine.state",
+    "machine.added_values",
     "machine.constructor_arguments machine.tape machine.converters",
     "machine.core",
     "machine.settings machine.loss_weights machine.by_place",

@@ -192,13 +192,18 @@ def _goes_with_it(keyword: ast.keyword) -> bool:
 
 
 def _not_detached(program: Program, lost: list[Lost]) -> Iterator[Candidate]:
-    """Of several that are detached, nobody knows which of them should be."""
-    places = {one.place for one in lost}
-    place = places.pop() if len(places) == 1 else None
+    """Of several that are detached, nobody knows which of them should be, unless they are parameters in training."""
+    wholes = {one.place: _detached_in(one.place) for one in lost}
+    if len(wholes) == 1 or all(one.node.leaf for one in lost):
+        codemods = tuple(_only(program, at, of) for at, of in wholes.items() if isinstance(at, ast.expr) and of)
+        if codemods and len(codemods) == len(wholes):
+            yield Candidate("keep the history of what is differentiated", codemods, CUT, adds=True)
+
+
+def _detached_in(place: ast.AST) -> ast.expr | None:
+    """The tensor of `x.detach()` and `x.data`."""
     read = place.func if isinstance(place, ast.Call) and not place.args else place
-    if isinstance(place, ast.expr) and isinstance(read, ast.Attribute) and read.attr in ("detach", "data"):
-        message = "keep the history of what is differentiated"
-        yield Candidate(message, (_only(program, place, read.value),), CUT, adds=True)
+    return read.value if isinstance(read, ast.Attribute) and read.attr in ("detach", "data") else None
 
 
 def _called_with_gradients(program: Program, fact: HistoryLost) -> Iterator[Candidate]:

@@ -125,7 +125,7 @@ def differentiate(
     )
     m.differentiations.append(d)
     _walk(m, d, inputs)
-    if (m.begun or m.beside) and not any(m.expecting):
+    if (m.begun or m.beside or m.added) and not any(m.expecting):
         note_untrained(m, d, inputs)
     if d.raised and m.expecting and m.expecting[-1]:
         raise Raised("RuntimeError")

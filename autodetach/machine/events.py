@@ -263,6 +263,7 @@ class HistoryLost(NamedTuple):
     `trail`: the statements that were running, outermost first, each with its frame. `off`: so were gradients then. It
     does not raise if its values were made to require grad, as leaves that have `begun` a graph of their own, or if they
     are only a part of what has history, for which they stand `beside` that: what they were made of may be trained.
+    `added`: that part is a term, which takes no part in any gradient, whatever it was made of.
     """
 
     site: Site
@@ -271,6 +272,7 @@ class HistoryLost(NamedTuple):
     off: bool
     begun: tuple[Node, ...] = ()
     beside: Node | None = None
+    added: bool = False
 
     @property
     def raises(self) -> bool:

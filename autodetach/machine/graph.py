@@ -139,7 +139,7 @@ class Lost(NamedTuple):
     list, put into an operation without gradient (DISCRETE, as `argmax`), or computed with where gradients are OFF; or
     the GRADIENT was taken without `create_graph`.
     `sure`: whatever else the value was made of has no history either. `sizes`: the shape of what was copied, gathered
-    or read; None where that is not known.
+    or read; None where that is not known. `loops`: of the value of a parameter, where it was read.
     """
 
     node: Node
@@ -147,6 +147,7 @@ class Lost(NamedTuple):
     how: str
     sure: bool = True
     sizes: tuple[int | None, ...] | None = None
+    loops: Loops = ()
 
 
 class Storage:

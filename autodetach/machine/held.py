@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autodetach.machine.closures import closed_over
-from autodetach.machine.graph import ARRAY, COPIED, GATHERED, Lost, Node, Site
+from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, Loops, Lost, Node, Site
 from autodetach.machine.marks import ITEMS
 from autodetach.machine.program_values import Function, Instance
 from autodetach.machine.values import CONSTANTS, Mapping, Opaque, Sequence, Shape, Sym, Tensor, Value, joined
@@ -41,6 +41,11 @@ def graph_in(value: Value, depth: int = 4) -> Iterator[Tensor | Opaque]:
 def lost_of(node: Node, site: Site, how: str, sizes: Shape = None) -> Lost:
     """What is lost of the history of a node."""
     return Lost(node, site.node, how, not (node.weak or node.assumed), sizes)
+
+
+def weights_of(t: Tensor, site: Site, loops: Loops) -> tuple[Lost, ...]:
+    """Of which parameters a value is that is read, at `site`, without its history."""
+    return (Lost(t.node, site.node, DETACHED, loops=loops),) if t.node is not None and t.node.leaf else t.weights
 
 
 def lost_by_copy(value: Value, site: Site) -> tuple[Lost, ...]:

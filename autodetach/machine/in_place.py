@@ -6,6 +6,7 @@ from autodetach.machine.arguments import flatten, is_certain_number
 from autodetach.machine.core import Core
 from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import Differentiation, Node, Site
+from autodetach.machine.held import MAX_LOST
 from autodetach.machine.torch_semantics import INPLACE_AT, RANDOM, lookup
 from autodetach.machine.values import Opaque, Tensor, Value, joined
 
@@ -67,7 +68,9 @@ def _record(m: Core, t: Tensor, name: str, base: str, others: list[Value], site:
 def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -> None:
     """A change that no graph knows of: `grad.zero_()` takes gradient away, `p.data -= lr * p.grad` is a step."""
     m.change_in_place(t, site)
-    t.lost = joined(t.lost, *(v.lost for v in flatten(others) if isinstance(v, Tensor)))
+    given = [v for v in flatten(others) if isinstance(v, Tensor)]
+    t.lost = joined(t.lost, *(v.lost for v in given))
+    t.weights = joined(t.weights, *(v.weights for v in given))[-MAX_LOST:]
     owner = t.grad_of or (t.data_of.grad_of if t.data_of is not None else None)
     if owner is not None and owner.node is not None and base in ("zero", "fill"):
         owner.node.grads = []

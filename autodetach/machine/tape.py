@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from autodetach.machine.added_values import ADDING, values_only
 from autodetach.machine.detached_sums import note_detached
 from autodetach.machine.events import Crossing, Step, SumDetached
 from autodetach.machine.folding import is_copied, order_of_view
@@ -66,17 +67,23 @@ class Tape(State):
     def note_lost(self, result: Tensor, inputs: Iterable[Value], site: Site, how: str = "") -> None:
         """Have a tensor without history know what its inputs have lost; and what is lost here, if `how` says so."""
         found: list[tuple[Lost, ...]] = []
+        weights: list[tuple[Lost, ...]] = []
         is_sure = True
         for t in inputs:
             if isinstance(t, (Tensor, Opaque)) and t.node is not None:
                 found.append((lost_of(t.node, site, how),))
             elif type(t) is Tensor:
                 found.append(t.lost)
+                if t.weights:
+                    weights.append(t.weights)
             elif type(t) is Opaque:
                 is_sure = False
         lost = joined(*found)[-MAX_LOST:]
         if lost:
             result.lost = lost if is_sure or how else unsure(lost)
+        if weights and not how:
+            values = joined(*weights)[-MAX_LOST:]
+            result.weights = values if is_sure else unsure(values)
 
     def derive(
         self,
@@ -115,6 +122,8 @@ class Tape(State):
         lost = joined(*(t.lost for t in inputs if type(t) is Tensor and t.node is None and t.lost))
         if copied := tuple(one for one in lost if one.how in COPIES):
             self.beside[result.node] = copied
+        if name in ADDING and (values := values_only(inputs)):
+            self.added[result.node] = values
         if result.from_grad:
             self.by_gradient[result.node] = result.from_grad
         result.is_float = True

@@ -12,7 +12,7 @@ from autodetach.machine.differentiation import differentiate_call, may_have_reac
 from autodetach.machine.events import DataRead, NonLeafGrad, UnreachedGrad, ViewDetached
 from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
 from autodetach.machine.graph_reads import note_flag, note_read
-from autodetach.machine.held import also_lost, lost_by_copy, lost_from
+from autodetach.machine.held import also_lost, lost_by_copy, lost_from, weights_of
 from autodetach.machine.in_place import in_place
 from autodetach.machine.number_places import handed
 from autodetach.machine.number_readers import tags_of, wanted
@@ -51,6 +51,7 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
         result.data_of = t
         result.from_grad = t.from_grad
         result.lost = lost_from(t, site, DETACHED)
+        result.weights = weights_of(t, site, m.loops)
         return result
     if name == "grad":
         return _read_grad(m, t, site)
@@ -182,6 +183,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         result.born = m.clock
         result.from_grad = t.from_grad
         result.lost = lost_from(t, site, DETACHED)
+        result.weights = weights_of(t, site, m.loops)
         m.let_go(t.node, result, site)
         return result
     if name == "detach_":
@@ -219,6 +221,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         moved.data_of = t.data_of
         moved.from_grad = t.from_grad
         moved.lost = t.lost
+        moved.weights = t.weights
         return moved
     if name in INPLACE_EXCEPTIONS:
         return t

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import Lost, Node, ancestors
+from autodetach.machine.graph import Differentiation, Lost, Node, ancestors
 from autodetach.machine.run import Run
 
 
@@ -12,12 +12,15 @@ def trains_nothing(run: Run, fact: HistoryLost) -> tuple[Lost, ...]:
 
     Where it does not, an optimizer steps behind it, with parameters of that history for which there is no gradient.
     What is differentiated up to a leaf of its own gives that its gradient, which nobody takes. What stands beside
-    another part of a loss may be meant as a constant, unless a parameter of it is trained by nothing else, ever.
+    another part of a loss may be meant as a constant, unless a parameter of it is trained by nothing else, ever. What
+    is only added to a loss is of no use as a constant: it was to train what the other terms train.
     """
     if fact.raises:
         return fact.lost
     d = next((d for d in run.machine.differentiations if d.site is fact.site), None)
     taken = {leaf for step in run.machine.steps for leaf, _ in step.consumed}
+    if fact.added:
+        return () if d is None else tuple(one for one in fact.lost if _is_trained_beside(run, d, one))
     if d is None or not taken.isdisjoint(fact.begun):
         return ()
     if fact.begun and d.kind == "grad":
@@ -32,8 +35,18 @@ def trains_nothing(run: Run, fact: HistoryLost) -> tuple[Lost, ...]:
 def is_taken_for_constant(run: Run, nodes: set[Node]) -> bool:
     """Whether a loss has a part that is made of the values of some nodes, of which nothing else trains a parameter."""
     facts = (fact for fact in run.machine.facts if isinstance(fact, HistoryLost) and not fact.raises)
-    lost = (one.node for fact in facts for one in fact.lost)
-    return any(not nodes.isdisjoint(ancestors([node])) and _untrained(run, node) for node in lost)
+    for fact in facts:
+        for one in trains_nothing(run, fact) if fact.added else fact.lost:
+            if not nodes.isdisjoint(ancestors([one.node])) and (fact.added or _untrained(run, one.node)):
+                return True
+    return False
+
+
+def _is_trained_beside(run: Run, d: Differentiation, one: Lost) -> bool:
+    """Whether a step consumes what a differentiation gives a parameter of a history that nothing differentiates."""
+    steps = (step for step in run.machine.steps if step.clock > d.number and step.what != "grad")
+    trained = {leaf for step in steps for leaf, given in step.consumed if d in given and _is_known(leaf)}
+    return (one.node.leaf or not one.node.walked_by) and not trained.isdisjoint(_leaves(one.node))
 
 
 def _untrained(run: Run, node: Node) -> set[Node]:

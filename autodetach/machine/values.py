@@ -88,6 +88,7 @@ class Tensor:
     `sizes`: what `.shape` gave, so that it gives the same again where the shape is not, or not wholly, known.
     `extras`: what the program has put on it, under names that tensors do not have.
     `lost`: of what history it has the values, itself without any, as `torch.tensor(losses)`.
+    `weights`: of which parameters it has the values, itself without history, as `layer.weight.data.norm()`.
     """
 
     __slots__ = (
@@ -108,6 +109,7 @@ class Tensor:
         "sizes",
         "storage",
         "view_of",
+        "weights",
     )
 
     def __init__(
@@ -127,6 +129,7 @@ class Tensor:
         self.grad_of: Tensor | None = None
         self.from_grad: tuple[Differentiation, ...] = ()
         self.lost: tuple[Lost, ...] = ()
+        self.weights: tuple[Lost, ...] = ()
         self.leaf_node: Node | None = node if node is not None and node.leaf else None
         self.view_of: Tensor | None = None
         self.retains_since: int | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autodetach.machine.added_values import note_added
 from autodetach.machine.core import Core
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import Differentiation, Lost, Node, ancestors
@@ -11,6 +12,8 @@ from autodetach.machine.values import Value, joined
 
 def note_untrained(m: Core, d: Differentiation, inputs: list[Value] | None) -> None:
     """Note what a differentiation walks in place of the history that was lost: it does not raise, and trains less."""
+    if m.added and inputs is None:
+        note_added(m, d)
     off = not m.grad_enabled
     leaves, lost = _begun_anew(m, d, inputs) if m.begun else ((), ())
     if leaves:

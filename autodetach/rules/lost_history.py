@@ -6,7 +6,9 @@ where these are numbers that `.item()` or `float()` gave, of `.detach()` or `.da
 `torch.no_grad()`, of what numpy has computed, of an operation that has no gradient, as `argmax` or a comparison, or of
 what `torch.autograd.grad` has given that was not asked to `create_graph`: so do penalties and second derivatives.
 So it does where such a tensor was told to require grad, and nobody takes its gradient, and where it is a term beside
-others: `torch.tensor(log_probs)`, of which an optimizer steps parameters that nothing else trains.
+others: `torch.tensor(log_probs)`, of which an optimizer steps parameters that nothing else trains. And it reports a
+term that is only added to a loss, and was made of nothing but such copies, and of the values of parameters that the
+other terms train: `l2 * layer.weight.data.norm()`.
 
 ## Why is this bad
 PyTorch raises: `element 0 of tensors does not require grad and does not have a grad_fn`. Often the answer that is
@@ -46,6 +48,10 @@ Where anything that the tensor was made of is not in view, where a test decides 
 is expected (`except RuntimeError`), and where nothing on the way ever had history. Where nothing raises, also where the
 gradient of the tensor is read, or steps it, where no optimizer steps parameters that have got no gradient, and where
 the values stand beside other terms and anything else trains what they were made of: they may be meant as constants.
+Of a term that is only added, also where `.item()`, `no_grad`, or `detach()` of what was computed, says that its values
+are meant, where what it is added to is no sum any more when it is differentiated, where something differentiates what
+it is made of, where it holds values of earlier passes, and where an optimizer has a `weight_decay`, and the term is
+made of nothing but the weights in training.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation
@@ -62,8 +68,9 @@ from autodetach.candidates.left_off import left_off
 from autodetach.candidates.with_history import with_history
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.graph import ARRAY, COPIED, DETACHED, DISCRETE, GATHERED, GRADIENT, NUMBER, OFF
+from autodetach.machine.graph import ARRAY, COPIED, DETACHED, DISCRETE, GATHERED, GRADIENT, NUMBER, OFF, Lost, Node
 from autodetach.machine.run import Run
+from autodetach.machine.spelling import called_name
 from autodetach.machine.untrained import trains_nothing
 from autodetach.suspect import Suspect, rule
 from autodetach.view.program import Program, line, text
@@ -87,9 +94,9 @@ def find(program: Program) -> Iterator[Suspect]:
     seen: set[ast.AST] = set()
     first = program.runs[0]
     for fact in _facts(first) if first.whole and first.stop is None else ():
-        call = fact.site.node
-        if call not in seen and all(_is_lost(run, call) for run in program.runs):
-            seen.add(call)
+        at = fact.beside.site.node if fact.added and fact.beside is not None else fact.site.node
+        if at not in seen and all(_is_lost(run, fact) for run in program.runs) and not _is_decay(program, fact):
+            seen.add(at)
             yield _suspect(program, fact) if fact.raises else _silent(program, fact)
 
 
@@ -99,10 +106,29 @@ def _facts(run: Run) -> Iterator[HistoryLost]:
             yield fact._replace(lost=lost)
 
 
-def _is_lost(run: Run, call: ast.AST) -> bool:
-    """Whether a path finds no history at a call, if it comes there."""
-    comes = any(d.call is call for d in run.machine.differentiations)
-    return not comes or any(fact.site.node is call for fact in _facts(run))
+def _is_lost(run: Run, fact: HistoryLost) -> bool:
+    """Whether a path finds no history at a call, if it comes there; or in a term, wherever it is added."""
+    call = fact.site.node
+    given = [d for d in run.machine.differentiations if d.call is call]
+    if not fact.added or fact.beside is None:
+        return not given or any(other.site.node is call and not other.added for other in _facts(run))
+    place, told = fact.beside.site.node, {other.beside for other in _facts(run) if other.added}
+    is_builtin = isinstance(place, ast.Call) and called_name(place) == "sum"  # it adds one after the other
+    for d in given:
+        sums = {node for node in d.walked if node.site.node is place}
+        if not (told & sums if is_builtin and sums else sums <= told):
+            return False
+    return True
+
+
+def _is_decay(program: Program, fact: HistoryLost) -> bool:
+    """Whether a term may show what optimizers subtract by their `weight_decay`: it is made of what they train alone."""
+    if not fact.added or fact.beside is None or not all(one.node.leaf for one in fact.lost):
+        return False
+    if len(fact.lost) < len(program.runs[0].machine.added.get(fact.beside, ())):
+        return False
+    given = (n for tree in program.analysis.trees for n in ast.walk(tree) if isinstance(n, ast.keyword))
+    return any(k.arg == "weight_decay" and not (isinstance(k.value, ast.Constant) and not k.value.value) for k in given)
 
 
 def _suspect(program: Program, fact: HistoryLost) -> Suspect:
@@ -134,6 +160,8 @@ def _silent(program: Program, fact: HistoryLost) -> Suspect:
     last = max(fact.lost, key=lambda one: one.node.number)
     place = program.place(last.place)
     shown = f"`{text(last.node.site.node)}`"
+    if fact.added and fact.beside is not None:
+        return _added(program, fact, fact.beside, last)
     is_asked = any(d.call is call and d.kind == "grad" for d in program.runs[0].machine.differentiations)
     if fact.begun:
         begun = fact.begun[0].site
@@ -157,6 +185,28 @@ def _silent(program: Program, fact: HistoryLost) -> Suspect:
         told,
         Severity.ERROR,
         story[0 if last.node.site.node is not last.place else 1 :],
+        True,
+        (),
+        lambda: with_its_own_history(program, fact),
+    )
+
+
+def _added(program: Program, fact: HistoryLost, total: Node, last: Lost) -> Suspect:
+    """A term that nothing differentiates, since it is made of values alone."""
+    place, call = total.site.node, fact.site.node
+    shown = f"`{text(last.place if last.node.leaf else last.node.site.node)}`"
+    does = "has no history" if last.node.leaf else "has lost its history"
+    story = (
+        StoryStep(line(last.place), f"`{text(last.place)}` {WITHOUT[last.how]}"),
+        StoryStep(line(place), f"`{text(place)}` adds what is made of it, and of nothing that has history"),
+        StoryStep(line(call), f"`{text(call)}` walks the other terms only: to the gradient, this one is a constant"),
+    )
+    return Suspect(
+        ("AD501", *program.spot(place)),
+        place,
+        f"`{text(place)}` adds a constant, which trains nothing: {shown} {does} in {program.place(last.place)}",
+        Severity.ERROR,
+        story,
         True,
         (),
         lambda: with_its_own_history(program, fact),
