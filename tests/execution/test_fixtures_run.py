@@ -142,12 +142,17 @@ def hides_a_carried_graph(folder: Path, name: str, work: Path) -> bool:
 
 
 def trains_less(folder: Path, name: str, _: Path) -> bool:
-    """A weight that the repaired program changes stays what it was; or all that it prints of gradients is zero."""
+    """A weight that the repaired program changes stays what it was, or all that it prints of gradients is zero.
+
+    Where a term is missed beside others, all weights change, by the same first loss in both, to something else.
+    """
     before, after = seen_in(folder, name, "before"), seen_in(folder, name, "after")
     if not before.weights:
         return set(numbers(before.printed)) == {0.0} and set(numbers(after.printed)) != {0.0}
     kept = {at for at, values in enumerate(zip(*before.weights, strict=True)) if len(set(values)) == 1}
-    return any(len({step[at] for step in after.weights}) > 1 for at in kept)
+    if any(len({step[at] for step in after.weights}) > 1 for at in kept):
+        return True
+    return not kept and before.losses[:1] == after.losses[:1] and before.weights[-1] != after.weights[-1]
 
 
 @each("before")
