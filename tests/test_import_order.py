@@ -92,7 +92,7 @@ ORDER = (
     "machine.python_builtins",
     "machine.copies machine.weak_references",
     "machine.record_tools",
-    "machine.standard_library machine.functional",
+    "machine.standard_library machine.functional machine.pytree",
     "machine.parameter_groups",
     "machine.optimizers",
     "machine.unknown",

@@ -22,7 +22,8 @@ LEAST = {
     "functools.partial": 1, "itertools.accumulate": 1, "itertools.batched": 1, "itertools.combinations": 1,
     "itertools.cycle": 1, "itertools.dropwhile": 2, "itertools.islice": 2, "itertools.pairwise": 1,
     "itertools.permutations": 1, "itertools.repeat": 1, "itertools.starmap": 2, "itertools.takewhile": 2,
-    "itertools.tee": 1, "itertools.groupby": 1, "operator.methodcaller": 1,
+    "itertools.tee": 1, "itertools.groupby": 1, "itertools.filterfalse": 2, "itertools.compress": 1,
+    "operator.methodcaller": 1,
 }  # fmt: skip
 """How many positional arguments a function is not called without, neither by Python nor by what stands here for it."""
 
@@ -317,6 +318,22 @@ def _while(take: bool) -> Handler:
     return run
 
 
+def _filterfalse(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    inner = m.items_of(args[1], site)
+
+    def make(exact: bool) -> Iterator[Value]:
+        for item in inner.start(exact):
+            if not m.truth(item if args[0] is None else m.call(args[0], [item], {}, site), site):
+                yield item
+
+    return Iterable(make, None, "filter", once=True)
+
+
+def _compress(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
+    """Some of the elements: any of them may be among these."""
+    return _listed(m.collect(args[0], site, 64)[0], False, "compress")
+
+
 def _groupby(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     """Neighbours with the same key: each element stands for a group of its own."""
     items, _ = m.collect(args[0], site, 64)
@@ -397,7 +414,7 @@ HANDLERS: dict[str, Handler] = {
     "itertools.permutations": _over_lists("permutations", itertools.permutations),
     "itertools.batched": _over_lists("batched", _batched), "itertools.zip_longest": _zip_longest,
     "itertools.takewhile": _while(True), "itertools.dropwhile": _while(False), "itertools.tee": _tee,
-    "itertools.groupby": _groupby,
+    "itertools.groupby": _groupby, "itertools.filterfalse": _filterfalse, "itertools.compress": _compress,
     "operator.add": _binary("Add"), "operator.iadd": _binary("Add"), "operator.sub": _binary("Sub"),
     "operator.mul": _binary("Mult"), "operator.truediv": _binary("Div"), "operator.matmul": _binary("MatMult"),
     "operator.pow": _binary("Pow"), "operator.itemgetter": _itemgetter, "operator.attrgetter": _attrgetter,

@@ -42,13 +42,14 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         for child in held.items:
             value = m.call(child, [value], {}, site)
         return value
-    if name != "Identity":
-        wanted(m, [*args, *kwargs.values()], site, name)
+    if name == "Identity":
+        return args[0] if args else kwargs.get("input")
+    wanted(m, [*args, *kwargs.values()], site, name)
     spec = MODULES.get(name)
     if spec is None or spec.result == "container":
         return _unknown_module(m, this, args, kwargs, site)
     operations.are_tensors(args)
-    if args and is_certain_number(args[0]) and name != "Identity":
+    if args and is_certain_number(args[0]):
         m.refuse(site, f"`{name}` of a number", "TypeError")
     if name.startswith("AdaptiveAvgPool"):
         size = {"output_size": constant(this.attrs.get("output_size"))}

@@ -10,6 +10,7 @@ from autodetach.machine import (
     frameworks,
     operations,
     parametrizations,
+    pytree,
     step_hooks,
     tensors,
     transforms,
@@ -77,6 +78,8 @@ OF_NUMBERS = frozenset({"csv", "decimal", "fractions", "json", "statistics", "ya
 """Libraries that refuse tensors, or write something else for them."""
 TO_TEXT = frozenset({"dump", "dumps"})
 """What writes numbers, as `json.dumps`, and raises a `TypeError` for tensors."""
+HANDING_ON = frozenset({"contextlib", "functools", "itertools", "operator"})
+"""Modules whose functions give tensors back as they get them."""
 HOLDERS = frozenset({"collections", "types"})
 """Modules of which a class holds what it is given: `ChainMap`, `UserDict`, `MappingProxyType`."""
 ASKED_ABOUT_TYPES = frozenset({"default", "cls", "encoder", "object_hook"})
@@ -148,6 +151,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
         return args[0]
     if name in FACTORIES or name in TENSOR_CLASSES:
         return factory(m, name, args, kwargs, site)
+    if part.startswith("utils.") and name.startswith("tree_"):
+        return m.call_unknown(name, args, kwargs, site)
     if part.startswith(("cuda.", "backends.", "random.", "hub.", "version.", "utils.", "distributed.", "profiler.")):
         return _machinery(m, part, name, args, kwargs, site)
     if name == "save":
@@ -197,7 +202,7 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
 
 
 def _machinery(m: Core, part: str, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    if part.startswith("distributed."):
+    if part.startswith(("distributed.", "utils.")):
         wanted(m, [*args, *kwargs.values()], site, name)
     if part.startswith("distributed.") and name in COLLECTIVES and args:
         for written in flatten(args[:1]):
@@ -234,7 +239,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
     if path in PICKLED:
         return m.opaque(name)
     if top in QUIET_MODULES:
-        if top == "operator" or (top in HOLDERS and name[:1].isupper()):
+        if top in HANDING_ON or (top in HOLDERS and name[:1].isupper()):
             wanted(m, [*args, *kwargs.values()], site, name)
         if name[:1].isupper():
             return m.quiet(name)
@@ -400,6 +405,7 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
         return weight_norms.remove(m, args, kwargs, site)
     if name in REPARAMETRISES and args:
         return args[0]
+    wanted(m, [*args, *kwargs.values()], site, name)
     return m.opaque(name)
 
 
@@ -478,4 +484,5 @@ HANDLERS: dict[str, Handler] = {
     "cuda.amp.GradScaler": _scaler,
     "amp.grad_scaler.GradScaler": _scaler,
     "autocast": _autocast,
+    **pytree.HANDLERS,
 }
