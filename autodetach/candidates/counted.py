@@ -9,7 +9,7 @@ from autodetach.candidates.detaching import element_candidates, has_graph, leave
 from autodetach.machine.graph import Node
 from autodetach.machine.tallies import is_tally
 from autodetach.machine.told_of_values import is_scalar
-from autodetach.machine.values import Mapping
+from autodetach.machine.values import Mapping, Value
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, text
 
@@ -20,6 +20,15 @@ def dicts_given(node: Node) -> list[tuple[ast.expr, Mapping]]:
         return []
     held = [(e, v) for e, v in node.site.operands[1:] if isinstance(v, Mapping)]
     return [(e, v) for e, v in held if any(item is o for _, item in v.items.values() for o in node.operands)]
+
+
+def keywords_given(node: Node) -> list[tuple[ast.expr, Value]]:
+    """What a `Counter` is given by name, `counts.update(loss=loss, kl=kl)`, as far as it has history."""
+    call = node.site.node
+    if not isinstance(call, ast.Call) or not any(is_tally(receiver) for _, receiver in node.site.operands[:1]):
+        return []
+    written = [keyword.value for keyword in call.keywords if keyword.arg is not None]
+    return [(e, v) for e, v in node.site.operands if any(e is w for w in written) and has_graph(v)]
 
 
 def counted_without_graph(

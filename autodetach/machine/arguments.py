@@ -68,6 +68,12 @@ def written_at(site: Site, index: int) -> ast.expr | None:
     return None
 
 
+def written_by_name(site: Site, name: Value) -> ast.expr | None:
+    """The expression of a keyword argument of a call, or None."""
+    keywords = site.node.keywords if isinstance(site.node, ast.Call) else []
+    return next((keyword.value for keyword in keywords if keyword.arg is not None and keyword.arg == name), None)
+
+
 def are_all_known(args: list[Value], site: Site) -> bool:
     """Whether a call is given `args` and no more: what it spreads (`Sequential(*layers)`) is known to the last."""
     node = site.node

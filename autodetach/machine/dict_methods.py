@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeAlias
 
-from autodetach.machine.arguments import written_at
+from autodetach.machine.arguments import written_at, written_by_name
 from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.core import Args, Core, Named
 from autodetach.machine.counted_keys import counted_key
@@ -17,7 +17,7 @@ from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.settings import open_written
 from autodetach.machine.state import MISSING
-from autodetach.machine.tallies import ADDING, added, is_tally
+from autodetach.machine.tallies import ADDING, OWN_METHODS, added, is_tally
 from autodetach.machine.unknown_keys import any_of, is_known, list_to_fill, under_its_name, unknown_key
 from autodetach.machine.values import Mapping, Sequence, Value
 
@@ -28,8 +28,10 @@ def dict_method(m: Core, this: Mapping, name: str, args: Args, kwargs: Named, si
     """Call a method of a dict; what is asked with too few arguments gives nobody knows what."""
     if name in ADDING and is_tally(this):
         for key, value in added(m, this, ADDING[name], args, kwargs, site):
-            set_item(m, this, key, value, written_at(site, 0), site)
+            set_item(m, this, key, value, written_by_name(site, key) or written_at(site, 0), site)
         return None
+    if name in OWN_METHODS and is_tally(this):
+        return OWN_METHODS[name](m, this, site)
     needed, method = METHODS.get(name, (0, _unknown))
     return method(m, this, args, kwargs, site) if len(args) >= needed else m.fresh()
 

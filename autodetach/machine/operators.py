@@ -15,6 +15,7 @@ from autodetach.machine.old_types import SIGNS, is_variable, tells_variables
 from autodetach.machine.other_types import meets
 from autodetach.machine.program_values import Class, External, Instance, Iterable
 from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.tallies import is_tally, signed
 from autodetach.machine.told_of_values import TRUTH, is_constant, is_member, is_number, is_truth
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import CONSTANT_TYPES, FROM_NUMBER, Mapping, Opaque, Sequence, Sym, Tensor, Value
@@ -186,6 +187,8 @@ def unary(m: Objects, op: str, value: Value, site: Site) -> Value:
             return m.fresh()
     if isinstance(value, Opaque):
         return operations.opaque_operator(m, "neg", value, None, site)
+    if op != "Invert" and is_tally(value):
+        return signed(m, value, op, site)
     found = special(m, value, (UNARY_DUNDER[op],), [], site)
     if found is not MISSING:
         return found

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeGuard
 
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.program_values import Iterable, Native
+from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.values import Mapping, Sequence, Value
 
 NOTHING = Native("Counter", lambda args, kwargs, site: 0)
@@ -29,6 +30,32 @@ def make_tally(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
     for key, value in _given(m, tally, args, kwargs, site):
         tally.items[m.key(key)] = (key, value)
     return tally
+
+
+def signed(m: Core, tally: Mapping, op: str, site: Site) -> Mapping:
+    """`+tally` and `-tally`: what is counted more often than never, or less often."""
+    kept = Mapping(m.clock, exact=False)
+    kept.default = NOTHING
+    for key, (word, value) in tally.items.items():
+        kept.items[key] = (word, m.binary("Sub", 0, value, site) if op == "USub" else value)
+    return kept
+
+
+def _total(m: Core, tally: Mapping, site: Site) -> Value:
+    total: Value = 0
+    for _, value in tally.items.values():
+        total = m.binary("Add", total, value, site)
+    return m.fresh("number") if is_constant(total) and not tally.exact else total
+
+
+def _most_common(m: Core, tally: Mapping, site: Site) -> Sequence:
+    """The keys and values in pairs, in an order that nobody knows."""
+    pairs: list[Value] = [Sequence("tuple", [key, value], m.clock) for key, value in tally.items.values()]
+    return Sequence("list", pairs, m.clock, exact=False)
+
+
+OWN_METHODS: dict[str, Callable[[Core, Mapping, Site], Value]] = {"most_common": _most_common, "total": _total}
+"""Methods of a counter that hand out what it holds."""
 
 
 def added(

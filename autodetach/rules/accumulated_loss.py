@@ -54,7 +54,7 @@ from dataclasses import replace
 from itertools import islice
 
 from autodetach.candidates.begun_otherwise import beginnings
-from autodetach.candidates.counted import counted_without_graph, dicts_given
+from autodetach.candidates.counted import counted_without_graph, dicts_given, keywords_given
 from autodetach.candidates.detaching import (
     SHARED,
     element_candidates,
@@ -253,6 +253,9 @@ def _candidates(
     number = in_view and (growth.starts_as_number or (moving and not _in_place(growth)))
     number = number and not has_other_names(program, growth, _target(statement) or statement)
     dicts = dicts_given(growth.node)
+    named = keywords_given(growth.node)
+    if len(named) > 1:
+        elements = [*named]
     if dicts:
         yield from counted_without_graph(program, dicts, number=number)
         given = _given(growth)
