@@ -164,6 +164,7 @@ ORDER = (
     "candidates.detaching candidates.shared_calls",
     "candidates.cover candidates.reads candidates.made candidates.changed_later candidates.wider_types",
     "candidates.moved_begin candidates.placed_reads candidates.new_leaves candidates.wanted_updates",
+    "candidates.called_out_of_view",
     "candidates.*",
     "candidates.called_inside candidates.cache_guards candidates.done_alike candidates.begun_with_sequence",
     "candidates.computed_behind candidates.nested_layers candidates.new_tensors candidates.bound_results",

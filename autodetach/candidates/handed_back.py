@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from autodetach.candidates.called_out_of_view import doubt_of_callers
 from autodetach.machine.graph import ancestors, trail_of
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.module_tree import is_module
@@ -29,6 +30,7 @@ def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]
         doubt = MAKES_BATCHES
     elif _is_result_of_idle_network(program, growth):
         doubt = doubt or TRAINED_NETWORK
+    doubt = doubt or doubt_of_callers(program, growth)
     for candidate in candidates:
         yield replace(candidate, doubt=candidate.doubt or doubt)
 
