@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autodetach.machine import tensors
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.marks import LEAVES
@@ -28,6 +29,15 @@ def leaves_of(m: Core, value: Value, site: Site, depth: int = 3) -> list[Tensor]
     if isinstance(value, Mapping):
         return [leaf for _, v in value.items.values() for leaf in leaves_of(m, v, site, depth - 1)]
     return []
+
+
+def clip(m: Core, given: Value, site: Site) -> Tensor:
+    """Clip the gradients of what a call is `given`: of some by their norm, which all of them are read for."""
+    reached = [leaf for leaf in leaves_of(m, given, site) if leaf.node is not None and leaf.node.grads]
+    if reached:
+        m.step(reached, site, "grad")
+    m.scaled.append(m.clock)  # that of the step: see `read_between`
+    return tensors.plain((), True)
 
 
 def groups_of(m: Core, given: Value, leaves: list[Tensor], site: Site) -> Sequence:

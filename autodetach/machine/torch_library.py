@@ -40,7 +40,7 @@ from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
 from autodetach.machine.opened import context_of
 from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.other_types import made_of
-from autodetach.machine.parameter_groups import leaves_of
+from autodetach.machine.parameter_groups import clip, leaves_of
 from autodetach.machine.program_values import External, Function, Instance
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
@@ -392,7 +392,9 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
         return parametrizations.register(m, args, kwargs, site)
     if part == "nn.utils.parametrize.cached":
         return context_of(m, parametrizations.CACHED)
-    if name.startswith("clip_grad") or name == "get_total_norm":
+    if name.startswith("clip_grad"):
+        return clip(m, args[0] if args else kwargs.get("parameters"), site)
+    if name == "get_total_norm":
         m.scaled.append(m.clock)
         return tensors.plain((), True)
     if name.startswith(("rnn.", "pack", "pad", "unpad")):

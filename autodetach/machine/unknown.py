@@ -30,6 +30,7 @@ from autodetach.machine.marks import ARRAY, HELD, LEAVES, LEFT_OUT, OPTIMIZER, Q
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import tags_of
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
+from autodetach.machine.parameter_groups import clip
 from autodetach.machine.program_values import Function, Instance, Iterable, Method
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.settings import open_written
@@ -188,8 +189,7 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
             m.grad_enabled = args[0].enabled
         return None
     if name in CLIPS and this.node is None:
-        m.scaled.append(m.clock)
-        return tensors.plain((), True)
+        return clip(m, next(iter(values), None), site)
     if name == "unwrap_model" and args:
         return args[0]
     if name in PREPARES and args:

@@ -332,8 +332,14 @@ def changed_by_hand(run: Run, first: Differentiation, second: Differentiation) -
 
 
 def read_between(run: Run, first: Differentiation, second: Differentiation) -> bool:
-    """Whether gradient is looked at or consumed between two differentiations."""
-    return any(first.number < s.clock < second.number and s.consumed for s in run.machine.steps)
+    """Whether gradient is looked at or consumed between two differentiations, but for what clips it."""
+    clocks = set(run.machine.scaled)
+    return any(
+        first.number < s.clock < second.number
+        and s.consumed
+        and not (s.what == "grad" and s.clock in clocks and isinstance(s.site.node, ast.Call))
+        for s in run.machine.steps
+    )
 
 
 def scaled_between(run: Run, first: Differentiation, second: Differentiation) -> bool:
