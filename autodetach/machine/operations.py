@@ -25,6 +25,9 @@ LIKE_ANOTHER = frozenset("view_as expand_as reshape_as resize_as type_as to".spl
 TAKE_SIZES = frozenset({"view", "reshape"})
 """What is told how many dimensions to give by how many arguments there are."""
 
+AT_LEAST = {"atleast_1d": 1, "atleast_2d": 2, "atleast_3d": 3}
+"""How many dimensions they give. Of several tensors, or of a list, they make a tuple; a single one they give back."""
+
 
 def operation(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`torch.NAME(*args)`, `Tensor.NAME`, `F.NAME`: a function of tensors by the table of operations."""
@@ -93,12 +96,19 @@ def outputs_of(
     if pair:
         return _named(name, Sequence("tuple", [result, Tensor(None, None, False)], m.clock), PAIR)
     if op.outputs == "each":
+        if name in AT_LEAST and len(args) == 1 and isinstance(args[0], (Tensor, Opaque)):
+            one = args[0]
+            return result if isinstance(one, Opaque) or _has_fewer(one, AT_LEAST[name]) else one
         return Sequence("tuple", [m.derive(name, op, [v], site) for v in inputs], m.clock)
     if op.outputs == "many" or (isinstance(op.outputs, int) and op.outputs > 1):
         count = op.outputs if isinstance(op.outputs, int) else _chunks(name, args, kwargs)
         parts = [_sibling(m, result) for _ in range(count or 3)]
         return _named(name, Sequence("tuple", parts, m.clock, exact=count is not None))
     return result
+
+
+def _has_fewer(this: Tensor, dimensions: int) -> bool:
+    return this.shape is not None and len(this.shape) < dimensions
 
 
 def _named(name: str, parts: Sequence, otherwise: tuple[str, ...] = ()) -> Sequence:
