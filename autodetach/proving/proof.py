@@ -216,6 +216,9 @@ class _Comparison:
             has = self._as_it_was(_count(again))
             if must - has and not self._meant.cuts:
                 return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
+            ways = _paths(new[name], leaves[name])
+            if not self._meant.cuts and not self._meant.merges and _ways_of_pass(due, leaf) > ways:
+                return Verdict(False, False, "a loss does not reach a parameter through all of its own pass any more")
             each: Reached = Counter()
             for _, nodes in reached:
                 each.update(_count(nodes))
@@ -227,9 +230,9 @@ class _Comparison:
                     return Verdict(False, False, "a step consumes gradient that it did not consume before")
             if begins:
                 continue
-            ways, now = _paths(differentiations, leaf), _paths(new[name], leaves[name])
-            is_less = bool(set(total) - set(has)) or ways > now
-            if is_less or (not adds and (set(has) - set(total) or ways < now)):
+            before = _paths(differentiations, leaf)
+            is_less = bool(set(total) - set(has)) or before > ways
+            if is_less or (not adds and (set(has) - set(total) or before < ways)):
                 equal = False
         if set(new) - seen and step.what != "grad" and not adds:
             return Verdict(False, False, "a step consumes gradient that it did not consume before")
@@ -317,12 +320,30 @@ def _paths(differentiations: Iterable[Differentiation], leaf: Node) -> int:
     """The number of ways from the roots down to a leaf: adding up losses keeps it, counting one twice does not."""
     total = 0
     for d in differentiations:
-        ways: dict[Node, int] = {leaf: 1}
-        for node in sorted(between(d.roots, leaf), key=lambda n: n.number):
-            if node is not leaf:
-                ways[node] = sum(ways.get(p, 0) for p in node.parents)
+        ways = _ways_to(leaf, between(d.roots, leaf))
         total += sum(ways.get(root, 0) for root in d.roots)
     return total
+
+
+def _ways_of_pass(due: Iterable[tuple[Differentiation, set[Node]]], leaf: Node) -> int:
+    """The number of ways that never leave the pass which differentiates; of what is walked twice, the most of one walk.
+
+    Of steps unrolled in a pass, each may have its own way to the leaf, and all the ways through those before it.
+    """
+    most = 0
+    for d, nodes in due:
+        ways = _ways_to(leaf, [n for n in nodes if diverge(n.loops, d.loops) is None])
+        most = max(most, sum(ways.get(root, 0) for root in d.roots))
+    return most
+
+
+def _ways_to(leaf: Node, nodes: Iterable[Node]) -> dict[Node, int]:
+    """The number of ways from each of some nodes down to a leaf."""
+    ways = {leaf: 1}
+    for node in sorted(nodes, key=lambda n: n.number):
+        if node is not leaf:
+            ways[node] = sum(ways.get(p, 0) for p in node.parents)
+    return ways
 
 
 def _unfolded(differentiations: Iterable[Differentiation], leaf: Node) -> Reached:

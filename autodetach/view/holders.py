@@ -154,12 +154,18 @@ def _is_sequence_of_tensors(value: Value) -> bool:
     )
 
 
+def _is_record(value: Instance) -> bool:
+    """A named tuple or frozen dataclass, which is replaced as a whole."""
+    return isinstance(value.cls, Class) and value.cls.frozen
+
+
 def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
     """What a value holds, each with the way to it."""
     if isinstance(value, Sequence):
         inside = way if way.whole is not None else replace(way, whole=value)
+        records = all(isinstance(item, Instance) and _is_record(item) for item in value.items)
         for i, item in enumerate(value.items[:32]):
-            if isinstance(item, (Tensor, Opaque, Sequence, Mapping)):
+            if isinstance(item, (Tensor, Opaque, Sequence, Mapping)) or records:
                 yield item, replace(inside, depth=way.depth + 1)
             elif isinstance(item, Instance) and way.whole is None:
                 yield item, way.to(f"[{i}]", 3)
@@ -180,9 +186,9 @@ def _steps(value: Value, way: _Way) -> Iterator[tuple[Value, _Way]]:
                     yield item, replace(way, whole=value, depth=way.depth + 1)
                 elif type(key) is int:
                     yield item, way.to(f"[{key}]", 3)
-    elif isinstance(value, Instance) and isinstance(value.cls, Class) and value.cls.frozen:
+    elif isinstance(value, Instance) and _is_record(value):
         for key, item in list(value.attrs.items()):
-            if not is_mark(key):  # a record is replaced as a whole
+            if not is_mark(key):
                 yield item, replace(way, whole=way.whole or value, depth=way.depth + 1)
     elif isinstance(value, Instance):
         for key, item in list(value.attrs.items()):
