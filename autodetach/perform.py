@@ -71,9 +71,9 @@ def read(raw: bytes, file: FoundFile) -> Source:
     """The source of a file. Raises SourceError."""
     if not file.path.endswith(NOTEBOOK_SUFFIX):
         return Source.from_bytes(raw, file.shown)
-    from autodetach.notebooks.notebook import read
+    from autodetach.notebooks.notebook import read as read_notebook
 
-    return read(raw, file.shown)
+    return read_notebook(raw, file.shown)
 
 
 def _problems(error: SourceError, file: FoundFile) -> tuple[Problem, ...]:

@@ -23,8 +23,6 @@ SET_METHODS = frozenset(
     "add remove discard pop clear union intersection difference symmetric_difference update copy issubset issuperset "
     "intersection_update difference_update isdisjoint".split()
 )
-NOT_READING = FILLING - {"setdefault"}
-"""What gives nothing that is in a container."""
 PICKING = frozenset({"get", "setdefault"})
 """What gives one element of a container."""
 DICT_METHODS = frozenset(
@@ -67,7 +65,7 @@ def method(m: Core, this: Value, name: str, args: list[Value], kwargs: dict[str,
         return _elements_of_shape(m, this)
     if not has_method(this, name) and not name.startswith("__"):
         m.refuse(site, f"a {this.kind if isinstance(this, Sequence) else 'dict'} has no attribute `{name}`")
-    if name not in NOT_READING:
+    if name not in FILLING:
         m.note_read(this, whole=name not in PICKING)
     if isinstance(this, Mapping):
         return dict_method(m, this, name, args, kwargs, site)

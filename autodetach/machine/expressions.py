@@ -18,7 +18,6 @@ from autodetach.machine.state import MISSING, OutOfFuel
 from autodetach.machine.values import Mapping, Value
 
 NAME, CONSTANT, ATTRIBUTE, STARRED, SUBSCRIPT = ast.Name, ast.Constant, ast.Attribute, ast.Starred, ast.Subscript
-"""Methods of containers that add to them."""
 LOOKS = frozenset(f"builtins.{name}" for name in ("bool", "id", "isinstance", "len", "print", "type"))
 """Functions that give nothing of what they are given."""
 

@@ -81,7 +81,7 @@ from autodetach.candidates.states_in_records import detached_parts
 from autodetach.candidates.stored_too import stored_too
 from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.candidates.yielded_otherwise import is_yielded_otherwise
-from autodetach.container_methods import FILLING
+from autodetach.container_methods import ADDING
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 PART_OF_LOSS = "a loss takes the values for constants, which nothing else trains: they may be meant to be trained by it"
+WRITING = ADDING | {"clear"}
 """Methods by which a container gets other contents."""
 
 
@@ -216,7 +217,7 @@ def _is_read(program: Program, stored: Stored) -> bool:
             if isinstance(node, ast.Attribute) and node.attr == holder.attr and isinstance(node.ctx, ast.Load):
                 around = program.parents[node]
                 is_target = isinstance(around, ast.Subscript) and not isinstance(around.ctx, ast.Load)
-                if not is_target and not (isinstance(around, ast.Attribute) and around.attr in FILLING):
+                if not is_target and not (isinstance(around, ast.Attribute) and around.attr in WRITING):
                     return True
     return False
 
