@@ -31,9 +31,13 @@ def leaves_of(m: Core, value: Value, site: Site, depth: int = 3) -> list[Tensor]
     return []
 
 
-def clip(m: Core, given: Value, site: Site) -> Tensor:
-    """Clip the gradients of what a call is `given`: of some by their norm, which all of them are read for."""
-    reached = [leaf for leaf in leaves_of(m, given, site) if leaf.node is not None and leaf.node.grads]
+def clip(m: Core, name: str, given: Value, site: Site) -> Tensor:
+    """Clip the gradients of what a call is `given`: by their norm, which all of them are read for, or each by itself.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_value_.html
+    """
+    alone = "value" in name
+    reached = [] if alone else [leaf for leaf in leaves_of(m, given, site) if leaf.node is not None and leaf.node.grads]
     if reached:
         m.step(reached, site, "grad")
     m.scaled.append(m.clock)  # that of the step: see `read_between`

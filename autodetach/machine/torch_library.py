@@ -393,7 +393,7 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
     if part == "nn.utils.parametrize.cached":
         return context_of(m, parametrizations.CACHED)
     if name.startswith("clip_grad"):
-        return clip(m, args[0] if args else kwargs.get("parameters"), site)
+        return clip(m, name, args[0] if args else kwargs.get("parameters"), site)
     if name == "get_total_norm":
         m.scaled.append(m.clock)
         return tensors.plain((), True)

@@ -189,7 +189,7 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
             m.grad_enabled = args[0].enabled
         return None
     if name in CLIPS and this.node is None:
-        return clip(m, next(iter(values), None), site)
+        return clip(m, name, kwargs.get("parameters", next(iter(values), None)), site)
     if name == "unwrap_model" and args:
         return args[0]
     if name in PREPARES and args:
