@@ -133,7 +133,8 @@ ORDER = (
     "machine.growth",
     "machine.local_records",
     "machine.growing_chains machine.growing_stores machine.gathered_alike",
-    "machine.trained_elsewhere machine.updates_on_tape machine.trials machine.untrained",
+    "machine.trained_elsewhere machine.updates_on_tape machine.trials machine.untrained machine.always_cut",
+    "machine.idle_steps",
     "machine.growing",
     # How text is changed.
     "codemods",
@@ -187,6 +188,7 @@ ORDER = (
     "candidates.with_history",
     "candidates.begun_again",
     "candidates.old_values candidates.called_later candidates.part_of_later_loss candidates.reset_left_out",
+    "candidates.without_mode",
     "candidates.carried",
     # One file a rule.
     "rules.*",

@@ -249,6 +249,12 @@ class Step(NamedTuple):
     by_hand: bool = False
 
 
+class IdleStep(NamedTuple):
+    """The step of an optimizer that finds no gradient for any of its parameters."""
+
+    step: Step
+
+
 class DroppedDetach(NamedTuple):
     """`h.detach()` as a statement: its result is dropped."""
 

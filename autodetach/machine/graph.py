@@ -130,6 +130,7 @@ ARRAY = "array"
 OFF = "off"
 GRADIENT = "gradient"
 COPIES = frozenset({COPIED, GATHERED})
+CUTS = frozenset({DETACHED, OFF})
 
 
 class Lost(NamedTuple):

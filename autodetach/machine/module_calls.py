@@ -145,6 +145,7 @@ def run_module(
         name, site, parents, tuple(carriers), saves=facts.raises or spec.result in RECURRENT, saved=tuple(saved),
         weak=all(p.weak for p in parents),
     )  # fmt: skip
+    m.note_cut_off(result.node, joined(*(t.lost for t in inputs if type(t) is Tensor and t.node is None and t.lost)))
     if by_gradient:
         m.by_gradient[result.node] = by_gradient
     if spec.saved is Saved.CROSS and spec.result == "tensor" and any(p.weak for p in parents):

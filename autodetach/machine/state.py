@@ -183,6 +183,7 @@ class State:
         self.begun: dict[Node, tuple[Lost, ...]] = {}  # leaves made of values that had lost their history
         self.beside: dict[Node, tuple[Lost, ...]] = {}  # what was made of such copies, and of what has a history
         self.added: dict[Node, tuple[Lost, ...]] = {}  # sums with what has no history, and only values of what has some
+        self.cut_off: dict[Node, tuple[Lost, ...]] = {}  # what was made of values that were detached, or made without
         self.of_gradient: list[Site] = []  # operators one side of which is a gradient, or computed from one
         self.called_on: set[ast.AST] = set()  # functions that were called while gradients were on
         self.called_off: set[ast.AST] = set()

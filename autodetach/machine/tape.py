@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from autodetach.machine.added_values import ADDING, values_only
 from autodetach.machine.detached_sums import note_detached
-from autodetach.machine.events import Crossing, Step, SumDetached
+from autodetach.machine.events import Crossing, IdleStep, Step, SumDetached
 from autodetach.machine.folding import is_copied, order_of_view
-from autodetach.machine.graph import COPIES, DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
+from autodetach.machine.graph import COPIES, CUTS, DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
 from autodetach.machine.held import MAX_LOST, graph_in, lost_of, stored_in, unsure
 from autodetach.machine.state import State
 from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked
@@ -122,12 +122,19 @@ class Tape(State):
         lost = joined(*(t.lost for t in inputs if type(t) is Tensor and t.node is None and t.lost))
         if copied := tuple(one for one in lost if one.how in COPIES):
             self.beside[result.node] = copied
+        if lost:
+            self.note_cut_off(result.node, lost)
         if name in ADDING and (values := values_only(inputs)):
             self.added[result.node] = values
         if result.from_grad:
             self.by_gradient[result.node] = result.from_grad
         result.is_float = True
         return result
+
+    def note_cut_off(self, node: Node, lost: tuple[Lost, ...]) -> None:
+        """Have a node with history know what was detached, or made where gradients are off, of what it is made of."""
+        if cut := tuple(one for one in lost if one.how in CUTS):
+            self.cut_off[node] = cut
 
     def _node_of(
         self,
@@ -229,7 +236,10 @@ class Tape(State):
         idle = tuple(t.leaf_node for t in without if t.leaf_node is not None)
         by_hand = what == "step" and any(isinstance(t.grad, Tensor) and t.grad.grad_of is not t for t in without)
         trail = tuple(self.trail)
-        self.steps.append(Step(site, self.loops, self.tick(), tuple(consumed), what, trail, idle, guessed, by_hand))
+        step = Step(site, self.loops, self.tick(), tuple(consumed), what, trail, idle, guessed, by_hand)
+        self.steps.append(step)
+        if what == "step" and idle and not (consumed or guessed or by_hand) and self.cut_off:
+            self.facts.append(IdleStep(step))
 
     def _consumed_out_of_view(self, leaves: list[Tensor], site: Site) -> list[tuple[Node, tuple[Differentiation, ...]]]:
         """The gradient of weights that only a run has shown: any optimizer may have them, if no others are known of it.

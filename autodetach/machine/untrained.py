@@ -26,10 +26,10 @@ def trains_nothing(run: Run, fact: HistoryLost) -> tuple[Lost, ...]:
     if fact.begun and d.kind == "grad":
         return fact.lost
     steps = (s for s in run.machine.steps if s.what == "step" and s.clock > d.number)
-    idle = {leaf for s in steps if not (s.guessed or s.by_hand) for leaf in s.idle if _is_known(leaf)}
+    idle = {leaf for s in steps if not (s.guessed or s.by_hand) for leaf in s.idle if is_surely_trained(leaf)}
     if fact.beside is not None:
         return tuple(one for one in fact.lost if not idle.isdisjoint(_untrained(run, one.node)))
-    return fact.lost if any(not idle.isdisjoint(_leaves(one.node)) for one in fact.lost) else ()
+    return fact.lost if any(not idle.isdisjoint(leaves_of(one.node)) for one in fact.lost) else ()
 
 
 def is_taken_for_constant(run: Run, nodes: set[Node]) -> bool:
@@ -45,19 +45,19 @@ def is_taken_for_constant(run: Run, nodes: set[Node]) -> bool:
 def _is_trained_beside(run: Run, d: Differentiation, one: Lost) -> bool:
     """Whether a step consumes what a differentiation gives a parameter of a history that nothing differentiates."""
     steps = (step for step in run.machine.steps if step.clock > d.number and step.what != "grad")
-    trained = {leaf for step in steps for leaf, given in step.consumed if d in given and _is_known(leaf)}
-    return (one.node.leaf or not one.node.walked_by) and not trained.isdisjoint(_leaves(one.node))
+    trained = {leaf for step in steps for leaf, given in step.consumed if d in given and is_surely_trained(leaf)}
+    return (one.node.leaf or not one.node.walked_by) and not trained.isdisjoint(leaves_of(one.node))
 
 
 def _untrained(run: Run, node: Node) -> set[Node]:
     """The parameters of a history that nothing differentiates."""
-    return _leaves(node) - {n for d in run.machine.differentiations for n in d.walked if n.leaf}
+    return leaves_of(node) - {n for d in run.machine.differentiations for n in d.walked if n.leaf}
 
 
-def _leaves(node: Node) -> set[Node]:
+def leaves_of(node: Node) -> set[Node]:
     return {n for n in ancestors([node]) if n.leaf}
 
 
-def _is_known(leaf: Node) -> bool:
-    """Whether a parameter surely requires grad."""
+def is_surely_trained(leaf: Node) -> bool:
+    """Whether a parameter surely requires grad, so that a step could train it."""
     return not (leaf.weak or leaf.frozen or leaf.presumed or leaf.observed)

@@ -8,7 +8,8 @@ what `torch.autograd.grad` has given that was not asked to `create_graph`: so do
 So it does where such a tensor was told to require grad, and nobody takes its gradient, and where it is a term beside
 others: `torch.tensor(log_probs)`, of which an optimizer steps parameters that nothing else trains. And it reports a
 term that is only added to a loss, and was made of nothing but such copies, and of the values of parameters that the
-other terms train: `l2 * layer.weight.data.norm()`.
+other terms train: `l2 * layer.weight.data.norm()`. Last, it reports the `step` of an optimizer whose parameters never
+get a gradient, where the loss is made of what these compute under `torch.no_grad()`, or of what is detached of it.
 
 ## Why is this bad
 PyTorch raises: `element 0 of tensors does not require grad and does not have a grad_fn`. Often the answer that is
@@ -36,12 +37,12 @@ parameters that were there before gradients were turned off: a validation would 
 tensors are known to have one dimension it is `torch.cat`, since `torch.tensor` takes one of one element for a number;
 where it is not known whether they have any, it is unsafe, unless only their sum or mean is taken; where some have and
 some have not, it is not repaired. Unsafe also for `x.new_tensor(losses)`, which has the type of `x`, and where a
-`detach` (also one on the way to numpy and back) or a `@torch.no_grad()` goes away, since more is trained then; and for
-lists of which a filter may leave nothing, where the tensor does not go straight into the backward: of that, a test may
-keep an empty one. Unsafe, too, where a gradient is taken with `create_graph=True`, since all that reads it has to bear
-its history, and where nothing raises: what the tensor was told to require goes with it, and more is trained. Operations
-without a gradient are not repaired, nor are numbers that others read, too, and what numpy computes: what was meant is
-their author's to say.
+`detach` (also one on the way to numpy and back), a `@torch.no_grad()` or a `with torch.no_grad():` goes away, since
+more is trained then; and for lists of which a filter may leave nothing, where the tensor does not go straight into the
+backward: of that, a test may keep an empty one. Unsafe, too, where a gradient is taken with `create_graph=True`, since
+all that reads it has to bear its history, and where nothing raises: what the tensor was told to require goes with it,
+and more is trained. Operations without a gradient are not repaired, nor are numbers that others read, too, and what
+numpy computes: what was meant is their author's to say.
 
 ## When it stays silent
 Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error
@@ -52,6 +53,10 @@ Of a term that is only added, also where `.item()`, `no_grad`, or `detach()` of 
 are meant, where what it is added to is no sum any more when it is differentiated, where something differentiates what
 it is made of, where it holds values of earlier passes, and where an optimizer has a `weight_decay`, and the term is
 made of nothing but the weights in training.
+Of a `step` that finds no gradient, in all programs that may have one for it elsewhere: where a test decides what is cut
+off, or any function, branch or class of the program is not run; where gradients are set or read by hand, parameters are
+frozen or changed by hand, or hooks are registered; where the optimizer is not asked to `zero_grad`; and where anything
+is imported but PyTorch, numpy, and what is usual of the standard library.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/autograd.html#locally-disabling-gradient-computation
@@ -66,9 +71,11 @@ from collections.abc import Iterator
 from autodetach.candidates.begun_again import with_its_own_history
 from autodetach.candidates.left_off import left_off
 from autodetach.candidates.with_history import with_history
+from autodetach.candidates.without_mode import for_its_step
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.events import HistoryLost
+from autodetach.machine.events import HistoryLost, Step
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, DISCRETE, GATHERED, GRADIENT, NUMBER, OFF, Lost, Node
+from autodetach.machine.idle_steps import idle_steps
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import called_name
 from autodetach.machine.untrained import trains_nothing
@@ -98,6 +105,9 @@ def find(program: Program) -> Iterator[Suspect]:
         if at not in seen and all(_is_lost(run, fact) for run in program.runs) and not _is_decay(program, fact):
             seen.add(at)
             yield _suspect(program, fact) if fact.raises else _silent(program, fact)
+    for step, fact in idle_steps(program.analysis):
+        if step.site.node not in seen:
+            yield _idle(program, step, fact)
 
 
 def _facts(run: Run) -> Iterator[HistoryLost]:
@@ -210,6 +220,28 @@ def _added(program: Program, fact: HistoryLost, total: Node, last: Lost) -> Susp
         True,
         (),
         lambda: with_its_own_history(program, fact),
+    )
+
+
+def _idle(program: Program, step: Step, fact: HistoryLost) -> Suspect:
+    """A step that has nothing to step with, whatever is differentiated."""
+    at = step.site.node
+    last = max(fact.lost, key=lambda one: one.node.number)
+    place = program.place(last.place)
+    story = (
+        StoryStep(line(last.place), f"`{text(last.place)}` {WITHOUT[last.how]}"),
+        StoryStep(line(fact.site), f"`{text(fact.site.node)}` finds no history there to walk"),
+        StoryStep(line(at), f"`{text(at)}` steps parameters that never have a gradient: it does nothing"),
+    )
+    return Suspect(
+        ("AD501", *program.spot(at)),
+        at,
+        f"`{text(at)}` trains nothing: what its parameters compute has lost its history in {place}",
+        Severity.ERROR,
+        story,
+        True,
+        (),
+        lambda: for_its_step(program, fact),
     )
 
 
