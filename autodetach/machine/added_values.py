@@ -9,8 +9,8 @@ from autodetach.machine.graph import COPIES, Differentiation, Lost, Node, diverg
 from autodetach.machine.state import State
 from autodetach.machine.values import Tensor, Value, joined
 
-ADDING = frozenset({"add", "stack", "sub"})
-"""What makes a sum of its operands, or keeps them apart for one."""
+ADDING = frozenset({"add"})
+"""What makes a sum of its operands. What is taken away may be a baseline, or correct a value that stands there."""
 LINEAR = ADDING | frozenset("neg mean sum mul div to float double squeeze view reshape".split())
 """What hands its gradient on whatever the values are, if it is given only one tensor with history."""
 

@@ -49,10 +49,11 @@ Where anything that the tensor was made of is not in view, where a test decides 
 is expected (`except RuntimeError`), and where nothing on the way ever had history. Where nothing raises, also where the
 gradient of the tensor is read, or steps it, where no optimizer steps parameters that have got no gradient, and where
 the values stand beside other terms and anything else trains what they were made of: they may be meant as constants.
-Of a term that is only added, also where `.item()`, `no_grad`, or `detach()` of what was computed, says that its values
-are meant, where what it is added to is no sum any more when it is differentiated, where something differentiates what
-it is made of, where it holds values of earlier passes, and where an optimizer has a `weight_decay`, and the term is
-made of nothing but the weights in training.
+Of a term that is only added, also where `.item()`, `no_grad` or `detach()` says that its values are meant, where what it
+is added to is no sum any more when it is differentiated, where something differentiates what it is made of, or a sum
+multiplies by zero, and where it holds values of earlier passes. Of weights, also where their gradient may come in
+another way: by `weight_decay` or an optimizer that decays by itself, by a hook, `.grad` or a change in place, or by a
+call that differentiates them besides.
 Of a `step` that finds no gradient, in all programs that may have one for it elsewhere: where a test decides what is cut
 off, or any function, branch or class of the program is not run; where gradients are set or read by hand, parameters are
 frozen or changed by hand, or hooks are registered; where the optimizer is not asked to `zero_grad`; and where anything
@@ -80,6 +81,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import called_name
 from autodetach.machine.untrained import trains_nothing
 from autodetach.suspect import Suspect, rule
+from autodetach.view.meant_values import is_meant_as_value
 from autodetach.view.program import Program, line, text
 
 WITHOUT = {
@@ -102,7 +104,7 @@ def find(program: Program) -> Iterator[Suspect]:
     first = program.runs[0]
     for fact in _facts(first) if first.whole and first.stop is None else ():
         at = fact.beside.site.node if fact.added and fact.beside is not None else fact.site.node
-        if at not in seen and all(_is_lost(run, fact) for run in program.runs) and not _is_decay(program, fact):
+        if at not in seen and all(_is_lost(run, fact) for run in program.runs) and not is_meant_as_value(program, fact):
             seen.add(at)
             yield _suspect(program, fact) if fact.raises else _silent(program, fact)
     for step, fact in idle_steps(program.analysis):
@@ -129,16 +131,6 @@ def _is_lost(run: Run, fact: HistoryLost) -> bool:
         if not (told & sums if is_builtin and sums else sums <= told):
             return False
     return True
-
-
-def _is_decay(program: Program, fact: HistoryLost) -> bool:
-    """Whether a term may show what optimizers subtract by their `weight_decay`: it is made of what they train alone."""
-    if not fact.added or fact.beside is None or not all(one.node.leaf for one in fact.lost):
-        return False
-    if len(fact.lost) < len(program.runs[0].machine.added.get(fact.beside, ())):
-        return False
-    given = (n for tree in program.analysis.trees for n in ast.walk(tree) if isinstance(n, ast.keyword))
-    return any(k.arg == "weight_decay" and not (isinstance(k.value, ast.Constant) and not k.value.value) for k in given)
 
 
 def _suspect(program: Program, fact: HistoryLost) -> Suspect:

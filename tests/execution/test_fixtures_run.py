@@ -152,7 +152,8 @@ def trains_less(folder: Path, name: str, _: Path) -> bool:
     kept = {at for at, values in enumerate(zip(*before.weights, strict=True)) if len(set(values)) == 1}
     if any(len({step[at] for step in after.weights}) > 1 for at in kept):
         return True
-    return not kept and before.losses[:1] == after.losses[:1] and before.weights[-1] != after.weights[-1]
+    is_same_at_first = bool(before.losses) and before.losses[:1] == after.losses[:1]
+    return not kept and is_same_at_first and before.weights[-1] != after.weights[-1]
 
 
 @each("before")

@@ -1,0 +1,79 @@
+"""Terms of a loss that may be made of values on purpose: their gradient is given in another way, or not wanted."""
+
+from __future__ import annotations
+
+import ast
+
+from autodetach.machine.events import HistoryLost
+from autodetach.machine.spelling import spelled
+from autodetach.view.program import Program
+
+DECAY = "weight_decay"
+DECAYING = frozenset({"AdamW", "LAMB", "Lamb", "Lion"})
+"""Optimizers that shrink weights without being asked to."""
+BY_HAND = frozenset({"grad", "param_groups", "register_hook", "register_post_accumulate_grad_hook"})
+"""Attributes by which programs give parameters what no differentiation gives."""
+HARMLESS = frozenset("clip_grad_norm_ clip_grad_value_ detach_ requires_grad_ share_memory_".split())
+"""Methods that change no values, though their names end as the names of those do which change them."""
+
+
+def is_meant_as_value(program: Program, fact: HistoryLost) -> bool:
+    """Whether what is only added to a loss may be shown in it, or be trained otherwise."""
+    if not fact.added or fact.beside is None:
+        return False
+    computed = {one.node.site.node for one in fact.lost if not one.node.leaf}
+    if _counts_nothing(fact.beside.site.node) or _is_differentiated(program, computed):
+        return True
+    leaves = {one.node for one in fact.lost if one.node.leaf}
+    if not leaves:
+        return False
+    places = [one.place for one in fact.lost if one.node.leaf]
+    if not all(isinstance(place, ast.Attribute) and place.attr == "data" for place in places):
+        return True  # `detach()` says that the value is meant, where `.data` is an old habit
+    chosen = (at for place in places for at in program.enclosing(place))
+    if any(isinstance(at, (ast.IfExp, ast.Lambda)) for at in chosen) or _has_other_gradient(program, fact):
+        return True
+    return any(_is_by_hand(program, node) for tree in program.analysis.trees for node in ast.walk(tree))
+
+
+def _counts_nothing(place: ast.AST) -> bool:
+    """Whether something in a sum is multiplied by zero, as what only has to be mentioned."""
+    products = (n for n in ast.walk(place) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Mult))
+    factors = (side for product in products for side in (product.left, product.right))
+    return any(isinstance(side, ast.Constant) and not side.value for side in factors)
+
+
+def _is_differentiated(program: Program, computed: set[ast.AST]) -> bool:
+    """Whether something differentiates what the same expressions make in another pass, or on another path."""
+    walked = (n for run in program.runs for d in run.machine.differentiations for n in d.walked)
+    return bool(computed) and any(node.site.node in computed for node in walked)
+
+
+def _has_other_gradient(program: Program, fact: HistoryLost) -> bool:
+    """Whether another call differentiates the same parameters: by a term that is walked for itself."""
+    leaves = {one.node for one in fact.lost if one.node.leaf}
+    return any(
+        d.call is not fact.site.node and not leaves.isdisjoint(d.walked)
+        for run in program.runs
+        for d in run.machine.differentiations
+    )
+
+
+def _is_by_hand(program: Program, node: ast.AST) -> bool:
+    """Whether a program may change parameters, or their gradients, in another way than by an optimizer alone."""
+    if isinstance(node, ast.keyword):
+        return node.arg == DECAY and not (isinstance(node.value, ast.Constant) and not node.value.value)
+    if isinstance(node, ast.Constant):
+        return node.value == DECAY
+    if isinstance(node, ast.Name):
+        return node.id == DECAY or node.id in DECAYING
+    if not isinstance(node, ast.Attribute):
+        return False
+    if node.attr == "data":
+        return not isinstance(node.ctx, ast.Load)
+    if node.attr == "grad":
+        return spelled(node.value) not in ("torch.autograd", "autograd")
+    if node.attr == DECAY or node.attr in DECAYING or node.attr in BY_HAND:
+        return True
+    changes = node.attr.endswith("_") and not node.attr.endswith("__") and node.attr not in HARMLESS
+    return changes and spelled(node.value).rpartition(".")[2] != "init"
