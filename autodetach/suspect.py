@@ -11,7 +11,7 @@ from autodetach.finding import Severity, StoryStep
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
-    from autodetach.machine.run import Analysis
+    from autodetach.machine.run import Analysis, Run
     from autodetach.view.program import Program
 
 
@@ -61,6 +61,7 @@ class Suspect:
     the rule's code. Suspects with the same `fault` are different views of one error, of which one is reported.
     `certain`: no edge of the graph that it rests on is assumed; `observed` says which ones only a run has shown.
     `lasts` tells whether an edited program still does what is told, though it may be too little to be told by itself.
+    `untrains` tells whether an edited program comes to where a leaf is trained, and has cut that off from its gradient.
     `is_spelling`: its first candidate says the same in other words, so that several can be proven at once.
     """
 
@@ -76,6 +77,7 @@ class Suspect:
     observed: tuple[str, ...] = ()
     is_spelling: bool = False
     lasts: Callable[[Analysis], bool] | None = None
+    untrains: Callable[[Run, Run], bool] | None = None
 
     @property
     def identity(self) -> tuple[object, ...]:

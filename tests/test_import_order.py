@@ -135,6 +135,7 @@ ORDER = (
     "machine.growing_chains machine.growing_stores machine.gathered_alike",
     "machine.trained_elsewhere machine.updates_on_tape machine.trials machine.untrained machine.always_cut",
     "machine.idle_steps",
+    "machine.untrained_starts",
     "machine.growing",
     # How text is changed.
     "codemods",

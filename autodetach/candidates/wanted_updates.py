@@ -35,8 +35,22 @@ def _depends_on_others(program: Program, updates: Sequence[ast.Assign]) -> bool:
 def _has_others(run: Run, update: ast.Assign) -> bool:
     places = _inside((update,))
     made = [n for n in run.machine.nodes if n.site.node in places and not n.leaf and not n.weak]
+    value = update.value.elt if isinstance(update.value, ast.ListComp) else update.value
     known = set(made).union(_updated(update, made))
-    return any(parent not in known for node in made for parent in node.parents)
+    results = [node for node in made if node.site.node is value]
+    return any(parent not in known for node in _behind(results or made, set(made)) for parent in node.parents)
+
+
+def _behind(results: Sequence[Node], made: set[Node]) -> set[Node]:
+    """What some nodes are made of, among those that were made in the update: `detach()` and `item()` lead nowhere."""
+    found: set[Node] = set()
+    left = list(results)
+    while left:
+        node = left.pop()
+        if node not in found:
+            found.add(node)
+            left += (parent for parent in node.parents if parent in made)
+    return found
 
 
 def _updated(update: ast.Assign, made: Sequence[Node]) -> Iterator[Node]:

@@ -422,6 +422,8 @@ class NonLeafGrad(NamedTuple):
 
 
 class UnreachedGrad(NamedTuple):
-    """`.grad` of a leaf that no differentiation has reached: it is None."""
+    """`.grad` of a leaf that no differentiation has reached: it is None, as it is read at `clock`."""
 
     site: Site
+    leaf: Node
+    clock: int

@@ -73,7 +73,7 @@ def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -
     t.weights = joined(t.weights, *(v.weights for v in given))[-MAX_LOST:]
     owner = t.grad_of or (t.data_of.grad_of if t.data_of is not None else None)
     if owner is not None and owner.node is not None and base in ("zero", "fill"):
-        owner.node.grads = []
+        m.clear(owner.node)
     _note_update(m, t, base, others, site)
 
 

@@ -153,6 +153,7 @@ class State:
         self.asked: list[tuple[ast.AST, Value]] = []  # where `item()` or `detach()` is called on what may be no tensor
         self.old_tests: list[tuple[ast.AST, Frame]] = []  # where a tensor is asked whether its type is `Variable`
         self.steps: list[Step] = []
+        self.cleared: list[tuple[Node, int]] = []  # the leaves of which the gradient was cleared, and when
         self.scaled: list[int] = []  # when all gradients were clipped, or unscaled
         self.in_backward = False  # whether what is called at a differentiation runs
         self.hooks: list[Instance] = []  # handles of what is called at each differentiation

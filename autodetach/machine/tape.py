@@ -286,8 +286,13 @@ class Tape(State):
         """The gradient of some leaves is cleared, and of those that only a run has shown."""
         for leaf in (*leaves, *self.hidden):
             if leaf.leaf_node is not None:
-                leaf.leaf_node.grads = []
+                self.clear(leaf.leaf_node)
             leaf.grad = None
+
+    def clear(self, node: Node) -> None:
+        """A leaf has no gradient from now on."""
+        node.grads = []
+        self.cleared.append((node, self.clock))
 
 
 def saved_for(

@@ -112,7 +112,7 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
         if t.grad is None and may_have_reached(m):
             return m.opaque("grad")
         if t.grad is None:
-            m.facts.append(UnreachedGrad(site))
+            m.facts.append(UnreachedGrad(site, node, m.tick()))
         return t.grad
     if t.grad is None:
         t.grad = plain(t.shape, True)
@@ -136,7 +136,7 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
     if name == "grad":
         node = t.leaf_node if t.node is None else t.node
         if new is None and node is not None:
-            node.grads = []
+            m.clear(node)
             if t.retains_since is not None:
                 t.retains_since = m.clock
         elif isinstance(new, Tensor) and new.from_grad and node is not None and node.leaf:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.events import UnreachedGrad
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 
@@ -16,28 +15,6 @@ def ended_further_on(before: Run, after: Run) -> list[ast.stmt]:
     every = {spelled(node) for node in ast.walk(before.stop.tree) if isinstance(node, ast.stmt)}
     left = every - {spelled(statement) for statement in before.stop.executed}
     return [statement for statement in after.stop.ended if spelled(statement) in left]
-
-
-def is_idle_further_on(before: Run, after: Run) -> bool:
-    """Whether what the first program did not come to, since an error ended it, gets no gradient at all.
-
-    That is an optimizer, or an update by hand, which ends by an error of its own then.
-    """
-    if not before.stopped_by:
-        return False
-    known = {spelled(s.site.node) for s in before.machine.steps if isinstance(s.site.node, ast.expr)}
-    idle: dict[ast.AST, bool] = {}
-    for step in after.machine.steps:
-        node = step.site.node
-        if step.what == "step" and isinstance(node, ast.expr) and spelled(node) not in known:
-            idle[node] = idle.get(node, True) and bool(step.idle) and not (step.consumed or step.guessed)
-    return any(idle.values()) or (bool(after.stopped_by) and not _unreached(after) <= _unreached(before))
-
-
-def _unreached(run: Run) -> set[str]:
-    """The places that read `.grad` of leaves that no differentiation has reached."""
-    nodes = (fact.site.node for fact in run.machine.facts if isinstance(fact, UnreachedGrad))
-    return {spelled(node) for node in nodes if isinstance(node, ast.expr)}
 
 
 def is_hidden(node: ast.AST, before: Run, after: Run) -> bool:

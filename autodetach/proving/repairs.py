@@ -223,8 +223,8 @@ class Repairs:
         new = faults - self._known
         if new and not self._were_hidden(new, suspect, trial):
             return f"another fault comes: {new}"
-        if trial.leaves_idle(home):
-            return "what is stepped behind it gets no gradient"
+        if suspect.untrains is not None and suspect.untrains(self._analysis.runs[home], trial.run(home)):
+            return "what the updates begin with gets no gradient where it is trained behind them"
         lost = self._loses_names(edits)
         if lost:
             return lost

@@ -10,7 +10,6 @@ from autodetach.machine.run import Analysis, Run, dissolve
 from autodetach.machine.tensors import OF_LEAVES
 from autodetach.proving.drawn import is_drawn_otherwise, is_told_otherwise
 from autodetach.proving.faults import known_faults, new_faults
-from autodetach.proving.further import is_idle_further_on
 from autodetach.proving.proof import Verdict, compare, trained_by
 from autodetach.suspect import Candidate
 from autodetach.view.program import parents_in, place_text
@@ -71,10 +70,6 @@ class Trial:
             for run in (self._before.runs[number], self.run(number))
         )
         return not old.isdisjoint(new)
-
-    def leaves_idle(self, number: int) -> bool:
-        """Whether an optimizer trains nothing in what only the edited program comes to."""
-        return is_idle_further_on(self._before.runs[number], self.run(number))
 
     def dissolve(self) -> None:
         """Clear away all runs: nothing may be asked any more."""

@@ -32,8 +32,9 @@ being changed in place; also where the update may have another shape or type tha
 where `w` is bound again behind it, as by a clamp: what it is bound to last becomes the leaf. Unsafe where several are
 updated at once, in a comprehension, by a function or inside of a call: the history may be wanted there. So it may where
 the gradient was taken with `create_graph` or `retain_graph`, or the update depends on something else that requires
-grad, as a learned rate. What leaves an optimizer behind it without gradient is not offered. Attributes of what may be a
-module, and entries of what may be a `ParameterList`, have no repair.
+grad, as a learned rate. A new leaf is not offered where what the updates begin with is trained behind them, by a loss
+that would not reach it any more. Attributes of what may be a module, and entries of what may be a `ParameterList`, have
+no repair.
 
 ## When it stays silent
 When the update is in place, goes through `.data`, makes a new leaf, or is part of an unrolled inner loop
@@ -46,8 +47,9 @@ When the update is in place, goes through `.data`, makes a new leaf, or is part 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.in_place_updates import names_of, of_updates
@@ -56,13 +58,14 @@ from autodetach.finding import Severity, StoryStep
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
+from autodetach.machine.untrained_starts import untrains_starts
 from autodetach.machine.updates_on_tape import updates_on_tape
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.own_gradient import OwnUpdate, computed_with_none, gradients_of, own_updates, reads_of_none
 from autodetach.view.program import Program, is_update, line, observed_of, text
 
 if TYPE_CHECKING:
-    from autodetach.machine.run import Analysis
+    from autodetach.machine.run import Analysis, Run
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -178,7 +181,14 @@ def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> S
         (),
         lambda: of_updates(program, statements, None),
         lasts=_still_none(program, reader),
+        untrains=_untrains(s.value for s in statements if isinstance(s, ast.Assign)),
     )
+
+
+def _untrains(updates: Iterable[ast.AST]) -> Callable[[Run, Run], bool]:
+    """What tells whether new leaves, made of some updates, leave that untrained with which these begin."""
+    parts = (part for update in updates for part in ast.walk(update) if isinstance(part, (ast.BinOp, ast.Call)))
+    return partial(untrains_starts, frozenset(map(spelled, parts)))
 
 
 def _still_none(program: Program, reader: ast.AST) -> Callable[[Analysis], bool]:
@@ -212,6 +222,7 @@ def _own(program: Program, updates: list[OwnUpdate]) -> Suspect:
         (),
         lambda: of_own_updates(program, updates),
         lasts=_still_none(program, reader),
+        untrains=_untrains(one.made for one in updates),
     )
 
 
