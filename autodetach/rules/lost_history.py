@@ -49,8 +49,8 @@ Where anything that the tensor was made of is not in view, where a test decides 
 is expected (`except RuntimeError`), and where nothing on the way ever had history. Where nothing raises, also where the
 gradient of the tensor is read, or steps it, where no optimizer steps parameters that have got no gradient, and where
 the values stand beside other terms and anything else trains what they were made of: they may be meant as constants.
-Of a term that is only added, also where `.item()`, `no_grad` or `detach()` says that its values are meant, where what it
-is added to is no sum any more when it is differentiated, where something differentiates what it is made of, or a sum
+Of a term that is only added, also where `.item()`, `no_grad` or `detach()` says that its values are meant, where what
+it is added to is no sum any more when it is differentiated, where something differentiates what it is made of, or a sum
 multiplies by zero, and where it holds values of earlier passes. Of weights, also where their gradient may come in
 another way: by `weight_decay` or an optimizer that decays by itself, by a hook, `.grad` or a change in place, or by a
 call that differentiates them besides.
