@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from autodetach.machine.children import children_of
 from autodetach.machine.expressions import Expressions
@@ -42,21 +43,30 @@ class Comprehensions(Expressions):
         outer = self.loops
         try:
             limit = limit if exact else 3
-            for item in items.start(exact):
+            steps, usual = items.start(exact), None
+            for item in steps:
                 if activation.passes >= (MAX_WHOLE if items.whole else limit):
-                    self.run_out(items)
+                    for other in self.others_at_end(items, chain((item,), steps), usual):
+                        self.enter_pass_with(other, activation, outer)
+                        yield from self._with_item(other, node, generators, frame, depth)
+                        self.loops = outer
                     break
                 self.spend(5)
                 self.enter_pass_with(item, activation, outer)
-                self.assign(generator.target, item, frame)
-                if all(self._passes(test, frame) for test in generator.ifs):
-                    yield from self.comprehension(node, generators, frame, depth + 1)
-                self.loops = outer
+                yield from self._with_item(item, node, generators, frame, depth)
+                self.loops, usual = outer, item
             else:
                 activation.exact = exact or items.whole
         finally:
             self.loops = outer
             self.finish(activation)
+
+    def _with_item(
+        self, item: Value, node: ast.expr, generators: list[ast.comprehension], frame: Frame, depth: int
+    ) -> Iterator[Frame]:
+        self.assign(generators[depth].target, item, frame)
+        if all(self._passes(test, frame) for test in generators[depth].ifs):
+            yield from self.comprehension(node, generators, frame, depth + 1)
 
     def _passes(self, test: ast.expr, frame: Frame) -> bool:
         """Whether an element passes the filter of a comprehension."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import NoReturn
 
 from autodetach.machine.called_back import CALLABLE, given
@@ -303,8 +303,8 @@ class Core(Tape):
         """End a loop."""
         raise NotImplementedError
 
-    def run_out(self, items: Iterable_) -> None:
-        """Go on to the end of a generator of which no more is looked at."""
+    def others_at_end(self, items: Iterable_, steps: Iterator[Value], usual: Value) -> Iterator[Value]:
+        """Go on to the end of a generator of which no more is looked at, but what is no tensor where others are."""
         raise NotImplementedError
 
     def on_pass(self, current: Pass) -> None:

@@ -154,9 +154,13 @@ class Machine(Statements):
     ) -> Iterator[Pass]:
         exact = activation.exact
         steps = items.start(exact)
+        item: Value = None
         while True:
             if frame.ending:
-                self.run_out(items)
+                for other in self.others_at_end(items, steps, item):
+                    current = self._next_pass(activation, other)
+                    self.assign(node.target, other, frame)
+                    yield current
                 return
             item = next(steps, _END)
             if item is _END:

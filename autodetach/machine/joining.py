@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from autodetach.machine.arguments import written_at
 from autodetach.machine.core import Core
@@ -81,15 +82,16 @@ def gathered(m: Core, items: Iterable, kind: str, site: Site) -> Sequence:
     activation = m.activate_over(items, site.node, frame, exact)
     outer = m.loops
     try:
-        for item in items.start(exact):
+        steps, usual = items.start(exact), None
+        for item in steps:
             if not exact and activation.passes >= (MAX_WHOLE if items.whole else MAX_PASSES):
-                m.run_out(items)
+                made.items += m.others_at_end(items, chain((item,), steps), usual)
                 break
             m.enter_pass_with(item, activation, outer)
             made.items.append(item)
             if not (exact or activation.short):
                 m.store(made, item, written_at(site, 0), site, "extend")
-            m.loops = outer
+            m.loops, usual = outer, item
         else:
             made.exact = activation.exact = exact or items.whole
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain, islice
 
 from autodetach.machine.definitions import Definitions
 from autodetach.machine.events import Stored
@@ -49,13 +50,17 @@ class Looping(Definitions):
         is_each = not exact and replaces_each(node)
         outer = self.loops
         try:
-            for item in items.start(exact):
+            steps, usual = items.start(exact), None
+            for item in steps:
                 if not exact and self._is_enough(activation, items, is_each=is_each):
-                    self.run_out(items)
+                    for other in self.others_at_end(items, chain((item,), steps), usual):
+                        self.enter_pass_with(other, activation, outer)
+                        yield other
+                        self.loops = outer
                     break
                 self.enter_pass_with(item, activation, outer)
                 yield item
-                self.loops = outer
+                self.loops, usual = outer, item
         finally:
             self.loops = outer
             self.finish(activation)
@@ -66,14 +71,19 @@ class Looping(Definitions):
             return activation.passes >= MOST
         return activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation, self.nodes, self.ways)
 
-    def run_out(self, items: Iterable) -> None:
-        """Go on with a generator of the file, of whose items no more are looked at, to its end, as the program does."""
-        while items.inner is not None:
-            items = items.inner
-        frame = items.frame
+    def others_at_end(self, items: Iterable, steps: Iterator[Value], usual: Value) -> Iterator[Value]:
+        """Go on with a generator of the file, of whose items no more are looked at, to its end, as the program does.
+
+        Gives what is no tensor where others are: the text or the summary that a trainer yields behind its losses.
+        """
+        generator = items
+        while generator.inner is not None:
+            generator = generator.inner
+        frame = generator.frame
         if frame is not None and not frame.ending and frame.function is not None and ends(frame.function.node):
             frame.ending = frame.cut = True
-            for _ in zip(range(MAX_EXACT_ITEMS), items.start(False), strict=False):
+            yield from (item for item in islice(steps, MAX_EXACT_ITEMS) if is_no_tensor(item, usual))
+            for _ in islice(generator.start(False), MAX_EXACT_ITEMS):
                 pass
 
     def activate_over(self, items: Iterable, node: ast.AST, frame: Frame, exact: bool) -> Activation:
@@ -206,6 +216,14 @@ def is_old_parameter(item: Value, started: int) -> bool:
     if isinstance(item, Sequence):
         return item.kind == "tuple" and any(is_old_parameter(part, started) for part in item.items)
     return isinstance(item, Tensor) and item.parameter and item.node is not None and item.node.number < started
+
+
+def is_no_tensor(item: Value, usual: Value) -> bool:
+    """Whether an item is surely no tensor where another one is a tensor with history; or so are parts of the two."""
+    if isinstance(item, Sequence) and isinstance(usual, Sequence) and len(item.items) == len(usual.items):
+        return any(map(is_no_tensor, item.items, usual.items))
+    is_usual = isinstance(usual, (Tensor, Opaque)) and usual.node is not None and not usual.node.weak
+    return is_usual and not isinstance(item, (Tensor, Opaque))
 
 
 def is_batch(item: Value) -> bool:

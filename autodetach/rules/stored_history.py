@@ -80,7 +80,6 @@ from autodetach.candidates.set_in_records import set_without_graph
 from autodetach.candidates.states_in_records import detached_parts
 from autodetach.candidates.stored_too import stored_too
 from autodetach.candidates.without_graph import computed_without_graph
-from autodetach.candidates.yielded_otherwise import is_yielded_otherwise
 from autodetach.container_methods import ADDING
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import Stored
@@ -150,7 +149,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         tuple(story),
         growth.certain,
         () if growth.certain else (f"{program.place(growth.node.site)}: the value has history",),
-        lambda: with_doubt(program, growth, of_registry(program, growth, _of_tensors(program, growth))),
+        lambda: with_doubt(program, growth, of_registry(program, growth, _doubted(program, growth))),
         observed=_observed(program, growth.node, stored),
         lasts=lambda edited: is_held_by_chain(
             program, Program(edited), growth, [growth.node], dies=_dies_with_loop(program, growth)
@@ -198,13 +197,6 @@ def _doubted(program: Program, growth: Growth) -> Iterator[Candidate]:
     else:
         doubt = "nothing in view reads what is kept: who does may differentiate it"
         yield from (replace(c, doubt=c.doubt or doubt) for c in _candidates(program, growth))
-
-
-def _of_tensors(program: Program, growth: Growth) -> Iterator[Candidate]:
-    """As `_doubted`; nothing where what is stored is known to be no tensor at times."""
-    element = growth.stored.element if growth.stored is not None else None
-    if element is None or not is_yielded_otherwise(program, element):
-        yield from _doubted(program, growth)
 
 
 def _is_read(program: Program, stored: Stored) -> bool:
