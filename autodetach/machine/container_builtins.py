@@ -84,6 +84,7 @@ def next_item(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
         exact = iterator.length is not None and iterator.length <= 16
         iterator.once = True  # what `next` takes from goes on behind that: `zip`, `enumerate`, `filter`
         for item in iterator.start(exact):
+            iterator.latest = item
             return item
         if len(args) > 1:
             return args[1]

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from itertools import chain, islice
 
+from autodetach.kept import kept
 from autodetach.machine.definitions import Definitions
 from autodetach.machine.events import Stored
 from autodetach.machine.generators import ends
@@ -146,7 +147,7 @@ class Looping(Definitions):
         memory = measured(node)
         is_far = _is_much(most) or (memory is not None and _holds_all(self.eval(memory, frame), most))
         try:
-            while not is_cut_short(activation, self.nodes, self.ways):
+            while not is_cut_short(activation, self.nodes, self.ways) or self._has_others(node, frame):
                 self.enter_pass(activation, outer)
                 value = self.eval(node.test, frame)
                 if is_far or not self.truth(value, self.site(node.test, frame), relevant=False):
@@ -163,6 +164,17 @@ class Looping(Definitions):
             self.loops = outer
             self.finish(activation)
         return self.block(node.orelse, frame)
+
+    def _has_others(self, node: ast.While, frame: Frame) -> bool:
+        """Whether a generator that a loop asks by `next(source, None)` has something that is no tensor at its end."""
+        for name in asked_for_next(node):
+            source = frame.names.get(name)
+            if isinstance(source, Iterable) and source.running is not None and is_no_tensor(None, source.latest):
+                other = next(self.others_at_end(source, source.running, source.latest), None)
+                if other is not None:
+                    source.running = iter([other])
+                    return True
+        return False
 
     def _go_on_until(self, node: ast.While, frame: Frame) -> None:
         """A loop is left that goes on further than is executed: the numbers that its test asks for are others then."""
@@ -216,6 +228,13 @@ def is_old_parameter(item: Value, started: int) -> bool:
     if isinstance(item, Sequence):
         return item.kind == "tuple" and any(is_old_parameter(part, started) for part in item.items)
     return isinstance(item, Tensor) and item.parameter and item.node is not None and item.node.number < started
+
+
+@kept
+def asked_for_next(loop: ast.While) -> list[str]:
+    """The names of iterators that a loop asks for what is next, and that may come to their end in it."""
+    calls = [n for n in ast.walk(loop) if isinstance(n, ast.Call) and len(n.args) == 2 and spelled(n.func) == "next"]
+    return list(dict.fromkeys(call.args[0].id for call in calls if isinstance(call.args[0], ast.Name)))
 
 
 def is_no_tensor(item: Value, usual: Value) -> bool:

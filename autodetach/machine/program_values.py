@@ -284,11 +284,11 @@ class Iterable:
     hands on the items of. `taken` is what the call makes of it that takes all: a list, or a sum. `short`: its steps are
     the rows of a tensor, the elements of a display, the results of a network, whose graph is there before the loop, or
     as many as an unknown number says. `listed`: each counts, however many there are: a parameter that an optimizer is
-    not seen to have would be taken for one that nobody trains.
+    not seen to have would be taken for one that nobody trains. `latest` is what `next` has got.
     """
 
     __slots__ = (
-        "attrs", "frame", "inner", "length", "listed", "make", "name", "once", "running", "short", "taken",
+        "attrs", "frame", "inner", "latest", "length", "listed", "make", "name", "once", "running", "short", "taken",
         "usual",
     )  # fmt: skip
 
@@ -311,6 +311,7 @@ class Iterable:
         self.frame: Frame | None = None
         self.inner: Iterable | None = None
         self.taken: Value = None
+        self.latest: Value = None
         self.attrs: dict[str, Value] = {}
 
     @property
