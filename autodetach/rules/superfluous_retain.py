@@ -34,7 +34,8 @@ When any path walks the graph again, or another program of the same run that sha
 out paths of the function, which may do so, or those that go another way in the next pass, when `create_graph` is set,
 when the flag is not the literal `True`, when a part of the graph is handed to code that is not in view afterwards,
 when its nodes are read by way of `.grad_fn`, which is more than to print one,
-when another loss of the pass comes from a network out of view, which gave what this one is computed with, too,
+when another loss of the pass comes from a network out of view, which gave what this one is computed with, too, or from
+a method of one that was called for this one, and is given nothing with a graph: it may compute with what is kept,
 when all of the graph was made out of view, as that of a parameter `loss`, when it begins with a gradient from out of
 view or of another backward, unless its graph is made of leaves alone, when another loss of the same pass comes from
 where nobody knows, as this one does, when a call in view may give the function, as an argument, what a module has made,
@@ -70,7 +71,7 @@ from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.called_back import WALKS, may_be_called_back, may_be_called_by_python
 from autodetach.view.given_again import given_again
-from autodetach.view.kept_within import is_given_by_same, may_be_kept_within
+from autodetach.view.kept_within import is_given_by_same, is_kept_by_called, may_be_kept_within
 from autodetach.view.other_entries import begins_where_called
 from autodetach.view.program import Program, line, text
 
@@ -267,16 +268,17 @@ def _keeps_weights(run: Run, d: Differentiation) -> bool:
 
 def _suspect(program: Program, d: Differentiation) -> Suspect:
     built = min((n.site.line for n in d.walked if not n.leaf and n.site.line), default=line(d.call))
+    nothing = "nothing walks it again" if may_be_kept_within(program, d) is None else "nothing in view walks it again"
     story = (
         StoryStep(built, "builds the graph"),
         StoryStep(line(d.call), "walks it and keeps its saved tensors"),
-        StoryStep(line(d.call), "nothing walks it again"),
+        StoryStep(line(d.call), nothing),
     )
     assumed = any(n.weak or n.assumed for n in d.walked)
     return Suspect(
         ("AD103", d.scope, program.spot(d.call)),
         d.retain_written if isinstance(d.retain_written, ast.keyword) else d.call,
-        f"`retain_graph=True` keeps the graph of `{text(d.root_expression)}`, and nothing walks it again",
+        f"`retain_graph=True` keeps the graph of `{text(d.root_expression)}`, and {nothing}",
         Severity.WARNING,
         story,
         not assumed,
@@ -367,7 +369,7 @@ def _branches(program: Program, node: ast.AST) -> dict[ast.If, bool]:
 CALLED = (External, Function, Method, Native)
 """What an operation is an operation of: it is the callee."""
 
-USES = (_may_be_drawn, _handed_on, _is_read, _may_share, _keeps_weights, is_given_by_same)
+USES = (_may_be_drawn, _handed_on, _is_read, _may_share, _keeps_weights, is_given_by_same, is_kept_by_called)
 """What else may need the graph again."""
 
 RULE = rule(__doc__, "AD103", "superfluous-retain-graph", find)
