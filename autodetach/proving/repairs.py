@@ -224,7 +224,7 @@ class Repairs:
         if new and not self._were_hidden(new, suspect, trial):
             return f"another fault comes: {new}"
         if suspect.untrains is not None and suspect.untrains(self._analysis.runs[home], trial.run(home)):
-            return "what the updates begin with gets no gradient where it is trained behind them"
+            return "what the updates begin with, or depend on, gets no gradient where it is trained behind them"
         lost = self._loses_names(edits)
         if lost:
             return lost

@@ -32,9 +32,9 @@ being changed in place; also where the update may have another shape or type tha
 where `w` is bound again behind it, as by a clamp: what it is bound to last becomes the leaf. Unsafe where several are
 updated at once, in a comprehension, by a function or inside of a call: the history may be wanted there. So it may where
 the gradient was taken with `create_graph` or `retain_graph`, or the update depends on something else that requires
-grad, as a learned rate. A new leaf is not offered where what the updates begin with is trained behind them, by a loss
-that would not reach it any more. Attributes of what may be a module, and entries of what may be a `ParameterList`, have
-no repair.
+grad, as a learned rate. None is offered where what the updates begin with, or depend on, is trained behind them, by a
+loss that would not reach it any more. Attributes of what may be a module, and entries of what may be a `ParameterList`,
+have no repair.
 
 ## When it stays silent
 When the update is in place, goes through `.data`, makes a new leaf, or is part of an unrolled inner loop
@@ -186,7 +186,7 @@ def _suspect(program: Program, statements: list[ast.stmt], reader: ast.AST) -> S
 
 
 def _untrains(updates: Iterable[ast.AST]) -> Callable[[Run, Run], bool]:
-    """What tells whether new leaves, made of some updates, leave that untrained with which these begin."""
+    """What tells whether some updates, cut off, leave untrained what they begin with or depend on."""
     parts = (part for update in updates for part in ast.walk(update) if isinstance(part, (ast.BinOp, ast.Call)))
     return partial(untrains_starts, frozenset(map(spelled, parts)))
 
