@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.names_of_function import Named, call_by, named
+from autodetach.candidates.only_shown import is_only_shown
 from autodetach.machine.events import CallableGiven
 from autodetach.machine.graph import ancestors
 from autodetach.machine.growth import Growth, is_returned
@@ -25,7 +27,7 @@ def doubt_of_callers(program: Program, growth: Growth) -> str | None:
         return RETURNED
     if not is_returned(growth.run, growth.node, frame):
         return None
-    if _is_given_away(program, frame.function) or any(_mentions_not_run(program, frame.function)):
+    if _is_given_away(program, frame.function) or _may_use_it_unseen(program, frame.function):
         return NAMED
     return DEMONSTRATED if _is_demonstrated(program, frame.function) else None
 
@@ -52,23 +54,52 @@ def _is_given_away(program: Program, function: Function) -> bool:
     return any(function.node in fact.codes for fact in given)
 
 
-def _mentions_not_run(program: Program, function: Function) -> Iterator[bool]:
-    """Of each place that names the function, whether no run has come by: a lambda's is where that is called."""
+def wants_tensor(program: Program, growth: Growth) -> bool:
+    """Whether a place to which no run has come would fail with a number, as `evaluate(net).item()` does."""
+    frame = growth.activation.frame
+    if not isinstance(frame, Frame) or frame.function is None or not is_returned(growth.run, growth.node, frame):
+        return False
+    calls = (call_by(program, node) for node in _named_unseen(program, frame.function))
+    return any(call is not None and not is_only_shown(program, call, number=True) for call in calls)
+
+
+def _may_use_it_unseen(program: Program, function: Function) -> bool:
+    """Whether a place to which no run has come may train with it.
+
+    Where the program in view trains, and others only show what the function returns, it is nothing to train with.
+    """
+    trains = _trains(program)
+    calls = (call_by(program, node) for node in _named_unseen(program, function))
+    return any(not trains or call is None or not is_only_shown(program, call, number=False) for call in calls)
+
+
+def _named_unseen(program: Program, function: Function) -> Iterator[Named]:
+    """Where the function is named, and no run has come by: a lambda's place is where that is called."""
     ran = {node for run in program.runs for node in (*run.machine.called_on, *run.machine.called_off)}
-    for tree in program.analysis.trees:
-        for node in ast.walk(tree):
-            is_named = isinstance(node, ast.Name) and node.id == function.name
-            if is_named or (isinstance(node, ast.Attribute) and node.attr == function.name):
-                lambdas = (at for at in program.enclosing(node) if isinstance(at, ast.Lambda))
-                yield not program.is_reached(node) or any(at not in ran for at in lambdas)
+    for node in named(program, function):
+        lambdas = (at for at in program.enclosing(node) if isinstance(at, ast.Lambda))
+        if not program.is_reached(node) or any(at not in ran for at in lambdas):
+            yield node
+
+
+def _trains(program: Program) -> bool:
+    machines = [run.machine for run in program.runs]
+    return any(s.what != "grad" for m in machines for s in m.steps) or any(
+        d.kind != "grad" for m in machines for d in m.differentiations
+    )
 
 
 def _is_demonstrated(program: Program, function: Function) -> bool:
     """Whether a file that is made to be imported calls it under `if __name__ == "__main__"`, and trains nothing."""
-    machines = [run.machine for run in program.runs]
-    if any(s.what != "grad" for m in machines for s in m.steps):
-        return False
-    if any(d.kind != "grad" for m in machines for d in m.differentiations):
+    if _trains(program) or _is_run_for_itself(program, function):
         return False
     guarded = (s for s in ast.walk(program.file_of(function.node)) if isinstance(s, ast.If))
     return any(isinstance(n, ast.Constant) and n.value == "__main__" for s in guarded for n in ast.walk(s.test))
+
+
+def _is_run_for_itself(program: Program, function: Function) -> bool:
+    """`main()`: it is given nothing, and nobody looks at what it returns."""
+    calls = [call_by(program, node) for node in named(program, function)]
+    return bool(calls) and all(
+        c is not None and not c.args and not c.keywords and isinstance(program.parents.get(c), ast.Expr) for c in calls
+    )

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from autodetach.candidates.called_out_of_view import doubt_of_callers
+from autodetach.candidates.called_out_of_view import doubt_of_callers, wants_tensor
 from autodetach.machine.graph import ancestors, trail_of
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.module_tree import is_module
@@ -31,7 +31,12 @@ def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]
     elif _is_result_of_idle_network(program, growth):
         doubt = doubt or TRAINED_NETWORK
     doubt = doubt or doubt_of_callers(program, growth)
+    is_tensor: bool | None = None
     for candidate in candidates:
+        if candidate.prefers == "item" and doubt is None:
+            is_tensor = wants_tensor(program, growth) if is_tensor is None else is_tensor
+            if is_tensor:
+                continue
         yield replace(candidate, doubt=candidate.doubt or doubt)
 
 
