@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from autodetach.finding import Problem
 from autodetach.perform import run_one
-from autodetach.safe_path import safe_path
 from autodetach.task import Outcome, Task
 
 # Starting a process costs as much as checking several files.
@@ -61,6 +60,7 @@ def _run_in_pool(tasks: Sequence[Task], sizes: Sequence[int], jobs: int) -> Iter
 
     import autodetach.machine.exploring
     import autodetach.rules  # noqa: F401 - loaded once, and not in each process, where these are forked
+    from autodetach.safe_path import safe_path
 
     turns = _turns(sizes)
     with safe_path():

@@ -42,7 +42,7 @@ def source(text: str) -> Source:
 def remarked(text: str, chance: random.Random) -> str:
     """The same program with other blank lines and comments. Strings of several lines are left alone."""
     lines = text.split("\n")
-    if '"""' in text or "\\\n" in text:
+    if '"""' in text or "'''" in text or "\\\n" in text:
         return "\n# a remark\n\n" + text
     for n in sorted(chance.sample(range(len(lines)), len(lines) // 3), reverse=True):
         if chance.random() < 0.5:
