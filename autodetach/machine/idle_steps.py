@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from autodetach.machine.always_cut import always_cuts, is_made_ready
 from autodetach.machine.events import HistoryLost, IdleStep, Step
-from autodetach.machine.graph import Differentiation, Lost, Node, diverge, within
+from autodetach.machine.graph import Differentiation, Lost, Node, within
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.untrained import is_surely_trained, leaves_of
@@ -66,12 +66,12 @@ def _is_idle(run: Run, step: Step) -> bool:
 def _values_of(run: Run, d: Differentiation, idle: set[Node]) -> tuple[Node | None, tuple[Lost, ...]]:
     """What was made without history of some parameters in the same pass, and what is walked that stands beside it.
 
-    What a pass hands on to the next one by its value may be meant to be cut off there.
+    What is made before the loop, or handed on by another pass, may be meant to be there by its value.
     """
     node, parts = None, list[tuple[Lost, ...]]()
     for at in d.walked:
         lost = run.machine.cut_off.get(at, ())
-        fresh = (one for one in lost if diverge(one.loops or one.node.loops, d.loops) is None)
+        fresh = (one for one in lost if one.node.leaf or within(one.node.loops, d.loops))
         if found := tuple(one for one in fresh if not idle.isdisjoint(leaves_of(one.node))):
             node = at
             parts.append(found)
