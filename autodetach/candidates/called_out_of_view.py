@@ -11,6 +11,7 @@ from autodetach.machine.events import CallableGiven
 from autodetach.machine.graph import ancestors
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.program_values import Frame, Function
+from autodetach.machine.untrained import leaves_of
 from autodetach.view.program import Program
 
 RETURNED = "others, which nothing in view calls, return what this function returns: who calls them may train with it"
@@ -21,7 +22,7 @@ DEMONSTRATED = "nothing is trained here: who imports this function may train wit
 def doubt_of_callers(program: Program, growth: Growth) -> str | None:
     """Why a cut in such a function may take gradient from somebody, if its graph is still whole."""
     frame = growth.activation.frame
-    if growth.dead or not isinstance(frame, Frame) or frame.function is None or _is_evaluated(growth):
+    if growth.dead or not isinstance(frame, Frame) or frame.function is None or is_evaluated(growth):
         return None
     if _is_returned_by_others(program, growth, frame.function):
         return RETURNED
@@ -32,8 +33,9 @@ def doubt_of_callers(program: Program, growth: Growth) -> str | None:
     return DEMONSTRATED if _is_demonstrated(program, frame.function) else None
 
 
-def _is_evaluated(growth: Growth) -> bool:
-    leaves = {n for n in ancestors([growth.node]) if n.leaf}
+def is_evaluated(growth: Growth) -> bool:
+    """Whether all that it is made of are parameters of modules in `eval()` mode."""
+    leaves = leaves_of(growth.node)
     return bool(leaves) and leaves <= growth.run.machine.evaluated
 
 

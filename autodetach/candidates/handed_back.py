@@ -6,8 +6,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from autodetach.candidates.called_out_of_view import doubt_of_callers, wants_tensor
-from autodetach.machine.graph import ancestors, trail_of
+from autodetach.candidates.called_out_of_view import doubt_of_callers, is_evaluated, wants_tensor
+from autodetach.machine.graph import trail_of
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame
@@ -66,8 +66,7 @@ def _may_train_others(program: Program, growth: Growth) -> bool:
         return True
     if frame.outer is None:
         return False
-    leaves = {n for n in ancestors([growth.node]) if n.leaf}
-    if leaves and leaves <= growth.run.machine.evaluated and not is_module(frame.this):
+    if is_evaluated(growth) and not is_module(frame.this):
         return False
     return is_returned(growth.run, growth.node, frame)
 

@@ -15,7 +15,13 @@ LINEAR = ADDING | frozenset("neg mean sum mul div to float double squeeze view r
 """What hands its gradient on whatever the values are, if it is given only one tensor with history."""
 
 
-def values_only(inputs: list[Value]) -> tuple[Lost, ...]:
+def note_sum(m: State, name: str, total: Node, inputs: list[Value]) -> None:
+    """Have a sum know of what those of its terms are made that have no history."""
+    if name in ADDING and (values := _values_only(inputs)):
+        m.added[total] = values
+
+
+def _values_only(inputs: list[Value]) -> tuple[Lost, ...]:
     """Of what the terms of a sum that have no history are the values, if that is all that they are made of."""
     plain = [t for t in inputs if type(t) is Tensor and t.node is None]
     if not any(t.lost or t.weights for t in plain):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable as Values
 
-from autodetach.machine.added_values import ADDING, values_only
+from autodetach.machine.added_values import note_sum
 from autodetach.machine.arguments import constant, flatten, is_certain_number, spreads_unknown
 from autodetach.machine.by_place import by_place
 from autodetach.machine.core import Core
@@ -188,8 +188,7 @@ def opaque_operator(m: Core, name: str, left: Value, right: Value, site: Site) -
             name, site, parents, tuple(carriers), saves=saves, weak=all(p.weak for p in parents),
             assumed=any(isinstance(c, Opaque) for c in carriers),
         )  # fmt: skip
-        if name in ADDING and (values := values_only(sides)):
-            m.added[result.node] = values
+        note_sum(m, name, result.node, sides)
     scalars = [v for v in sides if v.node is not None or is_scalar(v)]
     result.scalar = bool(scalars) and all(v.scalar if isinstance(v, Opaque) else v.shape == () for v in scalars)
     result.lost = lost_by_arrays(left, right)

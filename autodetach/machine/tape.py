@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from autodetach.machine.added_values import ADDING, values_only
+from autodetach.machine.added_values import note_sum
 from autodetach.machine.detached_sums import note_detached
 from autodetach.machine.events import Crossing, IdleStep, Step, SumDetached
 from autodetach.machine.folding import is_copied, order_of_view
@@ -124,8 +124,7 @@ class Tape(State):
             self.beside[result.node] = copied
         if lost:
             self.note_cut_off(result.node, lost)
-        if name in ADDING and (values := values_only(inputs)):
-            self.added[result.node] = values
+        note_sum(self, name, result.node, inputs)
         if result.from_grad:
             self.by_gradient[result.node] = result.from_grad
         result.is_float = True
