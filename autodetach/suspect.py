@@ -11,7 +11,7 @@ from autodetach.finding import Severity, StoryStep
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
-    from autodetach.machine.run import Analysis, Run
+    from autodetach.machine.run import Run
     from autodetach.view.program import Program
 
 
@@ -76,7 +76,7 @@ class Suspect:
     fault: tuple[object, ...] = ()
     observed: tuple[str, ...] = ()
     is_spelling: bool = False
-    lasts: Callable[[Analysis], bool] | None = None
+    lasts: Callable[[Program], bool] | None = None
     untrains: Callable[[Run, Run], bool] | None = None
 
     @property

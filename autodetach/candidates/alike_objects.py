@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.mentioned import is_changed, mentions
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import arguments_of, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program
@@ -39,7 +40,7 @@ def make_what_changes(program: Program, statements: list[ast.stmt]) -> bool:
 def _classes(program: Program) -> dict[str, list[ast.ClassDef]]:
     found: dict[str, list[ast.ClassDef]] = {}
     for tree in program.analysis.trees:
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.ClassDef):
                 found.setdefault(node.name, []).append(node)
     return found
@@ -69,7 +70,7 @@ def _changed_later(program: Program, methods: list[Method]) -> set[str]:
 def _own(method: Method) -> Iterator[ast.Attribute]:
     """What a method mentions of its object."""
     this = method.args.args[0].arg if method.args.args else ""
-    named = (n for n in ast.walk(method) if isinstance(n, ast.Attribute))
+    named = (n for n in walk(method) if isinstance(n, ast.Attribute))
     return (n for n in named if isinstance(n.value, ast.Name) and n.value.id == this)
 
 
@@ -86,7 +87,7 @@ def is_alike(program: Program, cls: ast.ClassDef, seen: set[ast.AST]) -> bool:
     if cls in seen:
         return True
     seen.add(cls)
-    known = {c.name: c for c in ast.walk(program.file_of(cls)) if isinstance(c, ast.ClassDef)}
+    known = {c.name: c for c in walk(program.file_of(cls)) if isinstance(c, ast.ClassDef)}
     bases = [name for name in map(last_word, cls.bases) if name not in BARE]
     if cls.keywords or not all(name in known and is_alike(program, known[name], seen) for name in bases):
         return False
@@ -113,21 +114,21 @@ def _is_constructed(program: Program, mention: ast.Attribute) -> bool:
 def _only_computes(program: Program, constructor: Method, seen: set[ast.AST]) -> bool:
     """Whether a constructor does nothing but set its own attributes, and tells nobody of the object."""
     this = constructor.args.args[0].arg if constructor.args.args else ""
-    inside = [s for s in ast.walk(constructor) if isinstance(s, ast.stmt) and s is not constructor]
+    inside = [s for s in walk(constructor) if isinstance(s, ast.stmt) and s is not constructor]
     if not all(isinstance(s, PLAIN) or _is_idle(s) for s in inside):
         return False
-    stored = [n for n in ast.walk(constructor) if isinstance(n, (ast.Attribute, ast.Subscript))]
+    stored = [n for n in walk(constructor) if isinstance(n, (ast.Attribute, ast.Subscript))]
     if any(not isinstance(n.ctx, ast.Load) and spelled(n.value) != this for n in stored):
         return False
     raised = {n for s in inside if isinstance(s, ast.Raise) for n in ast.walk(s)}
-    calls = [n for n in ast.walk(constructor) if isinstance(n, ast.Call) and n not in raised]
+    calls = [n for n in walk(constructor) if isinstance(n, ast.Call) and n not in raised]
     return make_alike(program, calls, seen) and not _hands_on(constructor)
 
 
 def _hands_on(constructor: Method) -> bool:
     """Whether a constructor gives its object to something that it calls, as `registry.append(self)`."""
     this = constructor.args.args[0].arg if constructor.args.args else ""
-    calls = (n for n in ast.walk(constructor) if isinstance(n, ast.Call) and last_word(n.func) != "super")
+    calls = (n for n in walk(constructor) if isinstance(n, ast.Call) and last_word(n.func) != "super")
     given = (a for call in calls for a in arguments_of(call))
     return any(isinstance(a, ast.Name) and a.id == this for a in given)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from autodetach.candidates.alike_objects import make_what_changes
 from autodetach.candidates.built_with_locals import Built, built_by
 from autodetach.candidates.mentioned import is_changed, is_named_otherwise, mentions, methods_called
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
@@ -128,7 +129,7 @@ def _kept_as(program: Program, cls: ast.ClassDef, name: str, properties: list[st
 
 def is_free(program: Program, cls: ast.ClassDef, name: str) -> bool:
     """Whether nothing says that objects of the class have an attribute of this name already."""
-    known = {c.name for tree in program.analysis.trees for c in ast.walk(tree) if isinstance(c, ast.ClassDef)}
+    known = {c.name for tree in program.analysis.trees for c in walk(tree) if isinstance(c, ast.ClassDef)}
     bases = {last_word(base) for base in cls.bases}
     if name in OWN_OF_MODULES or not bases <= {*known, "Module", "object"}:
         return False

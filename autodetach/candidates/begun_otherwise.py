@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import LOOPS
@@ -24,7 +25,7 @@ def _seeds(program: Program, growth: Growth, statement: ast.stmt, name: str) -> 
     """
     return [
         node
-        for node in ast.walk(program.scope(statement))
+        for node in walk(program.scope(statement))
         if isinstance(node, ast.Assign)
         and node is not statement
         and any(spelled(t) == name for t in node.targets)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from autodetach.candidates.own_term import added
 from autodetach.candidates.reads import Repair
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation, Differentiation, Node
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import LOOPS
@@ -54,8 +55,8 @@ def begun_behind(program: Program, first: Differentiation, d: Differentiation) -
 
 def _is_averaged(program: Program, name: str, loop: ast.AST) -> bool:
     """Whether what has been added up is divided outside of the loop: then it is meant to last."""
-    inside = set(ast.walk(loop))
-    quotients = (n for n in ast.walk(program.scope(loop)) if isinstance(n, ast.BinOp) and n not in inside)
+    inside = set(walk(loop))
+    quotients = (n for n in walk(program.scope(loop)) if isinstance(n, ast.BinOp) and n not in inside)
     return any(name in program.names_read(n.left) for n in quotients if isinstance(n.op, ast.Div))
 
 
@@ -91,7 +92,7 @@ def _begun(program: Program, name: str, anchor: ast.stmt, before: int) -> Iterat
     scope = program.scope(anchor)
     given = [
         (s, value)
-        for s in ast.walk(scope)
+        for s in walk(scope)
         if isinstance(s, ast.Assign) and program.scope(s) is scope
         for target, value in assigned(s)
         if name in program.names_bound(target)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from autodetach.candidates.learned_start import ANEW
 from autodetach.candidates.moved_begin import begins_of, moved_into
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation
 from autodetach.machine.spelling import called_name
 from autodetach.node_types import DEFINITIONS
@@ -54,7 +55,7 @@ def _picks(program: Program, loop: ast.For) -> bool:
         isinstance(n, ast.Subscript)
         and numbers & program.names_read(n.slice)
         and own.isdisjoint(program.names_read(n.value))
-        for n in ast.walk(loop)
+        for n in walk(loop)
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from autodetach.candidates.cache_guards import guards, without_guard
 from autodetach.candidates.set_back_too import attribute_of
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.spelling import called_name, is_none, last_word, spelled
 from autodetach.node_types import LOOPS
@@ -32,7 +33,7 @@ def begun_with_states(program: Program, readers: list[Node], held: Collection[Ho
     if owner is None or len(owners) != 1 or "" in attributes or None in inside or not inside:
         return
     running = {scope for part in inside for scope in part or ()}
-    called = {last_word(n.func) for scope in running for n in ast.walk(scope) if isinstance(n, ast.Call)}
+    called = {last_word(n.func) for scope in running for n in walk(scope) if isinstance(n, ast.Call)}
     methods = [f for cls in classes_of(owner) for f in getattr(cls.node, "body", ()) if isinstance(f, ast.FunctionDef)]
     for guard in _guards(program, methods, attributes):
         home = program.scope(guard)
@@ -61,7 +62,7 @@ def _carried(program: Program, loop: ast.For) -> set[str]:
     block = program.block(loop)
     before = [pair for s in block[: block.index(loop)] for pair in assigned(s)]
     begun = {spelled(target) for target, value in before if called_name(value) in ZEROS or is_none(value)}
-    inner = [s for s in ast.walk(loop) if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call)]
+    inner = [s for s in walk(loop) if isinstance(s, ast.Assign) and isinstance(s.value, ast.Call)]
     return {name for s in inner for name in program.names_bound(s) & program.names_read(s.value) & begun}
 
 
@@ -69,7 +70,7 @@ def _guards(program: Program, methods: list[ast.FunctionDef], attributes: set[st
     """What decides whether a method gives the attributes a value, around that or around the call of the method."""
     for method in methods:
         this = method.args.args[0].arg if method.args.args else ""
-        setting = [s for s in ast.walk(method) if isinstance(s, ast.stmt) and any(_own(t, this) for t in targets_of(s))]
+        setting = [s for s in walk(method) if isinstance(s, ast.stmt) and any(_own(t, this) for t in targets_of(s))]
         if not attributes <= {_own(t, this) for s in setting for t in targets_of(s)}:
             continue
         within = [setting[-1], *_up_to(program, setting[-1], method)]

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.reads import PLACES, Repair
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import DEFINITIONS, FUNCTIONS, YIELDS
 from autodetach.view.program import Program, listed
@@ -96,7 +97,7 @@ def _is_list(program: Program, name: ast.expr) -> bool:
         isinstance(n, ast.Assign)
         and isinstance(n.value, (ast.List, ast.ListComp))
         and any(spelled(t) == shown for t in n.targets)
-        for n in ast.walk(program.file_of(name))
+        for n in walk(program.file_of(name))
     )
 
 
@@ -105,7 +106,7 @@ def _of_property(program: Program, read: ast.expr) -> ast.expr | None:
     method = program.scope(read)
     if not isinstance(read, ast.Attribute) or not isinstance(method, FUNCTIONS):
         return None
-    found = [n for tree in program.analysis.trees for n in ast.walk(tree) if _names(n, read.attr)]
+    found = [n for tree in program.analysis.trees for n in walk(tree) if _names(n, read.attr)]
     home = found[0] if len(found) == 1 else None
     if not isinstance(home, ast.FunctionDef) or program.file_of(home) is not program.file_of(read):
         return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from autodetach.candidates.called_inside import first_statement, is_of_another_class
 from autodetach.candidates.mentioned import is_changed, mentions
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.view.assigned import assigned
@@ -104,7 +105,7 @@ def _needed(program: Program, outer: list[Node], home: ast.FunctionDef) -> Block
     return [s for s in home.body if s in found] if found and is_plain else None
 
 
-def _touched(program: Program, statement: ast.stmt) -> set[str]:
+def _touched(program: Program, statement: ast.stmt) -> frozenset[str]:
     """The names that a statement binds, or whose elements it sets, or of which it calls a method and nothing else."""
     touched = program.names_bound(statement)
     inside = [n for n in ast.walk(statement) if isinstance(n, (ast.Subscript, ast.Attribute))]
@@ -127,7 +128,7 @@ def _kept(program: Program, home: ast.FunctionDef, given: Callable[[ast.expr], a
             name = given(value)
             if isinstance(name, ast.Name) and isinstance(target, ast.Attribute) and spelled(target.value) == this:
                 kept[name.id] = target.attr
-    stores = (n for n in ast.walk(program.file_of(home)) if isinstance(n, ast.Attribute))
+    stores = (n for n in walk(program.file_of(home)) if isinstance(n, ast.Attribute))
     stored = [
         n.attr for n in stores if isinstance(n.ctx, ast.Store) and not is_of_another_class(program, n, home.body[0])
     ]
@@ -137,7 +138,7 @@ def _kept(program: Program, home: ast.FunctionDef, given: Callable[[ast.expr], a
 def _registered(program: Program, home: ast.FunctionDef) -> dict[str, str]:
     """The parameters that are registered as buffers, each with one that nothing sets or changes."""
     this, cls = home.args.args[0].arg, program.parents.get(home)
-    calls = [n for n in ast.walk(program.file_of(home)) if isinstance(n, ast.Call)]
+    calls = [n for n in walk(program.file_of(home)) if isinstance(n, ast.Call)]
     known = [call for call in calls if last_word(call.func) == "register_buffer" and len(call.args) > 1]
     names = [call.args[0].value if isinstance(call.args[0], ast.Constant) else None for call in known]
     found: dict[str, str] = {}

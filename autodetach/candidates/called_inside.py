@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation, Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
@@ -118,7 +119,7 @@ def _lines_of_descent(tree: ast.AST) -> Iterator[set[str]]:
     """Of each class of a file: its name, and those of all classes in the file that it derives from."""
     bases = {
         c.name: {n.id for base in c.bases for n in ast.walk(base) if isinstance(n, ast.Name)}
-        for c in ast.walk(tree)
+        for c in walk(tree)
         if isinstance(c, ast.ClassDef)
     }
     for name in bases:
@@ -167,5 +168,5 @@ def _may_matter(program: Program, over: Block, functions: set[ast.AST]) -> bool:
     inside = [n for s in over for n in ast.walk(s)]
     if any(isinstance(n, ast.Attribute) and n.attr in kept for n in inside):
         return True
-    known = {n.name for s in over[:1] for n in ast.walk(program.file_of(s)) if isinstance(n, DEFINITIONS)}
+    known = {n.name for s in over[:1] for n in walk(program.file_of(s)) if isinstance(n, DEFINITIONS)}
     return any(last_word(n.func) in known for n in inside if isinstance(n, ast.Call))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.names_of_function import Named, call_by, named
 from autodetach.candidates.only_shown import is_only_shown
+from autodetach.machine.children import walk
 from autodetach.machine.events import CallableGiven
 from autodetach.machine.graph import ancestors
 from autodetach.machine.growth import Growth, is_returned
@@ -95,7 +96,7 @@ def _is_demonstrated(program: Program, function: Function) -> bool:
     """Whether a file that is made to be imported calls it under `if __name__ == "__main__"`, and trains nothing."""
     if _trains(program) or _is_run_for_itself(program, function):
         return False
-    guarded = (s for s in ast.walk(program.file_of(function.node)) if isinstance(s, ast.If))
+    guarded = (s for s in walk(program.file_of(function.node)) if isinstance(s, ast.If))
     return any(isinstance(n, ast.Constant) and n.value == "__main__" for s in guarded for n in ast.walk(s.test))
 
 

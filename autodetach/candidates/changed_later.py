@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import LOOPS
 from autodetach.view.program import Program, line
@@ -20,11 +21,11 @@ def changed_later(program: Program, copied: ast.expr) -> str | None:
         return None
     name, at = spelled(copied), line(copied)
     mentions = [
-        n for n in ast.walk(program.scope(copied)) if isinstance(n, (ast.Name, ast.Attribute)) and spelled(n) == name
+        n for n in walk(program.scope(copied)) if isinstance(n, (ast.Name, ast.Attribute)) and spelled(n) == name
     ]
     begun = [n for n in mentions if not isinstance(n.ctx, ast.Load)]
     loop = next((n for n in program.enclosing(copied) if isinstance(n, LOOPS)), None)
-    inside = set(ast.walk(loop)) if loop is not None else set()
+    inside = set(walk(loop)) if loop is not None else set()
     lasts = loop is not None and inside.isdisjoint(begun)
     for mention in mentions:
         if _is_changed(program, mention):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.out_of_place import SIGNS, term_of
 from autodetach.machine.arguments import parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import ancestors
 from autodetach.machine.spelling import spelled
@@ -115,9 +116,9 @@ def _is_local(program: Program, statement: ast.AugAssign) -> bool:
     is_given = name in parameter_names(scope.args)
     is_other = any(
         isinstance(s, ast.Assign) and isinstance(s.value, ast.Attribute) and [spelled(t) for t in s.targets] == [name]
-        for s in ast.walk(scope)
+        for s in walk(scope)
     )
-    behind = (n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name and line(n) > line(statement))
+    behind = (n for n in walk(scope) if isinstance(n, ast.Name) and n.id == name and line(n) > line(statement))
     return (is_given or is_other) and any(isinstance(n.ctx, ast.Load) for n in behind)
 
 

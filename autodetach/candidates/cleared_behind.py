@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.emptying import only_empties
+from autodetach.machine.children import walk
 from autodetach.machine.growth import Growth
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import spelled
@@ -28,7 +29,7 @@ def cleared_behind(program: Program, growth: Growth, holder: ast.expr | None) ->
         return
     anchor, frame = d.trail[-1]
     told: set[str] = set()
-    for statement in ast.walk(program.tree):
+    for statement in walk(program.tree):
         call = call_of(statement) if isinstance(statement, ast.stmt) else None
         if call is None or call.args or call.keywords or not isinstance(call.func, ast.Attribute):
             continue

@@ -10,6 +10,7 @@ from autodetach.candidates.called_inside import calling_statements, of_the_same_
 from autodetach.candidates.cut_for_first import cut_for_first
 from autodetach.candidates.part_behind import part_behind_step
 from autodetach.candidates.replaced_fields import only_replace_fields
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Node, diverge, with_leaves
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -222,7 +223,7 @@ def _is_free(program: Program, block: list[ast.stmt], statements: list[ast.stmt]
     if not program.may_pass(statements, over) or not _said(over, ast.Store).isdisjoint(_said(statements, ast.Load)):
         return False
     scope = program.scope(goal)
-    elsewhere = (n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id in bound)
+    elsewhere = (n for n in walk(scope) if isinstance(n, ast.Name) and n.id in bound)
     return all(program.scope(n) is scope for n in elsewhere)
 
 
@@ -237,7 +238,7 @@ def _is_place(program: Program, target: ast.expr, over: list[ast.stmt]) -> bool:
     held = target.value if isinstance(target, ast.Subscript) else None
     if not isinstance(held, ast.Name) or any(held.id in program.names_read(s) | program.names_bound(s) for s in over):
         return False
-    names = (n for n in ast.walk(program.scope(target)) if isinstance(n, ast.Name) and n.id == held.id)
+    names = (n for n in walk(program.scope(target)) if isinstance(n, ast.Name) and n.id == held.id)
     bound = [n for n in names if not isinstance(n.ctx, ast.Load)]
     return bool(bound) and all(isinstance(given_to(n, program.statement(n)), (ast.List, ast.ListComp)) for n in bound)
 

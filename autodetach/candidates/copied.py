@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.made import doubt_of_holders, made_in_scope
+from autodetach.machine.children import walk
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.graph import Node
 from autodetach.machine.spelling import spelled
@@ -73,7 +74,7 @@ def read_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     shown = f"compute with a copy of `{text(read)}`"
     begins_anew = made_in_scope(program, statement, written) is not None
     yield Candidate(shown, (copy,), None if begins_anew else COPIED)
-    values = [s.value for s in ast.walk(program.scope(statement)) if isinstance(s, ast.Assign) and _writes(s, written)]
+    values = [s.value for s in walk(program.scope(statement)) if isinstance(s, ast.Assign) and _writes(s, written)]
     for chosen in ([statement.value], values) if len(values) > 1 else ([statement.value],):
         parts = listed(chosen)
         codemods = (copy, *(AppendMethod(value, "detach") for value in chosen))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.copied import whole_view, written_tensor
 from autodetach.candidates.made import doubt_of_holders, made_in_scope
+from autodetach.machine.children import walk
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import LOOPS
@@ -34,7 +35,7 @@ def copied_before_loop(program: Program, event: StaleSaved) -> Iterator[Candidat
     copy = InsertStatement(loop, f"{name} = {name}.clone()", "before")
     message, doubt = f"write into a copy: `{name} = {name}.clone()`", doubt_of_holders(program, name, made)
     yield Candidate(message, (copy,), doubt, last_resort=True)
-    names = (n for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name)
+    names = (n for n in walk(loop) if isinstance(n, ast.Name) and n.id == name)
     parts = [part for n in names if _is_read(part := whole_view(program, n))]
     if parts:
         reading = tuple(AppendMethod(part, "clone") for part in parts)
@@ -59,7 +60,7 @@ def _is_handed_back(program: Program, node: ast.AST, name: str) -> bool:
     if not isinstance(function, ast.FunctionDef) or function.decorator_list:
         return False
     given = [a.arg for a in (*function.args.posonlyargs, *function.args.args)]
-    own = [n for n in ast.walk(function) if program.scope(n) is function]
+    own = [n for n in walk(function) if program.scope(n) is function]
     returned = [n.value for n in own if isinstance(n, ast.Return)]
     bound = any(isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load) for n in own)
     if name not in given or bound or not returned or any(v is None or spelled(v) != name for v in returned):
@@ -69,7 +70,7 @@ def _is_handed_back(program: Program, node: ast.AST, name: str) -> bool:
     mentions = [
         n
         for tree in program.analysis.trees
-        for n in ast.walk(tree)
+        for n in walk(tree)
         if isinstance(n, (ast.Name, ast.Attribute)) and last_word(n) == function.name
     ]
     return bool(mentions) and all(_binds_argument(program, n, at, name) for n in mentions)

@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from autodetach.candidates.copied import COPIED, buffer_of, operands_of, whole_view, written_tensor
 from autodetach.candidates.made import made_in_scope
+from autodetach.machine.children import walk
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import called_name, spelled
 from autodetach.machine.torch_library import LISTS
@@ -26,7 +27,7 @@ def returned_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     function = program.scope(event.changed.node)
     if not isinstance(function, ast.FunctionDef) or not _is_change(event.changed.node):
         return
-    own = [n for n in ast.walk(function) if program.scope(n) is function]
+    own = [n for n in walk(function) if program.scope(n) is function]
     written = _written(own)
     given = [part for n in own if isinstance(n, ast.Return) and n.value is not None for part in _parts(n.value)]
     parts = [part for part in given if buffer_of(part) is not None]
@@ -101,7 +102,7 @@ def _place(program: Program, read: ast.expr, changing: ast.AST, written: set[str
             return whole_view(program, node)
     names = {n.id for n in shared if isinstance(n, ast.Name)}
     scope = program.scope(read)
-    for statement in ast.walk(scope):
+    for statement in walk(scope):
         if isinstance(statement, ast.Assign) and program.scope(statement) is scope:
             for target, value in assigned(statement):
                 base = buffer_of(value)

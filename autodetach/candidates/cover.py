@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.values import Value
@@ -72,7 +73,7 @@ def _is_rebound(program: Program, d: Moment, holder: Holder, loop: ast.AST | Non
     if any(name in program.names_read(s) for s in behind):
         return False
     functions = CALLABLES
-    inner = (f for f in ast.walk(program.scope(loop)) if isinstance(f, functions) and f is not program.scope(loop))
+    inner = (f for f in walk(program.scope(loop)) if isinstance(f, functions) and f is not program.scope(loop))
     if any(name in program.names_read(f) for f in inner):
         return False
     return is_bound_first(program, loop, name)

@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from autodetach.candidates.by_parts import has_parts
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.held import graph_in
 from autodetach.machine.marks import ITEMS, is_mark
 from autodetach.machine.program_values import Class, Instance
@@ -189,7 +190,7 @@ def is_handed_over(program: Program, expression: ast.expr) -> bool:
     if not isinstance(scope, FUNCTIONS) or not program.is_imported(expression):
         return False
     given = all_parameter_names(scope.args) - {"self"}
-    loops = (loop for loop in ast.walk(scope) if _runs_through(loop, given))
+    loops = (loop for loop in walk(scope) if _runs_through(loop, given))
     elements = {name for loop in loops for name in program.names_bound(loop.target)}
     return bool((given | elements) & program.names_read(expression))
 

@@ -11,6 +11,7 @@ from itertools import islice
 
 from autodetach.candidates.learned_start import ANEW
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Frame, Function, Instance
 from autodetach.machine.spelling import spelled
@@ -55,7 +56,7 @@ def done_in_other_loops(
     if statement is None or not isinstance(frame, Frame):
         return
     held = [{h.name for h in again.of(operand) if h.frame is frame} for _, operand, _ in crossed]
-    calls = [call for at in ast.walk(program.tree) if isinstance(at, ast.stmt) and (call := call_of(at)) is not None]
+    calls = [call for at in walk(program.tree) if isinstance(at, ast.stmt) and (call := call_of(at)) is not None]
     found: dict[str, None] = {}
     for name in sorted(set.intersection(*held)) if held else ():
         for call in calls:

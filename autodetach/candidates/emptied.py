@@ -15,6 +15,7 @@ from autodetach.candidates.cover import cover, innermost
 from autodetach.candidates.emptying import emptying
 from autodetach.candidates.placed_reads import is_read_by_place
 from autodetach.candidates.reads import Repair
+from autodetach.machine.children import walk
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Frame
@@ -118,7 +119,7 @@ def grown_alike(program: Program, holder: Holder) -> Iterator[str]:
         return
     appended = {
         node.func.value.attr if isinstance(node.func.value, ast.Attribute) else node.func.value.id
-        for node in ast.walk(program.tree)
+        for node in walk(program.tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr == "append"

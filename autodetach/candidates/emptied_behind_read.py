@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.emptying import is_empty
+from autodetach.machine.children import walk
 from autodetach.machine.events import Stored
 from autodetach.machine.spelling import is_dotted, spelled
 from autodetach.machine.tails import Tails, are_all_of_their_pass
@@ -88,7 +89,7 @@ def _mentions(program: Program, container: str) -> Iterator[ast.AST]:
     """Whatever in all files says the last name of what holds a list."""
     name = container.rpartition(".")[2]
     for tree in program.analysis.trees:
-        for node in ast.walk(tree):
+        for node in walk(tree):
             said = (getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname", "value"))
             if any(isinstance(one, str) and one == name for one in said):
                 yield node

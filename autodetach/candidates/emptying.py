@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from autodetach.machine.children import walk
 from autodetach.machine.classes import linear_order
 from autodetach.machine.program_values import Class, Function
 from autodetach.machine.spelling import spelled
@@ -38,7 +39,7 @@ def only_empties(method: ast.FunctionDef, attributes: set[str]) -> bool:
     is_plain = len(spec.args) == 1 and not (spec.posonlyargs or spec.kwonlyargs or spec.vararg or spec.kwarg)
     if not is_plain or method.decorator_list or not all(empties(statement) for statement in body):
         return False
-    return attributes <= {inner.attr for inner in ast.walk(method) if isinstance(inner, ast.Attribute)}
+    return attributes <= {inner.attr for inner in walk(method) if isinstance(inner, ast.Attribute)}
 
 
 def empties(statement: ast.stmt) -> bool:

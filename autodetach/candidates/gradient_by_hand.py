@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.detaching import SHARED
+from autodetach.machine.children import walk
 from autodetach.machine.graph import trail_of
 from autodetach.machine.growth import Growth
 from autodetach.suspect import Candidate
@@ -23,7 +24,7 @@ def set_without_its_graph(program: Program, growth: Growth) -> Iterator[Candidat
     places = [
         node.value
         for tree in program.analysis.trees
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.Assign) and any(map(_is_gradient, node.targets)) and program.scope(node) in scopes
     ]
     places = [value for value in places if not isinstance(value, ast.Constant)]

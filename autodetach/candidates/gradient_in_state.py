@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import ancestors, pass_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.values import Tensor
@@ -42,6 +43,6 @@ def _read(growth: Growth) -> Iterator[str]:
 def _given(program: Program, name: str) -> Iterator[ast.expr | None]:
     """What is assigned to the attribute, anywhere; None where that has no expression of its own."""
     for tree in program.analysis.trees:
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Store):
                 yield given_to(node, program.statement(node))

@@ -6,7 +6,7 @@ So it is with what adapts to a task, or gives the gradient of an energy, while a
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import OFF, Node
@@ -108,7 +108,7 @@ def _computes(program: Program, fact: HistoryLost, statement: ast.stmt) -> bool:
     return any(last_word(call.func) not in WITHOUT_HISTORY for call in calls)
 
 
-def _names_changed(program: Program, statement: ast.stmt) -> set[str]:
+def _names_changed(program: Program, statement: ast.stmt) -> Set[str]:
     """The names of what a statement may change by its methods, `terms.append(...)`, or in its parts."""
     if isinstance(statement, (ast.Assign, ast.AugAssign)):
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]

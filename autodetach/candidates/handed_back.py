@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from autodetach.candidates.called_out_of_view import doubt_of_callers, is_evaluated, wants_tensor
+from autodetach.machine.children import walk
 from autodetach.machine.graph import trail_of
 from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.module_tree import is_module
@@ -90,7 +91,7 @@ def _is_in_batches(program: Program, growth: Growth) -> bool:
     return name in MAKERS or any(
         isinstance(node, ast.keyword) and node.arg == "collate_fn" and last_word(node.value) == name
         for tree in program.analysis.trees
-        for node in ast.walk(tree)
+        for node in walk(tree)
     )
 
 
@@ -101,4 +102,4 @@ def _is_of_a_step(program: Program, place: ast.AST, frame: Frame) -> bool:
         isinstance(function, FUNCTIONS)
         and function.name != frame.qualname.rpartition(".")[2]
     )
-    return is_step and any(isinstance(n, ast.Return) and n.value is not None for n in ast.walk(function))
+    return is_step and any(isinstance(n, ast.Return) and n.value is not None for n in walk(function))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.machine.program_values import External, Frame, Instance
 from autodetach.machine.spelling import arguments_of, spelled
 from autodetach.view.program import Program, line, targets_of
@@ -43,7 +44,7 @@ def _holds(program: Program, statement: ast.stmt, frame: Frame) -> bool:
         return is_made and all(_is_put_in(part, frame) for part in arguments_of(statement.value))
     if not isinstance(statement.value, DISPLAYS) or not _is_as_it_was(statement.value):
         return False
-    return not any(_is_changed(program, n, names) for n in ast.walk(program.scope(statement)))
+    return not any(_is_changed(program, n, names) for n in walk(program.scope(statement)))
 
 
 def _is_put_in(value: ast.expr, frame: Frame) -> bool:

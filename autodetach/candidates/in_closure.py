@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import arguments_of
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, call_of, line, text
@@ -56,7 +57,7 @@ def _is_bound_otherwise(program: Program, statements: list[ast.stmt], bound: set
     if _is_read_first(program, statements, bound, set()):
         return True
     inside = {n for s in statements for n in ast.walk(s)}
-    around = ast.walk(program.scope(statements[0]))
+    around = walk(program.scope(statements[0]))
     return any(
         n not in inside and n.id in bound and not isinstance(n.ctx, ast.Load) for n in around if isinstance(n, ast.Name)
     )
@@ -80,7 +81,7 @@ def _is_read_first(program: Program, statements: list[ast.stmt], bound: set[str]
 def _read_outside(program: Program, statements: list[ast.stmt], closure: ast.AST, bound: set[str]) -> list[ast.Name]:
     """Where the names are read, but for the closure and what moves."""
     inside = {n for s in (*statements, closure) for n in ast.walk(s)}
-    around = ast.walk(program.scope(statements[0]))
+    around = walk(program.scope(statements[0]))
     return [n for n in around if isinstance(n, ast.Name) and n.id in bound and n not in inside]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.run import Run
 from autodetach.node_types import COMPREHENSIONS, LOOPS, SCOPES
@@ -49,9 +50,9 @@ def _only_read(program: Program, target: ast.expr) -> ast.Name | None:
     if not isinstance(target, ast.Name):
         return None
     tree = program.file_of(target)
-    if any(target.id in n.names for n in ast.walk(tree) if isinstance(n, (ast.Global, ast.Nonlocal))):
+    if any(target.id in n.names for n in walk(tree) if isinstance(n, (ast.Global, ast.Nonlocal))):
         return None
-    mentions = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == target.id and n is not target]
+    mentions = [n for n in walk(tree) if isinstance(n, ast.Name) and n.id == target.id and n is not target]
     return mentions[0] if len(mentions) == 1 and isinstance(mentions[0].ctx, ast.Load) else None
 
 
@@ -82,7 +83,7 @@ def _bound_anew(program: Program, home: ast.AST, behind: ast.stmt) -> set[str]:
     """The names that may be bound once more behind a statement; `w -= step` changes the tensor that it has."""
     loops = [at for at in program.enclosing(behind) if isinstance(at, LOOPS)]
     found: set[str] = set()
-    for name in ast.walk(home):
+    for name in walk(home):
         if isinstance(name, ast.Name) and not isinstance(name.ctx, ast.Load):
             at = program.statement(name)
             later = line(name) > line(behind) or any(loop in loops for loop in program.enclosing(name))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.new_leaves import as_leaf, of_last_rebinds
 from autodetach.candidates.wanted_updates import doubt_of_cut
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
@@ -89,7 +90,7 @@ def _forgotten(program: Program, statement: ast.stmt, name: str) -> bool:
     *_, around = (scope, *loops)
     return any(_zeroing(around, name)) or any(
         isinstance(node, ast.Assign) and any(spelled(t) == f"{name}.grad" for t in node.targets)
-        for node in ast.walk(around)
+        for node in walk(around)
     )
 
 
@@ -102,6 +103,6 @@ def _is_zeroed(program: Program, statement: ast.stmt, name: str) -> bool:
 
 
 def _zeroing(around: ast.AST, name: str) -> Iterator[ast.Call]:
-    for node in ast.walk(around):
+    for node in walk(around):
         if isinstance(node, ast.Call) and spelled(node.func) in (f"{name}.grad.zero_", f"{name}.grad.data.zero_"):
             yield node

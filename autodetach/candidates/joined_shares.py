@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from autodetach.candidates.joined_terms import JOINED, term_added
 from autodetach.candidates.sums_anew import adds, zero
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import ENDING_A_PASS, LOOPS
@@ -100,7 +101,7 @@ def _sum(program: Program, d: Differentiation) -> _Sum | None:
         bound = {name for s in loop.body for name in program.names_bound(s)} | program.names_bound(loop)
         if term is None or bound & {*inside} - {target}:
             return None
-        mentions = [n for n in ast.walk(program.scope(loop)) if isinstance(n, ast.Name) and n.id == target]
+        mentions = [n for n in walk(program.scope(loop)) if isinstance(n, ast.Name) and n.id == target]
         return _Sum(target, adding, term, root, statement, guard, loop, mentions)
     return None
 

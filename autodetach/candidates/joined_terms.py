@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.sums_anew import adds, zero
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import LOOPS
@@ -30,7 +31,7 @@ def joined_terms(program: Program, d: Differentiation) -> Iterator[Candidate]:
     if root is None or behind is None or call_of(behind) is not d.call or d.call.args or d.call.keywords:
         return
     total, factor, operator = root
-    mentions = [n for n in ast.walk(program.scope(loop)) if isinstance(n, ast.Name) and n.id == total]
+    mentions = [n for n in walk(program.scope(loop)) if isinstance(n, ast.Name) and n.id == total]
     summed = [s for s in loop.body if adds(s) and any(n in mentions for n in ast.walk(s))]
     begins = [n for n in mentions if loop not in program.enclosing(n)]
     first = program.statement(begins[0]) if len(begins) == 1 else None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import SHARED, leaves_of_display, structural
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.events import AttributeSet, HistoryCopied
 from autodetach.machine.program_values import Class
 from autodetach.machine.run import Run
@@ -85,7 +86,7 @@ def _under_a_local_name(program: Program, kept: Kept, doubt: str | None) -> Iter
     if not isinstance(target, ast.Attribute) or not isinstance(scope, (*FUNCTIONS, ast.Module)):
         return
     name, whole = target.attr.lstrip("_"), spelled(target)
-    reads = [n for n in ast.walk(scope) if isinstance(n, ast.Attribute) and n is not target and spelled(n) == whole]
+    reads = [n for n in walk(scope) if isinstance(n, ast.Attribute) and n is not target and spelled(n) == whole]
     behind = [n for n in reads if line(n) > line(statement)]
     is_own = all(isinstance(n.ctx, ast.Load) and program.scope(n) is scope for n in reads)
     if not behind or not is_own or not _reaches(program, statement, scope, reads):
@@ -109,7 +110,7 @@ def _reaches(program: Program, statement: ast.Assign, scope: ast.AST, reads: lis
 
 def _words(scope: ast.AST) -> set[str]:
     """The names that a function or file knows."""
-    named = (getattr(n, key, None) for n in ast.walk(scope) for key in ("id", "arg", "name", "asname"))
+    named = (getattr(n, key, None) for n in walk(scope) for key in ("id", "arg", "name", "asname"))
     return {name for name in named if isinstance(name, str)}
 
 
@@ -197,6 +198,6 @@ def _doubt(program: Program, event: HistoryCopied, kept: Kept) -> str | None:
     is_read = any(
         isinstance(n, ast.Attribute) and n.attr == event.name and isinstance(n.ctx, ast.Load)
         for tree in program.analysis.trees
-        for n in ast.walk(tree)
+        for n in walk(tree)
     )
     return None if is_read else UNREAD

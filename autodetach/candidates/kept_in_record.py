@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.mentioned import BY_NAME, is_changed, mentions, methods_called
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
@@ -66,7 +67,7 @@ def _held(program: Program, statement: ast.Assign) -> tuple[ast.ClassDef, str] |
     target, scope = statement.targets[0], program.scope(statement)
     if len(statement.targets) != 1 or not isinstance(target, ast.Name):
         return None
-    named = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == target.id and n is not target]
+    named = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == target.id and n is not target]
     if len(named) != 1 or not isinstance(named[0].ctx, ast.Load):
         return None
     around = program.parents.get(named[0])
@@ -74,7 +75,7 @@ def _held(program: Program, statement: ast.Assign) -> tuple[ast.ClassDef, str] |
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.func.id in _bound_in(scope):
         return None
     tree = program.file_of(statement)
-    found = [s for s in ast.walk(tree) if isinstance(s, ast.ClassDef) and s.name == call.func.id]
+    found = [s for s in walk(tree) if isinstance(s, ast.ClassDef) and s.name == call.func.id]
     if len(found) != 1 or found[0].bases or not is_made_once(program, found[0]) or is_read_as_a_whole(program):
         return None
     at = around.arg if isinstance(around, ast.keyword) else place_of(call, named[0])
@@ -84,7 +85,7 @@ def _held(program: Program, statement: ast.Assign) -> tuple[ast.ClassDef, str] |
 
 def is_made_once(program: Program, cls: ast.ClassDef) -> bool:
     """Whether one call makes all objects of a class: others may be given what is to be read as it is."""
-    nodes = [n for tree in program.analysis.trees for n in ast.walk(tree)]
+    nodes = [n for tree in program.analysis.trees for n in walk(tree)]
     made = [n for n in nodes if isinstance(n, ast.Call) and last_word(n.func) in (cls.name, "__new__")]
     derived = [n for n in nodes if isinstance(n, ast.ClassDef) and cls.name in map(last_word, n.bases)]
     own = [d for s in cls.body for d in getattr(s, "decorator_list", ()) if last_word(d) == "classmethod"]
@@ -133,7 +134,7 @@ def is_read_as_a_whole(program: Program) -> bool:
     """Whether the program may read attributes without naming them, or set them by a text."""
     unseen = AS_A_WHOLE | BY_NAME
     for tree in program.analysis.trees:
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Name) and node.id in unseen:
                 return True
             if isinstance(node, ast.FunctionDef) and node.name in unseen:
@@ -167,5 +168,5 @@ def _may_compute(program: Program, statement: ast.Assign, part: ast.Name, read: 
 
 def _bound_in(scope: ast.AST) -> set[str]:
     """The names that a function binds, or is given."""
-    given = {a.arg for a in ast.walk(scope) if isinstance(a, ast.arg)}
-    return given | {n.id for n in ast.walk(scope) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    given = {a.arg for a in walk(scope) if isinstance(a, ast.arg)}
+    return given | {n.id for n in walk(scope) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}

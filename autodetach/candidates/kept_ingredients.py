@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from autodetach.candidates.detaching import leaves_of_display
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
@@ -82,7 +83,7 @@ def _target(program: Program, read: ast.expr) -> tuple[ast.For, ast.Name] | None
         return None
     scope = program.scope(read)
     bound = [
-        n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == read.id and not isinstance(n.ctx, ast.Load)
+        n for n in walk(scope) if isinstance(n, ast.Name) and n.id == read.id and not isinstance(n.ctx, ast.Load)
     ]
     for loop in program.enclosing(read):
         if isinstance(loop, ast.For):
@@ -105,7 +106,7 @@ class _Recipe:
         self.own = _own_name(program, scope)
         around = [place, *program.enclosing(place)]
         self._blocks = [s for at in around if isinstance(at, ast.stmt) for s in program.block(at)]
-        stores = (n for n in ast.walk(scope) if isinstance(n, ast.Name) and program.scope(n) is scope)
+        stores = (n for n in walk(scope) if isinstance(n, ast.Name) and program.scope(n) is scope)
         self._bound = [(n.id, s) for n in stores if not isinstance(n.ctx, ast.Load) and (s := program.statement(n))]
         given = all_parameter_names(scope.args) if isinstance(scope, FUNCTIONS) else set()
         self._local = {name for name, _ in self._bound} | given
@@ -176,7 +177,7 @@ def _fits(program: Program, run: Run, recipe: _Recipe, place: ast.expr, loop: as
     scope = program.scope(loop)
     if recipe.own != _own_name(program, scope):
         return False
-    own = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and program.scope(n) is scope]
+    own = [n for n in walk(scope) if isinstance(n, ast.Name) and program.scope(n) is scope]
     bound = {n.id for n in own if not isinstance(n.ctx, ast.Load)}
     bound |= all_parameter_names(scope.args) if isinstance(scope, FUNCTIONS) else set()
     new = {*recipe.kept, *(bound for step in recipe.steps for bound in program.names_bound(step))} - {name}

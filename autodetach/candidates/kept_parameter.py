@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.candidates.mentioned import is_changed, mentions
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.spelling import last_word
 from autodetach.suspect import Candidate
@@ -78,5 +79,5 @@ def _reads_locals(home: ast.FunctionDef, expression: ast.expr, part: ast.expr) -
     inside = set(ast.walk(part))
     read = {n.id for n in ast.walk(expression) if isinstance(n, ast.Name) and n not in inside}
     arguments = {a.arg for a in ast.walk(home.args) if isinstance(a, ast.arg)}
-    bound = {n.id for n in ast.walk(home) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    bound = {n.id for n in walk(home) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     return not read.isdisjoint(arguments | bound)

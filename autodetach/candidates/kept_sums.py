@@ -9,6 +9,7 @@ from autodetach.candidates.begun_sum import is_nothing
 from autodetach.candidates.local_sums import ANEW
 from autodetach.candidates.mentioned import mentions
 from autodetach.candidates.sums_anew import adds
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import last_word, spelled
@@ -42,7 +43,7 @@ def kept_sums_begun_anew(
     if None in begins.values() or statement is None or not _is_now_and_then(program, statement, function):
         return
     anchor = last_mention(program, behind_step(program, again.machine, d, statement, frame), list(begins))
-    if any(line(n) > (anchor.end_lineno or 0) for n in ast.walk(function) if _is_one(n, names)):
+    if any(line(n) > (anchor.end_lineno or 0) for n in walk(function) if _is_one(n, names)):
         return
     body = "\n".join(f"{name} = {begin}" for name, begin in begins.items())
     shown = ", ".join(f"`{name} = {begin}`" for name, begin in begins.items())

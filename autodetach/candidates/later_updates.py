@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import called_name, is_none, last_word, spelled
@@ -63,14 +64,14 @@ def _may_wait(program: Program, loop: ast.For, walking: ast.stmt, update: ast.st
         return False
     if loop.orelse or loop.body.index(walking) > next(i for i, s in enumerate(loop.body) if _has(s, update)):
         return False
-    inside = [s for s in ast.walk(loop) if isinstance(s, ast.stmt) and s not in (loop, update, walking)]
+    inside = [s for s in walk(loop) if isinstance(s, ast.stmt) and s not in (loop, update, walking)]
     called = last_word(call.func) if (call := call_of(update)) is not None else ""
     return (
         all(_is_plain(s) for s in inside)
         and any(map(_zeroes, inside))
         and not any(
             f.name == called and any(isinstance(n, ast.Attribute) and n.attr == "grad" for n in ast.walk(f))
-            for f in ast.walk(program.file_of(loop))
+            for f in walk(program.file_of(loop))
             if isinstance(f, FUNCTIONS)
         )
     )
@@ -118,9 +119,9 @@ def _sets_none(statement: ast.stmt) -> bool:
 def _waiting(program: Program, loop: ast.For, update: ast.stmt) -> tuple[list[str], list[str], str] | None:
     """What an update is given in each pass, the names by which it is given that behind the loop, and its text there."""
     scope = program.scope(loop)
-    names = [n for n in ast.walk(scope) if isinstance(n, ast.Name)]
+    names = [n for n in walk(scope) if isinstance(n, ast.Name)]
     known = {n.id for n in names} | (all_parameter_names(scope.args) if isinstance(scope, FUNCTIONS) else set())
-    bound = {n.id for n in ast.walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    bound = {n.id for n in walk(loop) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     grads = [n for n in ast.walk(update) if isinstance(n, ast.Attribute) and n.attr == "grad"]
     if len({spelled(g) for g in grads}) != 1 or known & {"updates", "grad"} or not isinstance(grads[0].value, ast.Name):
         return None
@@ -131,7 +132,7 @@ def _waiting(program: Program, loop: ast.For, update: ast.stmt) -> tuple[list[st
     places = {"grad": (grads[0].lineno, grads[0].col_offset)}
     for n in own:
         places[n.id] = min(places.get(n.id, (n.lineno, n.col_offset)), (n.lineno, n.col_offset))
-    zeroing = [s for s in ast.walk(loop) if isinstance(s, ast.stmt) and _zeroes(s)]
+    zeroing = [s for s in walk(loop) if isinstance(s, ast.stmt) and _zeroes(s)]
     grad = spelled(grads[0]) if all(map(_sets_none, zeroing)) else f"{spelled(grads[0])}.clone()"
     given = sorted(places, key=places.__getitem__)
     return [grad if n == "grad" else n for n in given], given, spelled(update).replace(spelled(grads[0]), "grad")

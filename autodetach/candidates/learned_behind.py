@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from autodetach.candidates.one_backward import DOUBT, learns_later
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Pass
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
@@ -30,7 +31,7 @@ def learned_behind(
     at = max((i for i, (_, f) in enumerate(d.trail) if f is frame), default=None)
     if not isinstance(loop, (ast.For, ast.While)) or loop.orelse or d.loops[:1] == (now,) or at is None:
         return
-    if at + 2 != len(d.trail) or any(isinstance(n, LEAVING) for n in ast.walk(loop)):
+    if at + 2 != len(d.trail) or any(isinstance(n, LEAVING) for n in walk(loop)):
         return
     statement, differentiating = d.trail[at][0], d.trail[at + 1][0]
     call, function = call_of(statement), program.scope(differentiating)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.entering import grad_mode_set_by
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import OFF
@@ -24,7 +25,7 @@ def left_off(program: Program, fact: HistoryLost) -> ast.stmt | None:
     """The statement that has turned gradients off, in a function that has ended: it is the only one that switches."""
     if not fact.off or any(one.how != OFF for one in fact.lost):
         return None
-    found = [n for tree in program.analysis.trees for n in ast.walk(tree) if _is_switch(n)]
+    found = [n for tree in program.analysis.trees for n in walk(tree) if _is_switch(n)]
     statement = program.statement(found[0]) if len(found) == 1 else None
     if statement is None or grad_mode_set_by(statement) is not False:
         return None

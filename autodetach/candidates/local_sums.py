@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from autodetach.candidates.cover import innermost
 from autodetach.candidates.sums_anew import adds, zero
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
@@ -51,7 +52,7 @@ def _begin(program: Program, loop: ast.stmt, name: str) -> str | None:
     """The zero that a variable begins with before a loop which alone reads it, and only adds to it."""
     scope = program.scope(loop)
     begins: list[str | None] = []
-    for node in ast.walk(scope):
+    for node in walk(scope):
         if isinstance(node, ast.Name) and node.id == name and loop not in program.enclosing(node):
             value = given_to(node, program.statement(node))
             if value is None:
@@ -79,4 +80,4 @@ def _binds(node: ast.AST, name: str) -> bool:
 
 
 def _mentions(loop: ast.stmt, name: str) -> Iterator[int]:
-    return (n.lineno for n in ast.walk(loop) if isinstance(n, ast.Name) and n.id == name)
+    return (n.lineno for n in walk(loop) if isinstance(n, ast.Name) and n.id == name)

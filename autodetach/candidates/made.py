@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.container_methods import ADDING
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import lookup
 from autodetach.view.program import Program, line
@@ -17,7 +18,7 @@ def made_in_scope(program: Program, changed: ast.AST, name: str) -> ast.Assign |
     """
     before = [
         s
-        for s in ast.walk(program.scope(changed))
+        for s in walk(program.scope(changed))
         if isinstance(s, ast.Assign) and line(s) < line(changed) and program.scope(s) is program.scope(changed)
         and any(spelled(n) == name for t in s.targets for n in ast.walk(t) if isinstance(n, (ast.Name, ast.Attribute)))
     ]  # fmt: skip
@@ -44,7 +45,7 @@ def is_held(program: Program, made: ast.Assign, name: str) -> bool:
     """Whether something else than a name may hold what it names, or a view of it."""
     reads = (
         node
-        for node in ast.walk(program.scope(made))
+        for node in walk(program.scope(made))
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and line(node) > line(made)
     )
     return any(spelled(node) == name and _is_kept(program, node) for node in reads)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
@@ -40,7 +41,7 @@ def _made_before(program: Program, loop: ast.For | ast.AsyncFor, name: ast.Name)
     """The comprehension that the name stands for, if the loop alone reads it, and changes nothing it is made of."""
     scope = program.scope(loop)
     block = program.block(loop)
-    mentions = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == name.id]
+    mentions = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == name.id]
     before = block[: block.index(loop)] if loop in block else []
     bound = next((i for i, s in enumerate(before) if _value_of(s, name.id) is not None), None)
     made = _value_of(before[bound], name.id) if bound is not None else None

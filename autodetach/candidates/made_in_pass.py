@@ -10,6 +10,7 @@ from typing import NamedTuple
 from autodetach.candidates.alike_objects import changed_later
 from autodetach.candidates.anew import places_of, times_asked
 from autodetach.candidates.cache_guards import guards
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation
 from autodetach.machine.held import contents
 from autodetach.machine.program_values import Class, Frame, Instance
@@ -145,7 +146,7 @@ def _may_move(program: Program, made: _Made, loop: ast.For | ast.While, call: as
     block = program.block(loop)
     between = block[block.index(made.statement) + 1 : block.index(loop)]
     name, inside = made.name, {n for s in loop.body for n in ast.walk(s)}
-    for node in ast.walk(program.scope(loop)):
+    for node in walk(program.scope(loop)):
         is_other = isinstance(node, ast.Name) and node.id == name and node is not made.statement.targets[0]
         if is_other and (node not in inside or not isinstance(getattr(node, "ctx", None), ast.Load)):
             return False

@@ -15,6 +15,7 @@ from autodetach.candidates.kept_in_record import (
     reads_of,
 )
 from autodetach.candidates.mentioned import mentions
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
@@ -87,7 +88,7 @@ def _making(program: Program, outer: list[Node]) -> ast.Call | None:
             if isinstance(site.node, ast.Call) and not site.node.args and not site.node.keywords:
                 found[site.node] = found.get(site.node, 0) + 1
     made = [c for c, times in found.items() if times == len(outer) and _taker(program, c) is not None]
-    classes = {n.name for tree in program.analysis.trees for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
+    classes = {n.name for tree in program.analysis.trees for n in walk(tree) if isinstance(n, ast.ClassDef)}
     is_one = len(made) == 1 and isinstance(made[0].func, ast.Name) and made[0].func.id not in classes
     return made[0] if is_one else None
 
@@ -109,7 +110,7 @@ def _held(program: Program, argument: ast.Call) -> tuple[ast.ClassDef, str] | No
     if call is None or statement is None or not isinstance(call.func, ast.Name):
         return None
     tree = program.file_of(statement)
-    found = [s for s in ast.walk(tree) if isinstance(s, ast.ClassDef) and s.name == call.func.id]
+    found = [s for s in walk(tree) if isinstance(s, ast.ClassDef) and s.name == call.func.id]
     if len(found) != 1 or not {last_word(base) for base in found[0].bases} <= BASES:
         return None
     if _has_layers(found[0]) or not is_made_once(program, found[0]) or is_read_as_a_whole(program):

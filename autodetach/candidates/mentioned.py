@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.called_inside import is_of_another_class
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word
 from autodetach.view.program import Program, place_text
 
@@ -17,14 +18,14 @@ def mentions(program: Program, cls: ast.ClassDef, name: str) -> Iterator[ast.Att
     """Where an attribute of this name is mentioned, which may be that of the class."""
     own = program.file_of(cls)
     for tree in program.analysis.trees:
-        named = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == name)
+        named = (n for n in walk(tree) if isinstance(n, ast.Attribute) and n.attr == name)
         yield from (n for n in named if tree is not own or not is_of_another_class(program, n, cls.body[0]))
 
 
 def is_named_otherwise(program: Program, cls: ast.ClassDef, name: str) -> bool:
     """Whether a class has a method or variable of this name, or something is set by it as a string."""
     for tree in program.analysis.trees:
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Call) and last_word(node.func) in BY_NAME:
                 if any(isinstance(a, ast.Constant) and a.value == name for a in node.args):
                     return True

@@ -25,6 +25,7 @@ from autodetach.candidates.reached import is_out_of_reach, read_behind
 from autodetach.candidates.read_before import is_read_before
 from autodetach.candidates.returned_itself import returned_itself
 from autodetach.machine.arguments import parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation, Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import is_none, spelled
@@ -306,7 +307,7 @@ def _movable(program: Program, statements: list[ast.stmt], anchor: ast.stmt) -> 
         return False
     first = min(line(s) for s in statements)
     moved = set(statements)
-    for node in ast.walk(program.file_of(anchor)):
+    for node in walk(program.file_of(anchor)):
         if not (isinstance(node, ast.Name) and node.id in bound):
             continue
         around = list(program.enclosing(node))
@@ -336,14 +337,14 @@ def _is_bound_anew(program: Program, statements: list[ast.stmt], goal: ast.AST) 
     if any(
         bound_otherwise(n) in read and (scope is not home or isinstance(n, ast.ExceptHandler))
         for scope in {home, goal}
-        for n in ast.walk(scope)
+        for n in walk(scope)
         if program.scope(n) is scope
     ):
         return True  # at the end of `except ... as k`, there is no `k` any more
     return any(
         n.id in read and not isinstance(n.ctx, ast.Load) and not _is_updated(program, n)
         for scope in {home, goal}
-        for n in ast.walk(scope)
+        for n in walk(scope)
         if isinstance(n, ast.Name) and program.scope(n) is scope and (scope is not home or n.lineno > read.get(n.id, 0))
     )
 
@@ -369,7 +370,7 @@ def _read_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST)
 
 def _mentioned_by_others(program: Program, statements: list[ast.stmt], goal: ast.AST) -> list[ast.Attribute]:
     kept = {t.attr for s in statements for t in targets_of(s) if isinstance(t, ast.Attribute)}
-    nodes = ast.walk(program.file_of(goal)) if kept else ()
+    nodes = walk(program.file_of(goal)) if kept else ()
     mentions = (n for n in nodes if isinstance(n, ast.Attribute) and n.attr in kept)
     return [
         n
@@ -393,7 +394,7 @@ def is_set_elsewhere(program: Program, statements: list[ast.stmt]) -> bool:
     first = min(statements, key=line)
     own = {n for s in statements for n in ast.walk(s)}
     read = {n.attr for n in own if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)}
-    for node in ast.walk(program.file_of(first)):
+    for node in walk(program.file_of(first)):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and node.attr in read:
             scope = program.scope(node)
             is_before = scope is program.scope(first) and node.lineno < line(first)
@@ -408,4 +409,4 @@ def _binds(scope: ast.AST, name: str) -> bool:
         return False
     if name in parameter_names(scope.args):
         return True
-    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(scope))
+    return any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in walk(scope))

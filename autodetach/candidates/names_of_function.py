@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from autodetach.candidates.called_inside import is_of_another_class
 from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.program_values import Function
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, SCOPES
 from autodetach.view.free_names import bound_otherwise
@@ -34,7 +35,7 @@ def call_by(program: Program, node: Named) -> ast.Call | None:
 def _reads(tree: ast.Module) -> dict[str, list[Named]]:
     """The names and attributes that a file reads."""
     found: dict[str, list[Named]] = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
             found.setdefault(node.id if isinstance(node, ast.Name) else node.attr, []).append(node)
     return found
@@ -64,7 +65,7 @@ def _is_of_import(program: Program, node: ast.Attribute) -> bool:
 @kept
 def _bound_anywhere(tree: ast.Module) -> frozenset[str]:
     """The variables and parameters of a file."""
-    nodes = list(ast.walk(tree))
+    nodes = list(walk(tree))
     bound = {n.id for n in nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     return frozenset(bound | {n.arg for n in nodes if isinstance(n, ast.arg)})
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.machine.children import walk
 from autodetach.machine.events import NonLeafGrad
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import FUNCTIONS, LOOPS
@@ -87,11 +88,11 @@ def _is_handed_back(program: Program, made: ast.expr) -> bool:
     if any(isinstance(at, LOOPS) and program.scope(at) is scope and _has_backward(at) for at in around):
         return False
     names = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name)} - program.names_read(made)
-    return any(isinstance(n, ast.Return) and names & program.names_read(n) for n in ast.walk(scope))
+    return any(isinstance(n, ast.Return) and names & program.names_read(n) for n in walk(scope))
 
 
 def _has_backward(loop: ast.AST) -> bool:
-    return any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in ast.walk(loop))
+    return any(isinstance(n, ast.Attribute) and n.attr == "backward" for n in walk(loop))
 
 
 def _may_be_parameter(program: Program, made: ast.expr) -> bool:

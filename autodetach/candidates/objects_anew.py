@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from autodetach.candidates.alike_objects import is_alike, make_alike
 from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.moved_inside import is_set_elsewhere, moved_to, only_method
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -32,7 +33,7 @@ def made_by_property(program: Program, run: Run, outer: list[Node], doubt: str |
     """The same where several read `self.light`, which is a property then; not what the constructor hands on itself."""
     for making in _objects(program, run, outer):
         home, made = program.scope(making[0]), {spelled(t) for s in making for t in targets_of(s)}
-        is_read = any(_is_read(n) and spelled(n) in made for n in ast.walk(home))
+        is_read = any(_is_read(n) and spelled(n) in made for n in walk(home))
         if isinstance(home, ast.FunctionDef) and not is_read and not is_set_elsewhere(program, making):
             yield from computed_as_property(program, run, outer, doubt, home)
 

@@ -8,6 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import structural
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Node, Pass, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
@@ -43,7 +44,7 @@ def differentiated_behind(
     if not isinstance(loop, (ast.For, ast.While)) or loop.orelse or d.loops[:1] == (now,) or statement is None:
         return
     root, conditions = _root(statement, d), _conditions(program, statement, loop)
-    if root is None or conditions is None or any(isinstance(n, LEAVING) for n in ast.walk(loop)):
+    if root is None or conditions is None or any(isinstance(n, LEAVING) for n in walk(loop)):
         return
     if not learns_later(run, d, now, crossed):
         return

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from autodetach.candidates.one_backward import DOUBT, learns_later
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Pass
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
@@ -34,7 +35,7 @@ def trained_behind(
     at = max((i for i, (_, f) in enumerate(d.trail) if f is frame), default=None)
     if not isinstance(loop, ast.For) or loop.orelse or d.loops[:1] == (now,) or at is None or at + 2 != len(d.trail):
         return
-    if any(isinstance(n, LEAVING) for n in ast.walk(loop)) or not learns_later(run, d, now, crossed):
+    if any(isinstance(n, LEAVING) for n in walk(loop)) or not learns_later(run, d, now, crossed):
         return
     statement, function = d.trail[at][0], program.scope(d.trail[at + 1][0])
     call = _call(statement)
@@ -106,7 +107,7 @@ def _times_meant(program: Program, name: str) -> int:
     return sum(
         (isinstance(n, ast.Attribute) and n.attr == name) or (isinstance(n, ast.Name) and n.id == name)
         for tree in program.analysis.trees
-        for n in ast.walk(tree)
+        for n in walk(tree)
     )
 
 
@@ -130,4 +131,4 @@ def _at_call(program: Program, function: Function, value: ast.expr, call: ast.Ca
 
 def _names(program: Program, loop: ast.AST) -> set[str]:
     """The names of the function around a loop."""
-    return {n.id for n in ast.walk(program.scope(loop)) if isinstance(n, ast.Name)}
+    return {n.id for n in walk(program.scope(loop)) if isinstance(n, ast.Name)}

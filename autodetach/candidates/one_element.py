@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.suspect import Candidate
 from autodetach.view.program import Block, Program, text
 
@@ -19,7 +20,7 @@ def where_read(program: Program, statement: ast.stmt, body: Block, doubt: str | 
         return
     name = statement.targets[0]
     mentions = [
-        n for n in ast.walk(program.file_of(statement)) if isinstance(n, ast.Name) and n.id == name.id and n is not name
+        n for n in walk(program.file_of(statement)) if isinstance(n, ast.Name) and n.id == name.id and n is not name
     ]
     read = program.parents.get(mentions[0]) if len(mentions) == 1 else None
     if not isinstance(read, ast.Subscript) or read.value is not mentions[0] or not isinstance(read.ctx, ast.Load):

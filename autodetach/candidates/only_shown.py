@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph_reads import LOGGING, SHOWING
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.spelling import last_word
@@ -90,7 +91,7 @@ def _is_name_only_shown(program: Program, target: ast.expr, number: bool, seen: 
         return True
     if not isinstance(scope, (*CALLABLES, ast.Module)):
         return False
-    inside = list(ast.walk(scope))
+    inside = list(walk(scope))
     if any(isinstance(n, (ast.Global, ast.Nonlocal)) and target.id in n.names for n in inside):
         return False
     reads = (n for n in inside if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Load))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation, Node, Place, trail_of
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import CALLABLES, LOOPS, YIELDS
@@ -62,7 +63,7 @@ def _entered_elsewhere(
     """Where a phase of the program enters it, with other contexts or in a function of its own, one call a pass does."""
     from autodetach.codemods.under_no_grad import UnderNoGrad
 
-    entering = [found for tree in program.analysis.trees for node in ast.walk(tree) for found in _entered_by(node)]
+    entering = [found for tree in program.analysis.trees for node in walk(tree) for found in _entered_by(node)]
     statement = _once_a_pass(program, activation, readers) if len(entering) == 1 else None
     if statement is None:
         return

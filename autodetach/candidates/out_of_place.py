@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.made import doubt_of_holders, made_in_scope
 from autodetach.candidates.wider_types import doubt_of_type
+from autodetach.machine.children import walk
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import OPS, RANDOM
@@ -50,7 +51,7 @@ def _augmented(
 
     later = [
         s
-        for s in ast.walk(program.scope(changed))
+        for s in walk(program.scope(changed))
         if isinstance(s, ast.AugAssign) and spelled(s.target) == name and (made is None or line(s) >= line(made))
         and type(s.op) in SIGNS and program.scope(s) is program.scope(changed)
     ]  # fmt: skip

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from autodetach.machine.children import walk
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
@@ -114,7 +115,7 @@ def _parameters(program: Program, step: ast.AST, place: ast.AST) -> str | None:
         return None
     name, scope = spelled(step.func.value), program.scope(place)
     found: dict[str, None] = {}
-    for statement in ast.walk(program.file_of(place)):
+    for statement in walk(program.file_of(place)):
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in map(spelled, targets_of(statement)):
             made, home = statement.value, program.scope(statement)
             given = made.args[0] if isinstance(made, ast.Call) and made.args else None
@@ -131,7 +132,7 @@ def _given_by_owner(program: Program, optimizer: ast.expr, place: ast.AST) -> It
     if not isinstance(optimizer, ast.Attribute) or not is_dotted(optimizer.value):
         return
     owner, name = spelled(optimizer.value), f"self.{optimizer.attr}"
-    for statement in ast.walk(program.file_of(place)):
+    for statement in walk(program.file_of(place)):
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in map(spelled, targets_of(statement)):
             made = statement.value
             given = made.args[0] if isinstance(made, ast.Call) and made.args else None
@@ -155,6 +156,6 @@ def _means_the_same(program: Program, given: ast.expr, home: ast.AST, scope: ast
         if names & (own | program.names_bound(scope)):
             return False
     if home is scope or isinstance(home, ast.Module):
-        bindings = [s for s in ast.walk(home) if isinstance(s, ast.stmt) and not isinstance(s, ast.Module)]
+        bindings = [s for s in walk(home) if isinstance(s, ast.stmt) and not isinstance(s, ast.Module)]
         return all(sum(name in map(spelled, targets_of(s)) for s in bindings) <= 1 for name in names)
     return names == {"self"} and program.scope(home) is program.scope(scope)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.candidates.detaching import has_graph, methods
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Value
@@ -77,8 +78,8 @@ def _is_sum_alone(statement: ast.stmt, reader: Node, total: ast.expr) -> bool:
 
 
 def _names(tree: ast.Module) -> set[str]:
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {
-        n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)
+    return {n.id for n in walk(tree) if isinstance(n, ast.Name)} | {
+        n.arg for n in walk(tree) if isinstance(n, ast.arg)
     }
 
 

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, TypeGuard
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Node, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -111,7 +112,7 @@ def _is_changed_between(program: Program, run: Run, statements: Block, made: Nod
         goal = next((other for other in ways[1] if other in block), None)
         if isinstance(at, ast.stmt) and isinstance(goal, ast.stmt) and at in block:
             between = with_called(program, run.machine, block[block.index(at) : block.index(goal) + 1])
-            own = set(ast.walk(program.scope(statements[0])))
+            own = set(walk(program.scope(statements[0])))
             set_there = {n.attr for s in between if s not in own for n in ast.walk(s) if _is_set(n)}
             read = {n.attr for s in statements for n in ast.walk(s) if isinstance(n, ast.Attribute) and not _is_set(n)}
             return not set_there.isdisjoint(read)
@@ -131,7 +132,7 @@ def _is_read_alone(program: Program, statement: ast.stmt, statements: Block, goa
     """Whether what a statement sets is said by nothing but some statements and the function of `goal`."""
     attributes = {n.attr for n in _attributes(statement)}
     inside = {n for s in (*statements, program.scope(goal)) for n in ast.walk(s)}
-    others = [n for tree in program.analysis.trees for n in ast.walk(tree) if n not in inside]
+    others = [n for tree in program.analysis.trees for n in walk(tree) if n not in inside]
     said = {n.attr for n in others if isinstance(n, ast.Attribute)}
     said |= {n.value for n in others if isinstance(n, ast.Constant) and isinstance(n.value, str)}
     around = [s for s in program.block(statement) if s not in statements]

@@ -20,7 +20,8 @@ from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.called import with_called
 from autodetach.view.moments import parting
-from autodetach.view.program import Block, Program, call_of, scaled_between, text
+from autodetach.view.program import Block, Program, call_of, text
+from autodetach.view.steps_between import scaled_between
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.node_types import LOOPS
 from autodetach.view.program import Program
 
@@ -45,5 +46,5 @@ def read_behind(program: Program, statements: list[ast.stmt], loop: ast.AST | No
         and n.id in bound
         and isinstance(n.ctx, ast.Load)
         and inside.isdisjoint(program.enclosing(n))
-        for n in ast.walk(home)
+        for n in walk(home)
     )

@@ -7,6 +7,7 @@ import builtins
 from collections.abc import Iterator
 
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.program_values import Instance
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of
@@ -42,10 +43,10 @@ def _reads(program: Program, statements: list[ast.stmt]) -> Iterator[ast.Name | 
     bound = {n.id for n in own if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     kept = {n.attr for n in own if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load)}
     home = program.scope(statements[0])
-    names = (n for n in ast.walk(home) if isinstance(n, ast.Name) and n.id in bound and n not in own)
+    names = (n for n in walk(home) if isinstance(n, ast.Name) and n.id in bound and n not in own)
     yield from (n for n in names if isinstance(n.ctx, ast.Load) and not _is_local(program, n, home))
     for tree in program.analysis.trees if kept else ():
-        parts = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in kept and n not in own)
+        parts = (n for n in walk(tree) if isinstance(n, ast.Attribute) and n.attr in kept and n not in own)
         yield from (n for n in parts if isinstance(n.ctx, ast.Load))
 
 
@@ -140,7 +141,7 @@ def _name_of(program: Program, reader: Reader) -> str:
 def _is_given_away(program: Program, name: str, anchor: ast.stmt) -> bool:
     """Whether a function is mentioned, but not called, by what does not stand in the loop or behind it."""
     for tree in program.analysis.trees:
-        for node in ast.walk(tree):
+        for node in walk(tree):
             word = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
             if word != name or isinstance(getattr(node, "ctx", None), ast.Store):
                 continue

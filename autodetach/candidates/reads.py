@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import structural
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
 from autodetach.machine.spelling import called_name
 from autodetach.machine.values import Tensor, Value
@@ -88,7 +89,7 @@ def _is_none_at_first(program: Program, expression: ast.expr) -> bool:
     """Whether the function that reads a variable may have set it to None: there is no state before the first pass."""
     return isinstance(expression, ast.Name) and any(
         isinstance(value, ast.Constant) and value.value is None
-        for assigned in ast.walk(program.scope(expression))
+        for assigned in walk(program.scope(expression))
         if isinstance(assigned, (ast.Assign, ast.AnnAssign)) and assigned.value is not None
         for target in (assigned.targets if isinstance(assigned, ast.Assign) else [assigned.target])
         if isinstance(target, ast.Name) and target.id == expression.id

@@ -9,6 +9,7 @@ from dataclasses import replace
 from autodetach.candidates.emptying import behind_docstring, empties, is_empty
 from autodetach.container_methods import FILLING
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.events import Stored
 from autodetach.machine.growth import Growth
 from autodetach.machine.program_values import Frame, Function
@@ -43,14 +44,14 @@ def _registry(program: Program, stored: Stored) -> str | None:
 
 def _is_own(program: Program, function: ast.FunctionDef, name: str) -> bool:
     """Whether a name is a variable of a function, and not of its file."""
-    if any(isinstance(n, ast.Global) and name in n.names for n in ast.walk(function)):
+    if any(isinstance(n, ast.Global) and name in n.names for n in walk(function)):
         return False
     return name in all_parameter_names(function.args) or any(name in program.names_bound(s) for s in function.body)
 
 
 def _idle_reader(program: Program, stored: Stored, name: str) -> str | None:
     """A function of the file that no path comes by, and that reads the list."""
-    for node in ast.walk(program.file_of(stored.site.node)):
+    for node in walk(program.file_of(stored.site.node)):
         if not isinstance(node, ast.FunctionDef) or program.is_reached(node.body[0]):
             continue
         if not _is_own(program, node, name) and any(_is_read(program, n, name) for n in ast.walk(node)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.run import Run
 from autodetach.node_types import LOOPS
@@ -78,7 +79,7 @@ def _would_make_the_same(
     bound = _names_bound(program, statements)
     read = {name: line(s) for s in reversed(statements) for name in program.names_read(s) - bound}
     moved = set(statements)
-    for node in ast.walk(program.scope(loop)):
+    for node in walk(program.scope(loop)):
         name = _name_bound(node)
         if name in read or name in bound:
             around = set(program.enclosing(node))

@@ -6,6 +6,7 @@ import ast
 import itertools
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.program_values import Frame, Function
@@ -58,7 +59,7 @@ def _reads_own(node: Node) -> bool:
         return False
     method = found[0].node
     this = method.args.args[0].arg if method.args.args else ""
-    own = [n for n in ast.walk(method) if isinstance(n, ast.Attribute) and spelled(n.value) == this]
+    own = [n for n in walk(method) if isinstance(n, ast.Attribute) and spelled(n.value) == this]
     bound = {n.attr for n in own if isinstance(n.ctx, ast.Store)}
     inside = set(ast.walk(node.at[0]))
     read = {n.attr for n in own if isinstance(n.ctx, ast.Load) and n in inside}

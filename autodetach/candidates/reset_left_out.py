@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.candidates.set_back_too import FORGOTTEN, WORDS
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
@@ -72,12 +73,12 @@ def _resets(cls: ast.ClassDef, executed: Collection[ast.stmt]) -> dict[str, ast.
 
 
 def _mentioned(method: ast.FunctionDef) -> set[str]:
-    return {n.attr for n in ast.walk(method) if isinstance(n, ast.Attribute)}
+    return {n.attr for n in walk(method) if isinstance(n, ast.Attribute)}
 
 
 def _calls_on(method: ast.FunctionDef) -> bool:
     """Whether a method calls one of its name: that of `super()`, of a base class, or of a part of its object."""
-    return any(isinstance(n, ast.Attribute) and n.attr == method.name for n in ast.walk(method))
+    return any(isinstance(n, ast.Attribute) and n.attr == method.name for n in walk(method))
 
 
 def _edits(method: ast.FunctionDef) -> tuple[Codemod, ...] | None:
@@ -90,9 +91,9 @@ def _edits(method: ast.FunctionDef) -> tuple[Codemod, ...] | None:
 
     this, call = method.args.args[0].arg, f"super().{method.name}()"
     body = [s for s in method.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-    going_on = [s for s in ast.walk(method) if isinstance(s, (ast.Assign, ast.AugAssign)) and _goes_on(s)]
+    going_on = [s for s in walk(method) if isinstance(s, (ast.Assign, ast.AugAssign)) and _goes_on(s)]
     if all(isinstance(s, ast.Pass) for s in body) or any(
-        isinstance(n, (ast.Return, ast.Yield, ast.Await)) for n in ast.walk(method)
+        isinstance(n, (ast.Return, ast.Yield, ast.Await)) for n in walk(method)
     ):
         return None
     if not going_on:
@@ -101,7 +102,7 @@ def _edits(method: ast.FunctionDef) -> tuple[Codemod, ...] | None:
     if going_on != [first] or not isinstance(first, ast.Assign):
         return None
     (target,) = first.targets if len(first.targets) == 1 else (None,)
-    names = {n.id for n in ast.walk(method) if isinstance(n, ast.Name)}
+    names = {n.id for n in walk(method) if isinstance(n, ast.Name)}
     if not isinstance(target, ast.Attribute) or spelled(target.value) != this or target.attr in names:
         return None
     text = f"{target.attr} = {{0}}\n{call}\n{spelled(target)} = {target.attr}"

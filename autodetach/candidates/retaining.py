@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.spelling import called_name
@@ -55,7 +56,7 @@ def _handed_on(call: ast.Call, name: str, function: ast.FunctionDef | ast.AsyncF
     if not isinstance(written.value, ast.Name):
         return None
     parameter = written.value.id
-    names = (n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == parameter)
+    names = (n for n in walk(function) if isinstance(n, ast.Name) and n.id == parameter)
     return parameter if all(isinstance(n.ctx, ast.Load) for n in names) else None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from autodetach.candidates.detaching import narrowed_to
 from autodetach.candidates.reads import Repair
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Node, Pass
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
@@ -203,7 +204,7 @@ def _everywhere(program: Program, entering: ast.expr, value: Value, places: Iter
         return
     scope = program.scope(entering)
     updating = {s for place in places if (s := program.statement(place)) is not None}
-    named = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == entering.id]
+    named = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == entering.id]
     loads = [n for n in named if isinstance(n.ctx, ast.Load)]
     own = [n for n in loads if program.statement(n) in updating or _is_kept(program, n)]
     bound = [s for s in _statements(scope) if isinstance(s, ast.Assign) and entering.id in program.names_bound(s)]
@@ -221,4 +222,4 @@ def _is_kept(program: Program, name: ast.Name) -> bool:
 
 
 def _statements(scope: ast.AST) -> Block:
-    return [s for s in ast.walk(scope) if isinstance(s, ast.stmt)]
+    return [s for s in walk(scope) if isinstance(s, ast.stmt)]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from autodetach.candidates.cover import cover
 from autodetach.candidates.emptied import grown_alike, is_filled, is_list, names_in
 from autodetach.candidates.emptying import is_empty
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation, trail_of
 from autodetach.machine.program_values import Frame, Function, Instance
 from autodetach.machine.spelling import spelled
@@ -153,7 +154,7 @@ def _setting(owner: Instance, method: ast.FunctionDef, depth: int = 0) -> tuple[
     """What a method, or the first that it calls, names its object, and the last statement that sets some of it back."""
     this = _this(method)
     set_back = [s for s in method.body if any(_own(target, this) for target, _ in assigned(s))]
-    if any(_goes_on(s, this) for s in ast.walk(method)):
+    if any(_goes_on(s, this) for s in walk(method)):
         return None
     if set_back:
         return this, set_back[-1]
@@ -184,7 +185,7 @@ def _is_as_begun(owner: Instance, method: ast.AST, this: str) -> bool:
     if any(isinstance(method, ast.FunctionDef) and method.name in _called(c) for c in constructors):
         return True
     begun = {(_own(t, _this(c)), spelled(v)) for c in constructors for s in ast.walk(c) for t, v in assigned(s)}
-    given = ((_own(t, this), spelled(v)) for s in ast.walk(method) for t, v in assigned(s))
+    given = ((_own(t, this), spelled(v)) for s in walk(method) for t, v in assigned(s))
     return any(name and (name, value) in begun for name, value in given)
 
 
@@ -193,7 +194,7 @@ def begin_of(owner: Instance, attribute: str, this: str) -> str | None:
     given = [
         (value, constructor)
         for constructor in _constructors(owner)
-        for statement in ast.walk(constructor)
+        for statement in walk(constructor)
         for target, value in (*assigned(statement), *_annotated(statement))
         if isinstance(target, ast.Attribute) and _own(target, _this(constructor)) == attribute
     ]
@@ -201,7 +202,7 @@ def begin_of(owner: Instance, attribute: str, this: str) -> str | None:
         return None
     value, constructor = given[0]
     local = {a.arg for a in ast.walk(constructor.args) if isinstance(a, ast.arg)} | {
-        n.id for n in ast.walk(constructor) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id for n in walk(constructor) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
     if local.isdisjoint(n.id for n in ast.walk(value) if isinstance(n, ast.Name)):
         return f"{this}.{attribute} = {spelled(value)}"
@@ -242,7 +243,7 @@ def _said(owner: Instance, method: ast.FunctionDef) -> set[str]:
 
 def _called(method: ast.FunctionDef) -> list[str]:
     """The methods of its own object that a method calls, in their order, those of `super()` included."""
-    calls = [n.func for n in ast.walk(method) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
+    calls = [n.func for n in walk(method) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     return [f.attr for f in calls if isinstance(f, ast.Attribute) and spelled(f.value) in (_this(method), "super()")]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Differentiation, Pass, ancestors
 from autodetach.machine.run import Run
-from autodetach.view.program import stepped_between
+from autodetach.view.steps_between import stepped_between
 
 
 def shared_calls(event: SecondWalk) -> list[Differentiation]:

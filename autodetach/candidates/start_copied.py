@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.reads import Repair
 from autodetach.container_methods import CHANGING
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word
 from autodetach.machine.values import Mapping, Sequence, Value
 from autodetach.view.crossings import Crossed
@@ -54,7 +55,7 @@ def _taking(again: Replay, name: str, start: str) -> Iterator[ast.Assign]:
 
 def _is_written(program: Program, name: str) -> bool:
     """Whether the program changes what it begins with under that name: then that is meant to change."""
-    for node in (n for tree in program.analysis.trees for n in ast.walk(tree)):
+    for node in (n for tree in program.analysis.trees for n in walk(tree)):
         changed: ast.expr | None = None
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             changed = node.value

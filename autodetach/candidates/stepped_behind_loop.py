@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation, Differentiation, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
@@ -27,7 +28,7 @@ def stepped_behind_loop(program: Program, run: Run, d: Differentiation, activati
     loop, statement = activation.node, program.statement(d.call)
     if not isinstance(loop, ast.For) or loop.orelse or statement not in loop.body or d.kind != "backward":
         return
-    if any(isinstance(n, LEAVING) for n in ast.walk(loop)) or not _are_made_before(run, d, activation):
+    if any(isinstance(n, LEAVING) for n in walk(loop)) or not _are_made_before(run, d, activation):
         return
     body, at = loop.body, loop.body.index(statement)
     stepping = {place for step in run.machine.steps if step.what == "step" for place, _ in step.trail}

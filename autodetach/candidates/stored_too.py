@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.container_methods import ADDING_ONE
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
 from autodetach.view.program import Program
 
@@ -17,12 +18,12 @@ def stored_too(program: Program, element: ast.expr, holder: ast.expr | None) -> 
     scope = program.scope(element)
     if holder is None or not isinstance(element, ast.Name) or not isinstance(scope, (ast.FunctionDef, ast.Module)):
         return []
-    bound = [n for n in ast.walk(scope) if isinstance(n, ast.arg) and n.arg == element.id]
-    written = [n for n in ast.walk(scope) if isinstance(n, ast.Name) and n.id == element.id and _is_bound(n)]
+    bound = [n for n in walk(scope) if isinstance(n, ast.arg) and n.arg == element.id]
+    written = [n for n in walk(scope) if isinstance(n, ast.Name) and n.id == element.id and _is_bound(n)]
     if len(bound) + len(written) > 1:
         return []
     place = spelled(holder)
-    given = (_stored_by(node, place) for node in ast.walk(scope) if isinstance(node, ast.stmt))
+    given = (_stored_by(node, place) for node in walk(scope) if isinstance(node, ast.stmt))
     return [e for e in given if e is not None and e is not element and spelled(e) == element.id]
 
 

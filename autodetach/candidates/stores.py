@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import leaves_of_display, structural
 from autodetach.candidates.reads import Repair
+from autodetach.machine.children import walk
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
@@ -154,7 +155,7 @@ def at_addition(nodes: Iterable[Node]) -> Iterator[Repair]:
 def _written_alike(program: Program, statement: ast.Assign) -> Iterator[ast.expr]:
     """The values of other statements of a function that write the same into the same."""
     written = _bases(statement), spelled(statement.value)
-    others = (n for n in ast.walk(program.scope(statement)) if isinstance(n, ast.Assign) and n is not statement)
+    others = (n for n in walk(program.scope(statement)) if isinstance(n, ast.Assign) and n is not statement)
     yield from (other.value for other in others if (_bases(other), spelled(other.value)) == written)
 
 

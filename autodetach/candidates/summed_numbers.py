@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import called_name
 from autodetach.view.program import Program, call_of
 
@@ -22,7 +23,7 @@ def only_summed(program: Program, number: ast.Call, copies: Collection[ast.AST])
         return False
     reads: dict[str, list[ast.Name]] = {}
     changed: set[str] = set()
-    for node in ast.walk(program.scope(number)):
+    for node in walk(program.scope(number)):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             reads.setdefault(node.id, []).append(node)
         elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 
 from autodetach.candidates.cover import innermost
+from autodetach.machine.children import walk
 from autodetach.machine.classes import linear_order
 from autodetach.machine.graph import Activation
 from autodetach.machine.program_values import Class, Instance
@@ -47,7 +48,7 @@ def _begin(program: Program, holder: Holder) -> str | None:
     is_added = False
     inside = {cls.node for cls in linear_order(owner.cls) if isinstance(cls, Class)}
     for tree in program.analysis.trees:
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if not _writes(node, name):
                 continue
             if _is_constructor(program.scope(node)) and inside.intersection(program.enclosing(node)):

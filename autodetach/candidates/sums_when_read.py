@@ -14,6 +14,7 @@ from autodetach.candidates.emptying import behind_docstring
 from autodetach.candidates.mentioned import is_changed, is_named_otherwise, mentions
 from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -137,7 +138,7 @@ def _given(program: Program, method: ast.FunctionDef, statements: Block) -> tupl
 
 def _is_called_by_constructors(program: Program, name: str) -> bool:
     """Whether there is one method of this name, and all that is said of it are calls, as statements of constructors."""
-    nodes = [n for tree in program.analysis.trees for n in ast.walk(tree)]
+    nodes = [n for tree in program.analysis.trees for n in walk(tree)]
     for mention in (n for n in nodes if isinstance(n, ast.Attribute) and n.attr == name):
         call, scope, statement = program.parents.get(mention), program.scope(mention), program.statement(mention)
         if not isinstance(call, ast.Call) or call.func is not mention:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
@@ -64,7 +65,7 @@ def _differentiated(program: Program, second: Differentiation, statement: ast.Ex
     if root is None or program.scope(root) is not program.scope(statement):
         return None
     made = {
-        name for s in ast.walk(program.scope(root))
+        name for s in walk(program.scope(root))
         if isinstance(s, ast.Assign) and program.has_graph(s) for name in program.names_bound(s)
     }  # fmt: skip
     names = [n for n in ast.walk(root) if isinstance(n, ast.Name) and n.id in made]
@@ -91,7 +92,7 @@ def _is_dropped(program: Program, name: str, behind: list[ast.stmt]) -> bool:
         if isinstance(statement, (ast.Assign, ast.AnnAssign)) and name in program.names_bound(statement):
             return True
     scope = program.scope(behind[0])
-    return not any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(scope))
+    return not any(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in walk(scope))
 
 
 def _old_names(call: ast.Call, first: Differentiation, second: Differentiation) -> Iterator[ast.Name]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.copied import COPIED, buffer_of
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import lookup
@@ -30,7 +31,7 @@ def handed_on_copies(program: Program, event: StaleSaved) -> Iterator[Candidate]
     if not isinstance(function, ast.FunctionDef) or buffers is None or _writes_into_given(program, event, function):
         return
     depth = _levels(written.value)
-    own = [n for n in ast.walk(function) if program.scope(n) is function]
+    own = [n for n in walk(function) if program.scope(n) is function]
     names = {spelled(buffers): depth}
     if depth:
         names |= {name: depth - 1 for n in own if (name := _bound_by_loop(n, spelled(buffers)))}
@@ -46,7 +47,7 @@ def _writes_into_given(program: Program, event: StaleSaved, function: ast.Functi
         scope = program.scope(place)
         if scope is function:
             return False
-        own = (n for n in ast.walk(scope) if program.scope(n) is scope)
+        own = (n for n in walk(scope) if program.scope(n) is scope)
         if any(not _is_own(scope, name) for n in own if (name := _changed_name(n))):
             return True
     return False
@@ -69,7 +70,7 @@ def _changed_name(node: ast.AST) -> str:
 def _is_own(scope: ast.AST, name: str) -> bool:
     """Whether all that has a name in a function was computed there."""
     given = all_parameter_names(scope.args) if isinstance(scope, FUNCTIONS) else set()
-    values = [v for n in ast.walk(scope) for t, v in assigned(n) if isinstance(t, ast.Name) and t.id == name]
+    values = [v for n in walk(scope) for t, v in assigned(n) if isinstance(t, ast.Name) and t.id == name]
     return (
         name not in given and bool(values) and all(isinstance(v, (ast.Call, ast.BinOp, ast.Constant)) for v in values)
     )

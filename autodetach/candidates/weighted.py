@@ -8,6 +8,7 @@ https://github.com/bentrevett/pytorch-rl/issues/2.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 
 from autodetach.machine.graph import Differentiation, Node, ancestors
@@ -25,14 +26,15 @@ THROUGH = frozenset(
 def weights(calls: list[Differentiation]) -> dict[ast.expr, None]:
     """The weights of log-probabilities whose graph another one of these calls walks, too, as expressions."""
     found: dict[ast.expr, None] = {}
+    graphs = {d: {n for n in ancestors(d.roots) if not n.leaf} for d in calls}
+    shared_by = Counter(n for graph in graphs.values() for n in graph)
     for d in calls:
-        others = {n for other in calls if other is not d for n in ancestors(other.roots) if not n.leaf}
         for product in (n for n in ancestors(d.roots) if n.op == "mul" and len(n.parents) == 2):
             for weight, logarithm in (product.parents, product.parents[::-1]):
                 if (
                     _is_likelihood(logarithm)
                     and not _is_likelihood(weight)
-                    and not others.isdisjoint(ancestors([weight]))
+                    and any(shared_by[n] > (n in graphs[d]) for n in ancestors([weight]))
                 ):
                     found.update(dict.fromkeys(_written(product, weight)))
     return found

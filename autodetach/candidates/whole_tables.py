@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from autodetach.candidates.detaching import structural
 from autodetach.candidates.reads import Repair
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation
 from autodetach.machine.held import contents
 from autodetach.machine.program_values import Frame, Instance
@@ -109,7 +110,7 @@ def _frames(d: Moment, activation: Activation) -> list[Frame]:
 
 def _statements(frame: Frame) -> list[ast.Assign]:
     function = frame.function.node if frame.function is not None else None
-    found = [n for n in ast.walk(function) if isinstance(n, ast.Assign)] if function is not None else []
+    found = [n for n in walk(function) if isinstance(n, ast.Assign)] if function is not None else []
     return sorted((n for n in found if len(n.targets) == 1), key=lambda n: n.lineno)
 
 
@@ -159,6 +160,6 @@ def _only_for(program: Program, statement: ast.stmt, key: ast.expr) -> ast.Assig
     if not isinstance(above, ast.Assign) or not isinstance(key, ast.Name) or spelled(above.targets[0]) != key.id:
         return None
     inside = {*ast.walk(above), *ast.walk(statement)}
-    used = any(isinstance(n, ast.Name) and n.id == key.id and n not in inside for n in ast.walk(scope))
+    used = any(isinstance(n, ast.Name) and n.id == key.id and n not in inside for n in walk(scope))
     is_plain = all(isinstance(n, (ast.Name, ast.Attribute, ast.expr_context)) for n in ast.walk(above.value))
     return above if is_plain and not used and len(above.targets) == 1 else None

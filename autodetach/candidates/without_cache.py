@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import FUNCTIONS
@@ -30,8 +31,8 @@ def without_cache(program: Program, makers: list[Node]) -> Iterator[tuple[str, t
     if not kinds or not all(kind.endswith("Transform") for kind in kinds):
         return
     files = {program.file_of(maker.site.node) for maker in makers}
-    calls = [n for file in files for n in ast.walk(file) if isinstance(n, ast.Call) and last_word(n.func) in kinds]
-    is_inverted = any(isinstance(n, ast.Attribute) and n.attr == "inv" for file in files for n in ast.walk(file))
+    calls = [n for file in files for n in walk(file) if isinstance(n, ast.Call) and last_word(n.func) in kinds]
+    is_inverted = any(isinstance(n, ast.Attribute) and n.attr == "inv" for file in files for n in walk(file))
     are_several = len({last_word(call.func) for call in calls}) < len(calls)
     codemods: dict[ast.AST, Codemod] = {}
     for call in calls:

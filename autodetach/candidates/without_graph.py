@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from autodetach.machine.cycles import cycle_of
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of, trail_of
-from autodetach.machine.growing_chains import cycle_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame, Instance

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import last_word
 from autodetach.machine.torch_semantics import INPLACE_AT, MODULE_INPLACE_AT
@@ -29,7 +30,7 @@ def without_in_place(program: Program, event: StaleSaved) -> Iterator[Candidate]
         return
     made = [
         (node, flag)
-        for node in ast.walk(program.file_of(call))
+        for node in walk(program.file_of(call))
         if isinstance(node, ast.Call) and (flag := _asked(node, MODULE_INPLACE_AT)) is not None
     ]
     made.sort(key=lambda layer: abs(line(layer[0]) - line(call)))

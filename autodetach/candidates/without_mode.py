@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.candidates.begun_again import MORE
 from autodetach.candidates.with_history import with_history
+from autodetach.machine.children import walk
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.spelling import called_name, spelled
 from autodetach.suspect import Candidate
@@ -19,7 +20,7 @@ def for_its_step(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
 
     yield from with_history(program, fact)
     running = {program.scope(statement) for statement, _ in fact.trail}
-    modes = [n for scope in running for n in ast.walk(scope) if isinstance(n, ast.With) and program.scope(n) is scope]
+    modes = [n for scope in running for n in walk(scope) if isinstance(n, ast.With) and program.scope(n) is scope]
     modes = [mode for mode in modes if _turns_off(mode)]
     if len(modes) == 1 and _does_one_thing(modes[0]):
         mode = modes[0]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.kept import kept
+
 _NO_NODES = frozenset(
     """
     ctx op ops name id attr arg asname module level kind type_comment simple is_async conversion rest kwd_attrs
@@ -41,6 +43,12 @@ def nodes_in(tree: ast.AST) -> Iterator[ast.AST]:
         kind = type(node)
         if kind is not ast.Name and kind is not ast.Constant:
             pending += children_of(node)
+
+
+@kept
+def walk(tree: ast.AST) -> tuple[ast.AST, ...]:
+    """As `ast.walk`, in the same order; found once, for what is looked through again and again: files and functions."""
+    return tuple(ast.walk(tree))
 
 
 def statements_in(node: ast.AST) -> list[ast.stmt]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
@@ -29,7 +29,11 @@ MAX_LOOKED_AT = 2000
 
 def _leads_to(nodes: tuple[Node, ...], goals: set[Node]) -> bool:
     """Whether any of the goals is a part of the graph of some nodes, as far as that is looked at."""
-    return not goals.isdisjoint(islice(ancestors(nodes), MAX_LOOKED_AT))
+    return not goals.isdisjoint(_behind(nodes))
+
+
+def _behind(nodes: tuple[Node, ...]) -> Iterator[Node]:
+    return islice(ancestors(nodes), MAX_LOOKED_AT)
 
 
 class SecondWalk(NamedTuple):
@@ -300,6 +304,10 @@ class Escape(NamedTuple):
     clock: int
     how: str
     tags: frozenset[object] = frozenset()
+
+    def graph(self) -> Iterator[Node]:
+        """What was handed on, as far as that is looked at."""
+        return _behind(self.nodes)
 
     def reaches(self, goals: set[Node]) -> bool:
         """Whether any of some nodes is a part of the graph that was handed on, as far as that is looked at."""

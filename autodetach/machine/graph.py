@@ -377,11 +377,8 @@ def assumed_way(roots: Iterable[Node], goal: Node) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def between(root_nodes: Iterable[Node], leaf: Node, within_nodes: set[Node] | None = None) -> set[Node]:
-    """The nodes on the paths from `root_nodes` down to `leaf`; with `within_nodes`, on paths through these only."""
-    order = sorted(ancestors(root_nodes), key=lambda n: n.number)
-    if within_nodes is not None:
-        order = [n for n in order if n is leaf or n in within_nodes]
+def leading_to(leaf: Node, order: Iterable[Node]) -> set[Node]:
+    """Of nodes by their number, those from which a path through these leads down to a leaf."""
     on_path: set[Node] = set()
     for node in order:  # parents are older than their children, in-place rebinding included
         if node is leaf or any(p in on_path for p in node.parents):

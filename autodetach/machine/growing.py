@@ -45,19 +45,20 @@ def growths(analysis: Analysis) -> list[Growth]:
         elements = {event.element for event in read if event.element is not None}
         left = [events for events, is_later in zip(groups, later, strict=True) if not is_later]
         growing += _stores(run, left, walks, elements)
+        alike = _Alike(run)
         for growth in growing:
             key = _key(growth)
             if not (run.whole or growth.dead):
                 continue  # what comes later may differentiate it
-            if growth.ends and (_is_returned(growth) or _is_lent(run, growth)):
+            if growth.ends and (_is_returned(growth) or _is_lent(run, growth, alike)):
                 given.add(key)
             # What is freed already nobody can differentiate behind the loop.
             loop = growth.activation.node if growth.dead else None
             is_given = is_whole(growth.freeing) and (
-                _escapes(run, growth)
-                or _is_missed(run, growth)
+                _escapes(run, growth, alike)
+                or _is_missed(run, growth, alike)
                 or _is_returned_anyway(run, growth)
-                or _is_read_by_nodes(run, growth)
+                or _is_read_by_nodes(run, growth, alike)
             )
             is_used = growth.used or is_given
             if is_used or unseen.uses(_place_of(growth).node, loop):
@@ -164,13 +165,13 @@ def _is_seen(analysis: Analysis, growth: Growth) -> bool:
     return all(any(n in one for one in executed) for n in nodes if isinstance(n, ast.stmt))
 
 
-def _is_lent(run: Run, growth: Growth) -> bool:
+def _is_lent(run: Run, growth: Growth, alike: _Alike) -> bool:
     """Whether code out of view is given what is made of a state: it may keep that, whatever its name tells.
 
     So a simulator steps with each action, and has a loss of all of them once the function has ended.
     """
-    targets = _all_like(run, growth)
-    return any(isinstance(fact, GraphLent) and fact.reaches(targets) for fact in run.machine.restraints)
+    lent = [fact for fact in run.machine.restraints if isinstance(fact, GraphLent)]
+    return bool(lent) and any(fact.reaches(alike.of(growth)) for fact in lent)
 
 
 def _place_of(growth: Growth) -> Site:
@@ -192,13 +193,40 @@ def _trains_elsewhere(analysis: Analysis, growth: Growth) -> bool:
     return not calls <= {d.call for run in analysis.runs for d in run.machine.differentiations}
 
 
-def _escapes(run: Run, growth: Growth) -> bool:
+class _Alike:
+    """All that a run has put where something grows, or computed at that place."""
+
+    def __init__(self, run: Run) -> None:
+        self._machine = run.machine
+        self._found: dict[object, set[Node]] = {}
+
+    def of(self, growth: Growth) -> set[Node]:
+        targets = self._stored(growth.stored) if growth.stored is not None else self._computed(growth.node.site.node)
+        own = {growth.node, *(e.node for e in growth.elements)}
+        return targets if own <= targets else targets | own
+
+    def _stored(self, stored: Stored) -> set[Node]:
+        key = stored.container, stored.element
+        if key not in self._found:
+            nodes = {e.node for e in self._machine.stored if e.container is stored.container}
+            self._found[key] = nodes.union(e.node for e in self._machine.filled if e.element is stored.element)
+        return self._found[key]
+
+    def _computed(self, place: ast.AST) -> set[Node]:
+        if place not in self._found:
+            self._found[place] = {n for n in self._machine.nodes if n.site.node is place}
+        return self._found[place]
+
+
+def _escapes(run: Run, growth: Growth, alike: _Alike) -> bool:
     """Whether what grows is handed to code that is not in view, which may differentiate it.
 
     Where a function only evaluates, metrics get what each pass makes; they count if they get that of several passes.
     What these give, and the function returns, may have history, and is not differentiated as a rule.
     """
-    targets = _all_like(run, growth)
+    if not run.machine.escapes:
+        return False
+    targets = alike.of(growth)
     escapes = [escape for escape in run.machine.escapes if escape.reaches(targets)]
     if not escapes or not only_evaluates(growth.activation):
         return bool(escapes)
@@ -206,13 +234,13 @@ def _escapes(run: Run, growth: Growth) -> bool:
     return any(len({pass_of(n.loops, growth.activation) for n in graph if n in targets}) > 1 for graph in graphs)
 
 
-def _is_read_by_nodes(run: Run, growth: Growth) -> bool:
+def _is_read_by_nodes(run: Run, growth: Growth, alike: _Alike) -> bool:
     """Whether its nodes are read by way of `.grad_fn`: who has them can call them, as a differentiation does."""
-    targets = _all_like(run, growth)
-    return any(isinstance(fact, GraphRead) and fact.reaches(targets) for fact in run.machine.facts)
+    reads = [fact for fact in run.machine.facts if isinstance(fact, GraphRead)]
+    return bool(reads) and any(fact.reaches(alike.of(growth)) for fact in reads)
 
 
-def _is_missed(run: Run, growth: Growth) -> bool:
+def _is_missed(run: Run, growth: Growth, alike: _Alike) -> bool:
     """Whether a differentiation raises, or trains nothing, since it is given the mere values of what grows.
 
     So does `torch.tensor(losses).mean().backward()`: meant to be differentiated, what grows has to keep its graph.
@@ -221,18 +249,7 @@ def _is_missed(run: Run, growth: Growth) -> bool:
     lost = [one.node for fault in faults for one in fault.lost if one.how in (DETACHED, COPIED, GATHERED)]
     facts = (fact for fact in run.machine.facts if isinstance(fact, HistoryLost) and not fact.raises)
     lost += [one.node for fact in facts for one in trains_nothing(run, fact)]
-    return bool(lost) and not _all_like(run, growth).isdisjoint(ancestors(lost))
-
-
-def _all_like(run: Run, growth: Growth) -> set[Node]:
-    """All that a run has put where something grows, or computed at that place."""
-    targets = {growth.node} | {e.node for e in growth.elements}
-    if growth.stored is not None:
-        targets |= {e.node for e in run.machine.stored if e.container is growth.stored.container}
-        targets |= {e.node for e in run.machine.filled if e.element is growth.stored.element}
-    else:
-        targets |= {n for n in run.machine.nodes if n.site.node is growth.node.site.node}
-    return targets
+    return bool(lost) and not alike.of(growth).isdisjoint(ancestors(lost))
 
 
 def _is_returned_anyway(run: Run, growth: Growth) -> bool:

@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 
+from autodetach.machine.cycles import Places, cycle_of
 from autodetach.machine.events import Crossing
 from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
 from autodetach.machine.growth import (
@@ -110,13 +111,15 @@ def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
     So it is with windows over a sequence.
     """
     told: set[tuple[ast.AST, ast.AST | None]] = set()
+    looked_at: set[tuple[Node, Pass, ast.AST]] = set()
     for crossing in run.machine.crossings:
-        parent, activation = crossing.parent, crossing.activation
-        found = crossing.child.site.node, activation.node
+        parent, activation, place = crossing.parent, crossing.activation, crossing.child.site.node
+        found = place, activation.node
         made = pass_of(parent.loops, activation)
-        if found in told or made is None or all(made in d.loops for d in parent.walked_by):
+        if found in told or made is None or (parent, made, place) in looked_at:
             continue
-        if cycle_of(parent, made, crossing.child.site.node):
+        looked_at.add((parent, made, place))
+        if not all(made in d.loops for d in parent.walked_by) and cycle_of(parent, made, place):
             told.add(found)
             yield found
 
@@ -124,14 +127,14 @@ def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
 def linked_nodes(run: Run) -> Iterator[Node]:
     """What links a chain to that of an earlier pass, one node for each place: whoever differentiates it."""
     done: set[tuple[Activation, ast.AST]] = set()
-    places = _by_place(run) if run.machine.crossings else {}
+    places = Places(run)
     for crossing in run.machine.crossings:
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
         key = (activation, child.site.node)
         made = pass_of(parent.loops, activation)
         if key in done or child.weak or parent.leaf or made is None:
             continue
-        if cycle_of(parent, made, child.site.node) or _remade(places, crossing):
+        if places.cycle(parent, made, child.site.node) or _remade(places, crossing):
             done.add(key)
             yield child
 
@@ -140,6 +143,7 @@ def _links(run: Run) -> Iterator[tuple[Crossing, Pass, list[Node]]]:
     """Where a chain goes on, one crossing for each place: with a pass that makes a link of it, and how."""
     done: set[tuple[Activation, ast.AST]] = set()
     left: list[Crossing] = []
+    places = Places(run)
     for crossing in run.machine.crossings:
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
         if activation.in_forward or child.weak or parent.leaf or _builds_a_network(activation):
@@ -148,13 +152,12 @@ def _links(run: Run) -> Iterator[tuple[Crossing, Pass, list[Node]]]:
         before = pass_of(parent.loops, activation)
         if key in done or before is None:
             continue
-        cycle = cycle_of(parent, before, child.site.node)
+        cycle = places.cycle(parent, before, child.site.node)
         if not cycle:
             left.append(crossing)
         elif _goes_on(cycle, crossing, before):
             done.add(key)
             yield crossing, before, cycle
-    places = _by_place(run) if left else {}
     for crossing in left:
         key = (crossing.activation, crossing.child.site.node)
         remade = _remade(places, crossing) if key not in done else None
@@ -276,47 +279,15 @@ def _carried(crossing: Crossing) -> ast.expr | None:
     return found
 
 
-def cycle_of(parent: Node, within_pass: Pass, place: ast.AST) -> list[Node]:
-    """Nodes made in one pass that lead from what the next pass reads back to what was read from the pass before."""
-    order: list[Node] = []
-    seen: set[Node] = set()
-    stack = [parent]
-    while stack and len(order) < 400:
-        node = stack.pop()
-        if node in seen or within_pass not in node.loops:
-            continue
-        seen.add(node)
-        order.append(node)
-        stack.extend(node.parents)
-    ends = {n for n in order if n.site.node is place}
-    if not ends:
-        return []
-    on_path: set[Node] = set()
-    for node in sorted(order, key=lambda n: n.number):
-        if node in ends or any(p in on_path for p in node.parents):
-            on_path.add(node)
-    return [n for n in order if n in on_path]
-
-
-def _by_place(run: Run) -> dict[ast.AST, list[Node]]:
-    """The nodes that each place has made, in order."""
-    found: dict[ast.AST, list[Node]] = {}
-    for node in run.machine.nodes:
-        found.setdefault(node.site.node, []).append(node)
-    return found
-
-
-def _remade(made: dict[ast.AST, list[Node]], crossing: Crossing) -> tuple[Pass, list[Node]] | None:
+def _remade(places: Places, crossing: Crossing) -> tuple[Pass, list[Node]] | None:
     """Where a chain begins without history: the first pass that reads a link, and how it makes the next one of it.
 
     `average = 0.9 * average + 0.1 * loss` has no history in its first factor until the pass behind the next one.
     """
     child, parent = crossing.child, crossing.parent
     now = pass_of(child.loops, crossing.activation)
-    for node in made[parent.site.node] if now is not None else ():
-        if node.number > child.number and now in node.loops and (cycle := cycle_of(node, now, child.site.node)):
-            return now, cycle
-    return None
+    cycle = places.remade(parent.site.node, now, child) if now is not None else []
+    return (now, cycle) if now is not None and cycle else None
 
 
 def _shown(link: Node, cycle: list[Node], elements: tuple[Element, ...]) -> Node:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autodetach.machine.apart import Apart
 from autodetach.machine.graph import Differentiation, Node, Site
@@ -41,7 +42,9 @@ class Run:
     `stopped_by` is the name of the error that ended it, if there is a `stop`.
     """
 
-    __slots__ = ("apart", "called", "entries", "finished", "fuel", "machine", "policy", "started", "stop", "stopped_by")
+    __slots__ = (
+        "apart", "called", "entries", "finished", "found", "fuel", "machine", "policy", "started", "stop", "stopped_by",
+    )  # fmt: skip
 
     def __init__(self, policy: Policy, machine: Machine, fuel: int) -> None:
         self.policy = policy
@@ -54,6 +57,7 @@ class Run:
         self.stop: Stop | None = None
         self.entries: list[str] = []
         self.apart: Apart | None = None
+        self.found: dict[Hashable, Any] = {}  # see `once`
 
     def seen_as(self, policy: Policy, machine: Machine, fuel: int) -> Run:
         """What this one was to its end, as the path of another policy that leads to the same."""
@@ -181,6 +185,7 @@ def dissolve(analysis: Analysis) -> None:
     """Cut an analysis that nobody needs any more to pieces; else it would stay until cycles are looked for."""
     for run in (*analysis.distinct, *analysis.replays):
         machine, run.apart = run.machine, None
+        run.found.clear()
         for node in machine.nodes:
             node.parents = node.operands = node.saved = node.loops = ()
             node.walked_by, node.grads = [], []

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from autodetach.kept import kept
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.oracle import Decision, Oracle, TestKey
 from autodetach.machine.program_values import Frame, Function
@@ -37,7 +38,7 @@ def around(differentiations: Iterable[Differentiation]) -> Surroundings:
 
 def around_line(trees: Iterable[ast.Module], line: int) -> Surroundings:
     """The innermost function around a line, or the outermost loop where it stands in no function."""
-    found = [n for tree in trees for n in ast.walk(tree) if isinstance(n, (*FUNCTIONS, *LOOPS)) and _holds(n, line)]
+    found = [node for tree in trees for node in _functions_and_loops(tree) if _holds(node, line)]
     functions = [node for node in found if isinstance(node, FUNCTIONS)]
     return Surroundings(frozenset(functions[-1:] or found[:1]))
 
@@ -55,7 +56,17 @@ def go_one_way(oracles: Iterable[Oracle], near: Surroundings) -> bool:
 def calls_that_differentiate(near: Surroundings) -> Iterator[ast.Call]:
     """The calls there that are spelled like a differentiation, whether or not they are reached."""
     for node in near.nodes:
-        yield from (n for n in ast.walk(node) if isinstance(n, ast.Call) and last_word(n.func) in DIFFERENTIATIONS)
+        yield from _calls_that_differentiate(node)
+
+
+@kept
+def _functions_and_loops(tree: ast.AST) -> list[ast.AST]:
+    return [node for node in ast.walk(tree) if isinstance(node, (*FUNCTIONS, *LOOPS))]
+
+
+@kept
+def _calls_that_differentiate(node: ast.AST) -> list[ast.Call]:
+    return [n for n in ast.walk(node) if isinstance(n, ast.Call) and last_word(n.func) in DIFFERENTIATIONS]
 
 
 def _holds(node: ast.AST, line: int) -> bool:

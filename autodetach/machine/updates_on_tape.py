@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from autodetach.machine.cycles import cycle_of
 from autodetach.machine.graph import Activation, Differentiation, Node, ancestors, pass_of, trail_of
-from autodetach.machine.growing_chains import cycle_of
 from autodetach.machine.growth import LINEAR, PICKED, is_returned
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run

@@ -11,7 +11,7 @@ from itertools import islice
 from autodetach.machine.events import MAX_LOOKED_AT, FlagRead, GraphRead
 from autodetach.machine.graph import ancestors
 from autodetach.machine.run import Run
-from autodetach.proving.proof import name_of
+from autodetach.proving.ways import name_of
 from autodetach.view.program import place_text
 
 Drawn = dict[str, set[tuple[str, str]]]

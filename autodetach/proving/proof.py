@@ -7,29 +7,25 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import MappingProxyType
 
-from autodetach.kept import kept
 from autodetach.machine.events import Step
-from autodetach.machine.graph import Activation, Differentiation, Loops, Node, between, diverge, within
+from autodetach.machine.graph import Activation, Differentiation, Loops, Node, diverge, within
 from autodetach.machine.likeness import Likeness
 from autodetach.machine.passes import PASSES_OF_OUTER
 from autodetach.machine.run import Run
 from autodetach.proving.further import ended_further_on
+from autodetach.proving.ways import Reached, Ways, call_of, count, name_of, ways_of_pass
 from autodetach.suspect import Candidate
 from autodetach.view.program import place_text, stable
 
-Reached = Counter[tuple[str, str]]
 LeafName = tuple[str, int]
 """The place that makes a leaf, and how many it has made before."""
 Trained = dict[tuple[str, str], set[LeafName]]
 """By what steps parameters, and where."""
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-
-TRANSPARENT = frozenset({"add", "sum", "stack", "part", "leaf", "clone"})
-"""Operations that only add up: a repair may bring them in or take them away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +152,7 @@ class _Comparison:
         self._old, self._new = old, new = _leaf_names(before), _leaf_names(after)
         self._likeness = Likeness(lambda n: old.get(n) or name_of(n), lambda n: new.get(n) or name_of(n))
         self._before = before
+        self._ways = Ways()
         # The losses by which they can be told apart: others are added up, or differentiated under another name.
         self._losses = _calls(before.machine.differentiations) & _calls(after.machine.differentiations)
 
@@ -188,13 +185,13 @@ class _Comparison:
         for leaf, differentiations in step.consumed:
             name = self._old[leaf]
             seen.add(name)
-            reached = [(d, between(d.roots, leaf)) for d in differentiations]
+            reached = [(d, self._ways.between(d, leaf)) for d in differentiations]
             recent = [
                 (d, {n for n in nodes if (n.number > since or within(n.loops, step.loops)) and _is_consumed(n, d)})
                 for d, nodes in reached
             ]
-            due = [(d, between(d.roots, leaf, nodes)) for d, nodes in recent]
-            must = _count(set().union(*(nodes for _, nodes in due)))
+            due = [(d, self._ways.between(d, leaf, nodes)) for d, nodes in recent]
+            must = count(set().union(*(nodes for _, nodes in due)))
             if name not in new:
                 name = self._made_anew(leaf, step, new)
                 seen.add(name)
@@ -207,30 +204,30 @@ class _Comparison:
                 equal = False
                 continue
             others = _calls(new[name]) & self._losses
-            wanted = _calls(d for d, nodes in due if _count(nodes) and not self._meant.cuts) & self._losses
+            wanted = _calls(d for d, nodes in due if count(nodes) and not self._meant.cuts) & self._losses
             more = set() if adds else others - _calls(differentiations)
             if not self._meant.merges and (wanted - others or more):
                 return Verdict(False, False, "a step consumes the gradient of another loss")
-            again = between([r for d in new[name] for r in d.roots], leaves[name])
-            total = _count(set().union(*(nodes for _, nodes in reached)))
-            has = self._as_it_was(_count(again))
+            again = set().union(*(self._ways.between(d, leaves[name]) for d in new[name]))
+            total = count(set().union(*(nodes for _, nodes in reached)))
+            has = self._as_it_was(count(again))
             if must - has and not self._meant.cuts:
                 return Verdict(False, False, f"a loss does not reach a parameter any more: {must - has}")
-            ways = _paths(new[name], leaves[name])
-            if not self._meant.cuts and not self._meant.merges and _ways_of_pass(due, leaf) > ways:
+            ways = self._ways.paths(new[name], leaves[name])
+            if not self._meant.cuts and not self._meant.merges and ways_of_pass(due, leaf) > ways:
                 return Verdict(False, False, "a loss does not reach a parameter through all of its own pass any more")
             each: Reached = Counter()
             for _, nodes in reached:
-                each.update(_count(nodes))
+                each.update(count(nodes))
             if has - (total | each) and not adds:
-                sure = self._as_it_was(_count_sure(new[name], leaves[name]))
-                if sure - (total | each) and _unfolded(differentiations, leaf) != self._as_it_was(
-                    _unfolded(new[name], leaves[name])
+                sure = self._as_it_was(self._ways.surely(new[name], leaves[name]))
+                if sure - (total | each) and self._ways.unfolded(differentiations, leaf) != self._as_it_was(
+                    self._ways.unfolded(new[name], leaves[name])
                 ):
                     return Verdict(False, False, "a step consumes gradient that it did not consume before")
             if begins:
                 continue
-            before = _paths(differentiations, leaf)
+            before = self._ways.paths(differentiations, leaf)
             is_less = bool(set(total) - set(has)) or before > ways
             if is_less or (not adds and (set(has) - set(total) or before < ways)):
                 equal = False
@@ -256,7 +253,7 @@ class _Comparison:
         """What is reached, in the words of the first program."""
         if not self._meant.respelled:
             return reached
-        words = {_call_of(text): _call_of(old) for text, old in self._meant.respelled}
+        words = {call_of(text): call_of(old) for text, old in self._meant.respelled}
         found: Reached = Counter()
         for (op, called), number in reached.items():
             found[op, words.get(called, called)] += number
@@ -289,7 +286,7 @@ class _Comparison:
         """
         if not all(d.raised for d in differentiations):
             return False
-        readers = ((n, d) for d in differentiations for n in between(d.roots, leaf) if leaf in n.parents)
+        readers = ((n, d) for d in differentiations for n in self._ways.between(d, leaf) if leaf in n.parents)
         return self._meant.starts or all(self._begins_anew(n, leaf, d) for n, d in readers)
 
     def _begins_anew(self, reader: Node, leaf: Node, d: Differentiation) -> bool:
@@ -314,91 +311,3 @@ def _is_consumed(node: Node, d: Differentiation) -> bool:
     """
     parted = diverge(node.loops, d.loops)
     return not d.raised or parted is None or parted[0].index >= parted[1].index
-
-
-def _paths(differentiations: Iterable[Differentiation], leaf: Node) -> int:
-    """The number of ways from the roots down to a leaf: adding up losses keeps it, counting one twice does not."""
-    total = 0
-    for d in differentiations:
-        ways = _ways_to(leaf, between(d.roots, leaf))
-        total += sum(ways.get(root, 0) for root in d.roots)
-    return total
-
-
-def _ways_of_pass(due: Iterable[tuple[Differentiation, set[Node]]], leaf: Node) -> int:
-    """The number of ways that never leave the pass which differentiates; of what is walked twice, the most of one walk.
-
-    Of steps unrolled in a pass, each may have its own way to the leaf, and all the ways through those before it.
-    """
-    most = 0
-    for d, nodes in due:
-        ways = _ways_to(leaf, [n for n in nodes if diverge(n.loops, d.loops) is None])
-        most = max(most, sum(ways.get(root, 0) for root in d.roots))
-    return most
-
-
-def _ways_to(leaf: Node, nodes: Iterable[Node]) -> dict[Node, int]:
-    """The number of ways from each of some nodes down to a leaf."""
-    ways = {leaf: 1}
-    for node in sorted(nodes, key=lambda n: n.number):
-        if node is not leaf:
-            ways[node] = sum(ways.get(p, 0) for p in node.parents)
-    return ways
-
-
-def _unfolded(differentiations: Iterable[Differentiation], leaf: Node) -> Reached:
-    """How many ways from the roots down to a leaf go through each operation.
-
-    The gradient is the sum over these ways (the chain rule), so that it stays the same where a value that several
-    others share is computed anew for each of them.
-    """
-    found: Reached = Counter()
-    for d in differentiations:
-        nodes = between(d.roots, leaf)
-        ordered = sorted(nodes, key=lambda n: n.number)
-        below: Counter[Node] = Counter({leaf: 1})
-        above: Counter[Node] = Counter(d.roots)
-        for node in ordered:
-            if node is not leaf:
-                below[node] = sum(below[p] for p in node.parents)
-        for node in reversed(ordered):
-            for parent in node.parents:
-                above[parent] += above[node]
-            if node.op not in TRANSPARENT:
-                found[name_of(node)] += above[node] * below[node]
-    return found
-
-
-def _count(nodes: Iterable[Node]) -> Reached:
-    return Counter(name_of(n) for n in nodes if n.op not in TRANSPARENT)
-
-
-def _count_sure(differentiations: Iterable[Differentiation], leaf: Node) -> Reached:
-    """The same, of what lies between roots and a leaf; of a loop that was cut short on the way, once for all passes.
-
-    How many terms of a long list are seen depends on what stands before them.
-    """
-    nodes = {n: {p.activation for p in d.loops} for d in differentiations for n in between(d.roots, leaf)}
-    often = {n for n, own in nodes.items() if any(not p.activation.exact for p in n.loops if p.activation not in own)}
-    return _count(nodes.keys() - often) | Counter(set(_count(often)))
-
-
-def name_of(node: Node) -> tuple[str, str]:
-    """What a node does, which is the same in place or not, as a function or as a layer."""
-    return _plain(node.op), _called(node.site.node)
-
-
-@lru_cache(1024)
-def _plain(op: str) -> str:
-    return op.lower().replace("_", "")
-
-
-@kept
-def _called(place: ast.AST) -> str:
-    """What a call calls, in place or not."""
-    return _call_of(place_text(place.func)) if isinstance(place, ast.Call) else ""
-
-
-def _call_of(text: str) -> str:
-    text = text.replace(".clone()", "")
-    return f"{text}(".replace("_(", "(") if text else ""

@@ -19,6 +19,7 @@ from autodetach.proving.trial import Trial
 from autodetach.proving.undefined import undefined_names
 from autodetach.source import Edit
 from autodetach.suspect import EARLIER, Candidate
+from autodetach.view.program import Program
 
 if TYPE_CHECKING:
     from autodetach.codemods.tree import Tree
@@ -135,8 +136,9 @@ class Repairs:
             if not verdict.kept or not (verdict.equal or all(suspect.is_spelling for suspect in chosen)):
                 return
             whole = trial.whole()
+            program = Program(whole)
             faults = self._identities(whole)
-            if faults - self._known or any(s.identity in faults or (s.lasts and s.lasts(whole)) for s in chosen):
+            if faults - self._known or any(s.identity in faults or _lasts(s, program) for s in chosen):
                 return
             numbers = range(len(self._analysis.runs)) if every.prefers else ()
             if any(trial.asks_more(n) or trial.breaks_off(n) for n in numbers) or self._loses_names(edits):
@@ -218,7 +220,7 @@ class Repairs:
             return f"it may take no gradient away: {EARLIER}"
         if len(self._analysis.runs) > 1:
             faults = self._identities(trial.whole())
-        if suspect.identity in faults or (suspect.lasts is not None and suspect.lasts(trial.one(home))):
+        if suspect.identity in faults or _lasts(suspect, Program(trial.one(home))):
             return "the fault is still there"
         new = faults - self._known
         if new and not self._were_hidden(new, suspect, trial):
@@ -326,6 +328,10 @@ def _resting_on_others(nodes: Iterable[ast.AST]) -> set[ast.AST]:
 
 def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
     return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def _lasts(suspect: Suspect, edited: Program) -> bool:
+    return suspect.lasts is not None and suspect.lasts(edited)
 
 
 def _in_order(edits: Iterable[Edit]) -> tuple[Edit, ...]:

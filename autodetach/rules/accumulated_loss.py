@@ -72,14 +72,17 @@ from autodetach.candidates.handed_back import is_step_of_shared_network, with_do
 from autodetach.candidates.kept_before import kept_before
 from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.children import walk
+from autodetach.machine.cycles import cycle_of
 from autodetach.machine.graph import Node, pass_of
-from autodetach.machine.growing_chains import cycle_of, linked_nodes
+from autodetach.machine.growing_chains import linked_nodes
 from autodetach.machine.growth import Element, Growth, makers_of_returned
 from autodetach.machine.held import graph_in
 from autodetach.machine.operands import expression_of
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
+from autodetach.once import once
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.lifetime import left_of, walked
@@ -138,10 +141,10 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         lambda: _doubted(with_doubt(program, growth, _repairs(program, growth, statement, elements)), IDLE * is_idle),
         observed=observed_of(program, (growth.node, *(e.node for e in growth.elements))),
         lasts=lambda edited: (
-            _is_linked(program, Program(edited), (growth.node.site.scope, *spot))
+            _is_linked(program, edited, (growth.node.site.scope, *spot))
             or (
                 dies
-                and is_held_by_chain(program, Program(edited), growth, [e.node for e in growth.elements], dies=True)
+                and is_held_by_chain(program, edited, growth, [e.node for e in growth.elements], dies=True)
             )
         ),
     )
@@ -163,13 +166,17 @@ def _is_linked(before: Program, after: Program, place: tuple[object, ...]) -> bo
 
     If it is spelled otherwise by now, it is one that links them and was not there before.
     """
-    linked = {at for at in _linked(after) if at[0] == place[0]}
-    return place in linked or not linked <= _linked(before)
+    linked = _linked(after).get(place[0], set())
+    return place in linked or not linked <= _linked(before).get(place[0], set())
 
 
-def _linked(program: Program) -> set[tuple[object, ...]]:
-    """The places of a program that link graph to that of earlier passes: function, text and number."""
-    return {(node.site.scope, *program.spot(node.site.node)) for run in program.runs for node in linked_nodes(run)}
+@once
+def _linked(program: Program) -> dict[object, set[tuple[object, ...]]]:
+    """The places of a program that link graph to that of earlier passes, by function: that, text and number."""
+    found: dict[object, set[tuple[object, ...]]] = {}
+    for node in (node for run in program.runs for node in linked_nodes(run)):
+        found.setdefault(node.site.scope, set()).add((node.site.scope, *program.spot(node.site.node)))
+    return found
 
 
 def _is_set_once(program: Program, statement: ast.stmt) -> bool:
@@ -184,7 +191,7 @@ def _is_set_once(program: Program, statement: ast.stmt) -> bool:
 def _is_differentiated_by_name(program: Program, statement: ast.stmt) -> bool:
     """`loss += one`, and `loss.backward()` in the same function, of which no path was seen that leads there."""
     name = spelled(_target(statement) or statement)
-    calls = (n for n in ast.walk(program.scope(statement)) if isinstance(n, ast.Call))
+    calls = (n for n in walk(program.scope(statement)) if isinstance(n, ast.Call))
     return any(
         isinstance(c.func, ast.Attribute) and c.func.attr == "backward" and spelled(c.func.value) == name for c in calls
     )

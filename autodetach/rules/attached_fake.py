@@ -47,12 +47,14 @@ from autodetach.candidates.handed_through import handed_through
 from autodetach.candidates.own_inputs import restricted
 from autodetach.candidates.through_gradient import doubt_of_gradient
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.children import walk
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, ancestors, diverge, pass_of
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.machine.values import Opaque, Tensor, Value
+from autodetach.once import once
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.program import (
     Program,
@@ -63,10 +65,10 @@ from autodetach.view.program import (
     line,
     listed,
     observed_of,
-    stepped_between,
     text,
     without_retain,
 )
+from autodetach.view.steps_between import stepped_between
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -133,7 +135,7 @@ def cut_sets(run: Run, event: SecondWalk | StaleSaved) -> list[tuple[Differentia
     if isinstance(event, StaleSaved) and event.node in useful_nodes(run, event.by):
         return []
     walkers = [d for d in event.node.walked_by if d.kind != "grad" and not d.create_graph]
-    vain = [d for d in dict.fromkeys(walkers) if list(unconsumed_edges(run, d, shared=False))]
+    vain = [d for d in dict.fromkeys(walkers) if unconsumed_edges(run, d, shared=False)]
     unique = list({d.call: d for d in vain}.values())
     if not unique:
         return []
@@ -147,7 +149,8 @@ Edge = tuple[Node, Value, ast.expr]
 """A node, its operand whose gradient nobody consumes, and the expression of that operand."""
 
 
-def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True, *, inner: bool = False) -> Iterator[Edge]:
+@once
+def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True, *, inner: bool = False) -> list[Edge]:
     """Where a differentiation walks into graph whose gradient no step consumes.
 
     With `shared`, the edges by which it enters what other differentiations walk too (`fake` itself, not what the
@@ -155,10 +158,8 @@ def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True, *, inner
     are those of the outermost calls, or of the `inner` ones.
     """
     useful = useful_nodes(run, d)
-    if not useful:
-        return
-    seen: set[ast.expr] = set()
-    for node in d.walked:
+    found: dict[ast.expr, Edge] = {}
+    for node in d.walked if useful else ():
         if (node not in useful and not shared) or (shared and _shared(node, d) and node not in useful):
             continue
         for parent in node.parents:
@@ -169,19 +170,30 @@ def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True, *, inner
             for operand in node.operands:
                 if getattr(operand, "node", None) is parent:
                     expression = _expression(node, operand, inner)
-                    if expression is not None and expression not in seen:
-                        seen.add(expression)
-                        yield node, operand, expression
+                    if expression is not None:
+                        found.setdefault(expression, (node, operand, expression))
+    return list(found.values())
 
 
+@once
 def useful_nodes(run: Run, d: Differentiation) -> set[Node]:
     """What a differentiation walks on its way to leaves whose gradient a step consumes."""
-    consumed = {leaf for s in run.machine.steps for leaf, ds in s.consumed if d in ds}
+    consumed = _consumed(run).get(d, set())
     useful: set[Node] = set()
     for node in sorted(d.walked, key=lambda n: n.number) if consumed else ():
         if node in consumed or any(p in useful for p in node.parents):
             useful.add(node)
     return useful
+
+
+@once
+def _consumed(run: Run) -> dict[Differentiation, set[Node]]:
+    """The leaves of which a step consumes the gradient that a differentiation gives."""
+    found: dict[Differentiation, set[Node]] = {}
+    for leaf, ds in (pair for step in run.machine.steps for pair in step.consumed):
+        for d in ds:
+            found.setdefault(d, set()).add(leaf)
+    return found
 
 
 def _shared(node: Node, d: Differentiation) -> bool:
@@ -249,7 +261,7 @@ def _all_detached(
 ) -> list[Candidate]:
     """Detach what all losses of a pass walk into in vain, and retain no graph: to do so for one leaves what raises."""
     together = [d for d in run.machine.differentiations if d.loops == second.loops and d.kind != "grad"]
-    walking = {d: list(unconsumed_edges(run, d)) for d in together if not d.create_graph}
+    walking = {d: unconsumed_edges(run, d) for d in together if not d.create_graph}
     walking = {d: edges for d, edges in walking.items() if edges}
     expressions = list({e: None for edges in walking.values() for _, _, e in edges})
     if len({d.call for d in walking}) < 2 or expressions in tried:
@@ -273,7 +285,7 @@ def _detached(
 
 
 def _called_again(program: Program, run: Run, d: Differentiation) -> Iterator[Candidate]:
-    edges = list(unconsumed_edges(run, d, shared=False))
+    edges = unconsumed_edges(run, d, shared=False)
     useful = [n for n in useful_nodes(run, d) if not n.leaf]
     both = [n for n in useful if _shared(n, d)]
     own = [n for n in useful if n not in both]
@@ -301,7 +313,7 @@ def _alike(program: Program, expression: ast.expr) -> Iterator[ast.expr]:
     if not isinstance(call, ast.Call) or expression not in call.args:
         return
     place = call.args.index(expression)
-    for other in ast.walk(program.scope(expression)):
+    for other in walk(program.scope(expression)):
         if isinstance(other, ast.Call) and other is not call and len(other.args) == len(call.args):
             given = other.args[place]
             if _called(other) == _called(call) and isinstance(given, (ast.Name, ast.Attribute)):

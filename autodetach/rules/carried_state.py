@@ -72,17 +72,8 @@ from autodetach.machine.run import Run
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.begun_anew import begins_anew
 from autodetach.view.crossings import Crossed, crossings, passes_of_generator, window_begin
-from autodetach.view.program import (
-    Program,
-    assumptions_of,
-    changed_by_hand,
-    fault_of,
-    is_assumed,
-    line,
-    observed_of,
-    stepped_between,
-    text,
-)
+from autodetach.view.program import Program, assumptions_of, fault_of, is_assumed, line, observed_of, text
+from autodetach.view.steps_between import changed_by_hand, stepped_between
 
 
 def find(program: Program) -> Iterator[Suspect]:

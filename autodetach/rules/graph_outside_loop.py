@@ -104,10 +104,10 @@ from autodetach.view.program import (
     is_assumed,
     line,
     observed_of,
-    stepped_between,
     text,
     without_retain,
 )
+from autodetach.view.steps_between import stepped_between
 
 CONSTANT = "the value may be meant as a constant, or be computed anew in every pass: only its author knows"
 ELSEWHERE = "another loss trains what it is computed from: whether its value may stay as it is, only its author knows"

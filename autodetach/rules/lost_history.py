@@ -75,11 +75,24 @@ from autodetach.candidates.with_history import with_history
 from autodetach.candidates.without_mode import for_its_step
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import HistoryLost, Step
-from autodetach.machine.graph import ARRAY, COPIED, DETACHED, DISCRETE, GATHERED, GRADIENT, NUMBER, OFF, Lost, Node
+from autodetach.machine.graph import (
+    ARRAY,
+    COPIED,
+    DETACHED,
+    DISCRETE,
+    GATHERED,
+    GRADIENT,
+    NUMBER,
+    OFF,
+    Differentiation,
+    Lost,
+    Node,
+)
 from autodetach.machine.idle_steps import idle_steps
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import called_name
 from autodetach.machine.untrained import trains_nothing
+from autodetach.once import once
 from autodetach.suspect import Suspect, rule
 from autodetach.view.meant_values import is_meant_as_value
 from autodetach.view.program import Program, line, text
@@ -102,9 +115,10 @@ def find(program: Program) -> Iterator[Suspect]:
     """On the first path, where no other one shows that a test decides: as where a state is detached now and then."""
     seen: set[ast.AST] = set()
     first = program.runs[0]
-    for fact in _facts(first) if first.whole and first.stop is None else ():
+    for fact in _facts(program, first) if first.whole and first.stop is None else ():
         at = fact.beside.site.node if fact.added and fact.beside is not None else fact.site.node
-        if at not in seen and all(_is_lost(run, fact) for run in program.runs) and not is_meant_as_value(program, fact):
+        is_lost = at not in seen and all(_is_lost(program, run, fact) for run in program.runs)
+        if is_lost and not is_meant_as_value(program, fact):
             seen.add(at)
             yield _suspect(program, fact) if fact.raises else _silent(program, fact)
     for step, fact in idle_steps(program.analysis):
@@ -112,19 +126,38 @@ def find(program: Program) -> Iterator[Suspect]:
             yield _idle(program, step, fact)
 
 
-def _facts(run: Run) -> Iterator[HistoryLost]:
-    for fact in run.machine.facts:
-        if isinstance(fact, HistoryLost) and (lost := trains_nothing(run, fact)):
-            yield fact._replace(lost=lost)
+@once
+def _facts(_: Program, run: Run) -> list[HistoryLost]:
+    facts = (fact for fact in run.machine.facts if isinstance(fact, HistoryLost))
+    return [fact._replace(lost=lost) for fact in facts if (lost := trains_nothing(run, fact))]
 
 
-def _is_lost(run: Run, fact: HistoryLost) -> bool:
+@once
+def _facts_at(program: Program, run: Run, call: ast.AST) -> list[HistoryLost]:
+    return [fact for fact in _facts(program, run) if fact.site.node is call]
+
+
+@once
+def _terms(program: Program, run: Run) -> frozenset[Node]:
+    """What terms without history are added to something else in."""
+    return frozenset(fact.beside for fact in _facts(program, run) if fact.added and fact.beside is not None)
+
+
+@once
+def _calls(_: Program, run: Run) -> dict[ast.AST, list[Differentiation]]:
+    found: dict[ast.AST, list[Differentiation]] = {}
+    for d in run.machine.differentiations:
+        found.setdefault(d.call, []).append(d)
+    return found
+
+
+def _is_lost(program: Program, run: Run, fact: HistoryLost) -> bool:
     """Whether a path finds no history at a call, if it comes there; or in a term, wherever it is added."""
     call = fact.site.node
-    given = [d for d in run.machine.differentiations if d.call is call]
+    given = _calls(program, run).get(call, [])
     if not fact.added or fact.beside is None:
-        return not given or any(other.site.node is call and not other.added for other in _facts(run))
-    place, told = fact.beside.site.node, {other.beside for other in _facts(run) if other.added}
+        return not given or any(not other.added for other in _facts_at(program, run, call))
+    place, told = fact.beside.site.node, _terms(program, run)
     is_builtin = isinstance(place, ast.Call) and called_name(place) == "sum"  # it adds one after the other
     for d in given:
         sums = {node for node in d.walked if node.site.node is place}

@@ -55,6 +55,7 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.in_place_updates import names_of, of_updates
 from autodetach.candidates.new_leaves import as_leaf, of_own_updates
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
@@ -65,7 +66,7 @@ from autodetach.view.own_gradient import OwnUpdate, computed_with_none, gradient
 from autodetach.view.program import Program, is_update, line, observed_of, text
 
 if TYPE_CHECKING:
-    from autodetach.machine.run import Analysis, Run
+    from autodetach.machine.run import Run
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -149,7 +150,7 @@ def _updates(program: Program, owner: str, reader: ast.AST, tensors: _Tensors) -
         ):
             return [statement]
         return []
-    for node in ast.walk(scope):
+    for node in walk(scope):
         if is_update(node) and spelled(node.targets[0]) == owner and _may_run_again(program, node):
             return tensors.group(program, node)
     return []
@@ -191,13 +192,12 @@ def _untrains(updates: Iterable[ast.AST]) -> Callable[[Run, Run], bool]:
     return partial(untrains_starts, frozenset(map(spelled, parts)))
 
 
-def _still_none(program: Program, reader: ast.AST) -> Callable[[Analysis], bool]:
+def _still_none(program: Program, reader: ast.AST) -> Callable[[Program], bool]:
     """What tells whether an edited program still reads `.grad` that is None, at the same place, or of a new leaf."""
     spot = program.spot(reader)
     unreached = {program.spot(other) for other in computed_with_none(program)}
 
-    def lasts(analysis: Analysis) -> bool:
-        edited = Program(analysis)
+    def lasts(edited: Program) -> bool:
         return any(edited.spot(other) == spot for _, other in reads_of_none(edited)) or any(
             edited.spot(other) not in unreached for other in computed_with_none(edited)
         )

@@ -38,6 +38,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.children import walk
 from autodetach.machine.events import RenamedKeyword
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate, Suspect, rule
@@ -62,7 +63,7 @@ def _knows_both(program: Program, call: ast.Call) -> bool:
         return True
     is_choice = any(isinstance(at, (ast.If, ast.IfExp)) for at in program.enclosing(call))
     return is_choice and any(
-        isinstance(n, ast.Attribute) and n.attr == "__version__" for n in ast.walk(program.file_of(call))
+        isinstance(n, ast.Attribute) and n.attr == "__version__" for n in walk(program.file_of(call))
     )
 
 

@@ -88,11 +88,9 @@ from autodetach.view.program import (
     is_assumed,
     line,
     observed_of,
-    read_between,
-    scaled_between,
-    stepped_between,
     text,
 )
+from autodetach.view.steps_between import read_between, scaled_between, stepped_between
 
 SUM_GOES_ON = "the sum goes on behind its backward call, which may be what was meant"
 

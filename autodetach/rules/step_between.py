@@ -83,16 +83,8 @@ from autodetach.machine.graph import Differentiation, Site, diverge
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.other_entries import stand_in_for_each_other
-from autodetach.view.program import (
-    Program,
-    assumptions_of,
-    fault_of,
-    is_assumed,
-    line,
-    observed_of,
-    stepped_between,
-    text,
-)
+from autodetach.view.program import Program, assumptions_of, fault_of, is_assumed, line, observed_of, text
+from autodetach.view.steps_between import stepped_between
 
 
 def find(program: Program) -> Iterator[Suspect]:

@@ -82,6 +82,7 @@ from autodetach.candidates.stored_too import stored_too
 from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.container_methods import ADDING
 from autodetach.finding import Severity, StoryStep
+from autodetach.machine.children import walk
 from autodetach.machine.events import Stored
 from autodetach.machine.graph import Node
 from autodetach.machine.growth import Growth, makers_of_returned
@@ -152,7 +153,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         lambda: with_doubt(program, growth, of_registry(program, growth, _doubted(program, growth))),
         observed=_observed(program, growth.node, stored),
         lasts=lambda edited: is_held_by_chain(
-            program, Program(edited), growth, [growth.node], dies=_dies_with_loop(program, growth)
+            program, edited, growth, [growth.node], dies=_dies_with_loop(program, growth)
         ),
     )
 
@@ -205,7 +206,7 @@ def _is_read(program: Program, stored: Stored) -> bool:
     if not isinstance(holder, ast.Attribute):
         return True
     for tree in program.analysis.trees:
-        for node in ast.walk(tree):
+        for node in walk(tree):
             if isinstance(node, ast.Attribute) and node.attr == holder.attr and isinstance(node.ctx, ast.Load):
                 around = program.parents[node]
                 is_target = isinstance(around, ast.Subscript) and not isinstance(around.ctx, ast.Load)
@@ -382,14 +383,14 @@ def _built(program: Program, stored: Stored, *, number: bool) -> Iterator[Candid
 def _only_construction(program: Program, value: Instance) -> Iterator[ast.Call]:
     """The call that makes objects of a class in view, if there is but one: `Record(loss)`, by whatever way it came."""
     if isinstance(value.cls, Class):
-        nodes = (n for tree in program.analysis.trees for n in ast.walk(tree) if isinstance(n, ast.Call))
+        nodes = (n for tree in program.analysis.trees for n in walk(tree) if isinstance(n, ast.Call))
         calls = [call for call in nodes if last_word(call.func) == value.cls.name]
         yield from calls if len(calls) == 1 else ()
 
 
 def _only_value(program: Program, name: ast.Name) -> ast.expr | None:
     """What the one assignment to a local variable of a function gives it."""
-    bound = [n for n in ast.walk(program.scope(name)) if isinstance(n, ast.Name) and n.id == name.id]
+    bound = [n for n in walk(program.scope(name)) if isinstance(n, ast.Name) and n.id == name.id]
     targets = [n for n in bound if not isinstance(n.ctx, ast.Load)]
     statement = program.parents.get(targets[0]) if len(targets) == 1 else None
     return statement.value if isinstance(statement, ast.Assign) else None
@@ -405,7 +406,7 @@ def _copied(expression: ast.expr) -> str | None:
 
 def _written(scope: ast.AST, name: str, attribute: str) -> Iterator[ast.expr]:
     """What a function assigns to an attribute of a variable."""
-    for statement in ast.walk(scope):
+    for statement in walk(scope):
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             (target,) = statement.targets
             if spelled(target) == f"{name}.{attribute}":

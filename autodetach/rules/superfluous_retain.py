@@ -56,22 +56,25 @@ from collections.abc import Iterator
 
 from autodetach.candidates.detaching import is_handed_over
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.events import GraphRead, SecondWalk, StaleSaved, WeightNormed
-from autodetach.machine.graph import Differentiation, is_walked_again, within
+from autodetach.kept import kept
+from autodetach.machine.children import walk
+from autodetach.machine.events import SecondWalk, StaleSaved
+from autodetach.machine.graph import Differentiation, is_walked_again
 from autodetach.machine.mixing import may_be_mixed
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import External, Function, Method, Native
-from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of, last_word
 from autodetach.machine.surroundings import around, go_one_way
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.node_types import FUNCTIONS
+from autodetach.once import once
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.called_back import WALKS, may_be_called_back, may_be_called_by_python
 from autodetach.view.given_again import given_again
-from autodetach.view.kept_within import is_given_by_same, is_kept_by_called, may_be_kept_within
+from autodetach.view.kept_within import may_be_kept_within
+from autodetach.view.needed_again import NeededAgain
 from autodetach.view.other_entries import begins_where_called
 from autodetach.view.program import Program, line, text
 
@@ -86,11 +89,12 @@ def find(program: Program) -> Iterator[Suspect]:
         events: list[SecondWalk | StaleSaved] = [*run.machine.second_walks, *run.machine.stale]
         needed |= run.machine.tasks.unordered
         faulty.update(d.call for event in events for d in event.node.walked_by)
+        needed_again = NeededAgain(program, run)
         for d in run.machine.differentiations:
             if _is_literal(d):
                 if run.whole and not _is_given(d) and not _is_part_of_another(d):
                     retained.setdefault(d.call, []).append(d)
-                if is_walked_again(d) or any(asks(run, d) for asks in USES):
+                if d.call not in needed and (is_walked_again(d) or needed_again.may_be(d)):
                     needed.add(d.call)
     for call, same in retained.items():
         d = next((each for each in same if begins_where_called(program, each)), same[0])
@@ -178,14 +182,6 @@ def _is_asked_for_gradient(value: Opaque) -> bool:
     return value.attrs.get("requires_grad") is True and "grad" in value.attrs
 
 
-def _may_share(run: Run, d: Differentiation) -> bool:
-    """Whether a later differentiation of the same pass begins at something of which nothing is known."""
-    return any(
-        other.number > d.number and within(other.loops, d.loops) and _is_of_unknown(other)
-        for other in run.machine.differentiations
-    )
-
-
 def _may_be_given_history(program: Program, d: Differentiation) -> bool:
     """Whether a call in view, of which nobody knows the receiver, may give this function what a module has made.
 
@@ -195,20 +191,23 @@ def _may_be_given_history(program: Program, d: Differentiation) -> bool:
     if not isinstance(function, FUNCTIONS):
         return False
     is_entered = any(d.scope in run.entries for run in program.runs)  # else whoever calls it is in view, and was run
+    calls = [c for tree in program.analysis.trees for c in _calls_by_name(tree).get(function.name, ())]
+    if not calls:
+        return False
     given_away = {escape.site.node for run in program.runs for escape in run.machine.escapes}
     same = (other for run in program.runs for other in run.machine.differentiations if other.call is d.call)
     known = {statement for other in same for statement, _ in other.trail}
-    for tree in program.analysis.trees:
-        for call in _calls_of(tree, function.name):
-            if (is_entered or call in given_away) and program.statement(call) not in known:
-                given = arguments_of(call)
-                if any(_may_be_made_by_a_module(program, value, call) for value in given):
-                    return True
-    return False
+    unknown = (c for c in calls if (is_entered or c in given_away) and program.statement(c) not in known)
+    return any(_may_be_made_by_a_module(program, value, call) for call in unknown for value in arguments_of(call))
 
 
-def _calls_of(tree: ast.AST, name: str) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.Call) and last_word(node.func) == name)
+@kept
+def _calls_by_name(tree: ast.AST) -> dict[str, list[ast.Call]]:
+    found: dict[str, list[ast.Call]] = {}
+    for node in walk(tree):
+        if isinstance(node, ast.Call):
+            found.setdefault(last_word(node.func), []).append(node)
+    return found
 
 
 def _may_be_made_by_a_module(program: Program, value: ast.expr, at: ast.AST) -> bool:
@@ -222,7 +221,7 @@ def _may_be_made_by_a_module(program: Program, value: ast.expr, at: ast.AST) -> 
         and isinstance(node.value, ast.Call)
         and _is_like_a_module(node.value.func)
         and any(isinstance(n, ast.Name) and n.id == value.id for t in node.targets for n in ast.walk(t))
-        for node in ast.walk(program.scope(at))
+        for node in walk(program.scope(at))
     )
 
 
@@ -231,39 +230,6 @@ def _is_like_a_module(callee: ast.expr) -> bool:
     if isinstance(callee, ast.Attribute):
         return isinstance(callee.value, ast.Name) and callee.value.id == "self"
     return isinstance(callee, ast.Name) and callee.id.islower() and not hasattr(builtins, callee.id)
-
-
-def _is_of_unknown(d: Differentiation) -> bool:
-    return any(n.assumed and not n.leaf and not n.parents for n in d.walked)
-
-
-def _may_be_drawn(run: Run, d: Differentiation) -> bool:
-    """Whether a later differentiation of one of several, nobody knows of which, may be of a part of this graph."""
-    draws = [draw for draw in run.machine.drawn if draw.walked_since(d.number)]
-    return bool(draws) and any(n in draw.others for n in d.walked for draw in draws)
-
-
-def _handed_on(run: Run, d: Differentiation) -> bool:
-    """Whether code that is not in view gets a part of the graph afterwards."""
-    graph = {n for n in d.walked if not n.leaf}
-    return any(escape.clock >= d.number and escape.reaches(graph) for escape in run.machine.escapes)
-
-
-def _is_read(run: Run, d: Differentiation) -> bool:
-    """Whether its nodes are read by way of `.grad_fn`, at any time: a node that is kept has them later, too."""
-    graph = {n for n in d.walked if not n.leaf}
-    return any(isinstance(fact, GraphRead) and fact.reaches(graph) for fact in run.machine.facts)
-
-
-def _keeps_weights(run: Run, d: Differentiation) -> bool:
-    """Whether it walks parameters that are read of no call of their layer, where layers keep weights they computed.
-
-    With `torch.nn.utils.weight_norm(layer)`, all that is computed of `layer.weight` between two calls shares a graph.
-    """
-    if not any(isinstance(fact, WeightNormed) for fact in run.machine.restraints):
-        return False
-    given = (v for n in d.walked for _, v in n.site.operands)
-    return any(isinstance(v, Tensor) and v.parameter for v in given)
 
 
 def _suspect(program: Program, d: Differentiation) -> Suspect:
@@ -341,11 +307,15 @@ def _waits_for_option(program: Program, d: Differentiation) -> bool:
 def _walks_not_reached(program: Program, d: Differentiation) -> Iterator[ast.AST]:
     """What the function differentiates in branches that no path has taken, unless this is the other branch."""
     taken = _branches(program, d.call)
-    for at in ast.walk(program.scope(d.call)):
-        if not _walks(at) or program.is_reached(at):
-            continue
-        if all(taken.get(branch, way) == way for branch, way in _branches(program, at).items()):
+    for at, branches in _unseen_walks(program, program.scope(d.call)):
+        if all(taken.get(branch, way) == way for branch, way in branches.items()):
             yield at
+
+
+@once
+def _unseen_walks(program: Program, scope: ast.AST) -> list[tuple[ast.AST, dict[ast.If, bool]]]:
+    found = (at for at in walk(scope) if _walks(at) and not program.is_reached(at))
+    return [(at, _branches(program, at)) for at in found]
 
 
 def _walks(at: ast.AST) -> bool:
@@ -368,8 +338,5 @@ def _branches(program: Program, node: ast.AST) -> dict[ast.If, bool]:
 
 CALLED = (External, Function, Method, Native)
 """What an operation is an operation of: it is the callee."""
-
-USES = (_may_be_drawn, _handed_on, _is_read, _may_share, _keeps_weights, is_given_by_same, is_kept_by_called)
-"""What else may need the graph again."""
 
 RULE = rule(__doc__, "AD103", "superfluous-retain-graph", find)

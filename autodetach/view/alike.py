@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.told_of_values import is_number
 from autodetach.machine.values import Tensor, Value
@@ -166,12 +167,12 @@ class _Update:
         """Whether a size is the same wherever it is written."""
         if isinstance(size, ast.Constant):
             return True
-        stores = (n for n in ast.walk(self._file) if isinstance(n, ast.Name) and _is_bound(n))
+        stores = (n for n in walk(self._file) if isinstance(n, ast.Name) and _is_bound(n))
         return isinstance(size, ast.Name) and sum(n.id == size.id for n in stores) <= 1
 
     @staticmethod
     def _calls_default(tree: ast.Module) -> bool:
-        return any(isinstance(node, ast.Call) and last_word(node.func) in DEFAULTS for node in ast.walk(tree))
+        return any(isinstance(node, ast.Call) and last_word(node.func) in DEFAULTS for node in walk(tree))
 
     def _of_name(self, name: str) -> Kind | None:
         """What a name is by all that it is bound to; meanwhile, it is what its other bindings make of it."""
@@ -215,7 +216,7 @@ class _Update:
         """Where a name is bound: in the function where it is read, or else anywhere in the file."""
         everywhere = _stores_in(self._file, name)
         own = _stores_in(self._scope, name) if name.isidentifier() else []
-        declared = (s for s in ast.walk(self._file) if isinstance(s, (ast.Global, ast.Nonlocal)))
+        declared = (s for s in walk(self._file) if isinstance(s, (ast.Global, ast.Nonlocal)))
         return everywhere if not own or any(name in s.names for s in declared) else own
 
     def _is_part_of_gradient(self, place: ast.expr) -> bool:
@@ -264,7 +265,7 @@ class _Update:
 
 
 def _stores_in(around: ast.AST, name: str) -> list[ast.expr]:
-    nodes = (node for node in ast.walk(around) if isinstance(node, PLACES) and _is_bound(node))
+    nodes = (node for node in walk(around) if isinstance(node, PLACES) and _is_bound(node))
     return [node for node in nodes if spelled(node) == name]
 
 

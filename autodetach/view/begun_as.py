@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Opaque, Value
 from autodetach.view.program import Program
@@ -23,7 +24,7 @@ def may_be_no_tensor(program: Program, place: ast.AST, text: str, value: Value) 
 
 def _given(scope: ast.AST, text: str) -> Iterator[ast.expr]:
     """What is assigned to a name, or to an attribute that is written alike."""
-    for node in ast.walk(scope):
+    for node in walk(scope):
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 yield from _of_target(target, node.value, text)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 
 from autodetach.kept import kept
+from autodetach.machine.children import walk
 from autodetach.machine.events import CallableGiven
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import last_word, root_of
 from autodetach.node_types import CALLABLES, FUNCTIONS
+from autodetach.once import once
 from autodetach.view.program import Program
 
 Functions = dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]
@@ -23,12 +25,11 @@ def may_be_called_back(program: Program, d: Differentiation) -> bool:
 
     One that leads to the differentiation itself computes what it walks.
     """
-    trees = [_functions_of(tree) for tree in program.analysis.trees]
-    functions = {name: [f for tree in trees for f in tree.get(name, ())] for name in set().union(*trees)}
     for run in program.runs:
         given = [fact for fact in run.machine.restraints if isinstance(fact, CallableGiven)]
         if not given:
             continue
+        functions = _functions_in_view(program)
         same = [other for other in run.machine.differentiations if other.call is d.call]
         graph = {node for other in same for node in other.walked if not node.leaf}
         for fact in given:
@@ -47,12 +48,23 @@ def may_be_called_by_python(program: Program, d: Differentiation) -> bool:
 
     That is a handler of errors in the same function, or a special method of a class, as `__set__`.
     """
-    scope = program.scope(d.call)
-    written = (f for tree in program.analysis.trees for found in _functions_of(tree).values() for f in found)
+    return any(_leads_there(program, tree) for tree in program.analysis.trees) or _handles_there(
+        program, program.scope(d.call)
+    )
+
+
+@once
+def _leads_there(program: Program, tree: ast.AST) -> bool:
+    """Whether a special method of a file does so."""
+    written = (function for found in _functions_of(tree).values() for function in found)
     special = (f for f in written if f.name.startswith("__") and f.name not in WRITTEN_CALLS)
-    if any(_is_walked_unseen(program, function) for function in special):
-        return True
-    handlers = (at for at in ast.walk(scope) if isinstance(at, ast.ExceptHandler))
+    return any(_is_walked_unseen(program, function) for function in special)
+
+
+@once
+def _handles_there(program: Program, scope: ast.AST) -> bool:
+    """Whether a handler of errors in a function does so."""
+    handlers = (at for at in walk(scope) if isinstance(at, ast.ExceptHandler))
     return any(_is_walked_unseen(program, handler) for handler in handlers)
 
 
@@ -107,10 +119,16 @@ class _Walks:
                     self._follow(callee, handed)
 
 
+@once
+def _functions_in_view(program: Program) -> Functions:
+    trees = [_functions_of(tree) for tree in program.analysis.trees]
+    return {name: [f for tree in trees for f in tree.get(name, ())] for name in set().union(*trees)}
+
+
 @kept
 def _functions_of(tree: ast.AST) -> Functions:
     found: Functions = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, FUNCTIONS):
             found.setdefault(node.name, []).append(node)
     return found

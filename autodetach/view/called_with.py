@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator, Sequence
 
+from autodetach.machine.children import walk
 from autodetach.machine.classes import linear_order
 from autodetach.machine.module_tree import children_of, is_module, modules_of
 from autodetach.machine.program_values import Class, External, Instance
@@ -79,16 +80,16 @@ def is_bound_anew(function: ast.AST, name: ast.Name, given: Container[str]) -> b
 
 def is_bound_once(program: Program, scope: ast.AST, name: str) -> bool:
     """Whether one statement alone binds a name in a block, no loop: what it stands for at the end, it always does."""
-    if any(isinstance(n, (ast.Global, ast.Nonlocal)) and name in n.names for n in ast.walk(scope)):
+    if any(isinstance(n, (ast.Global, ast.Nonlocal)) and name in n.names for n in walk(scope)):
         return False
-    at_once = [t for n in ast.walk(scope) if isinstance(n, ast.Assign) for t in n.targets]
+    at_once = [t for n in walk(scope) if isinstance(n, ast.Assign) for t in n.targets]
     stored = [n for n in _stored(scope, name) if program.scope(n) is scope]
     return len(stored) <= 1 and all(any(n in ast.walk(t) for t in at_once) for n in stored)
 
 
 def _stored(scope: ast.AST, name: str) -> Iterator[ast.Name]:
     """Where a name is bound, and not merely changed by what is added to it."""
-    changed = {n.target for n in ast.walk(scope) if isinstance(n, ast.AugAssign)}
-    for n in ast.walk(scope):
+    changed = {n.target for n in walk(scope) if isinstance(n, ast.AugAssign)}
+    for n in walk(scope):
         if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load) and n not in changed:
             yield n

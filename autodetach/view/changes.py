@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.machine.program_values import External, Instance
 from autodetach.machine.spelling import arguments_of, last_word, spelled
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
@@ -122,7 +123,7 @@ class Changes(WhatIsRead):
     def _is_imported_anew(self, statement: ast.Import | ast.ImportFrom) -> bool:
         """Whether an import binds a name to something else than what is read by it."""
         known = imported(self._program.file_of(statement))
-        stored = {n.id for n in ast.walk(self._home) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        stored = {n.id for n in walk(self._home) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         return any(
             name == "*" or (name in self._reading.names and (len(known[name]) > 1 or name in stored))
             for name, _ in bound_by(statement)

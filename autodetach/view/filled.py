@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from autodetach.container_methods import ADDING, TAKING
+from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import nodes_in
 from autodetach.machine.spelling import called_name, spelled
@@ -126,8 +127,7 @@ class _Filled:
 
     def _uses(self, scope: ast.AST, name: str) -> list[ast.Name | ast.Attribute]:
         """Where a name is bound or read; none where it is only read, and is one of somewhere else."""
-        nodes = (n for n in nodes_in(scope) if isinstance(n, (ast.Name, ast.Attribute)))
-        found = [n for n in nodes if spelled(n) == name]
+        found = _names_of(scope).get(name, [])
         return found if any(isinstance(n.ctx, ast.Store) for n in found) else []
 
     def _values(self, use: ast.expr) -> Iterator[ast.expr]:
@@ -181,6 +181,15 @@ class _Filled:
                 if isinstance(call, ast.Call) and called_name(call) == function.name:
                     yield from (k.value for k in call.keywords if k.arg == name)
                     yield from (a for n, a in enumerate(call.args) if names[n + is_bound :][:1] == [name])
+
+
+@kept
+def _names_of(scope: ast.AST) -> dict[str, list[ast.Name | ast.Attribute]]:
+    found: dict[str, list[ast.Name | ast.Attribute]] = {}
+    for node in nodes_in(scope):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            found.setdefault(spelled(node), []).append(node)
+    return found
 
 
 def _is_beginning(value: ast.expr) -> bool:

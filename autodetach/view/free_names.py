@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
+
 
 def free_name(tree: ast.AST, *wishes: str) -> str | None:
     """The first of the names that nothing under `tree` binds, imports or reads."""
@@ -14,7 +16,7 @@ def free_name(tree: ast.AST, *wishes: str) -> str | None:
 
 def names_in(tree: ast.AST) -> Iterator[str]:
     """All names under a node: variables, parameters, functions, classes, imports, and those that patterns bind."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Name):
             yield node.id
         elif isinstance(node, ast.arg):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import DEFINITIONS, YIELDS
 from autodetach.view.program import Program
@@ -14,7 +15,7 @@ USING_UP = frozenset("all any list max min set sorted sum tuple".split())
 
 def waits(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a function runs when what it gives is asked for: a generator, or a coroutine."""
-    return isinstance(function, ast.AsyncFunctionDef) or any(isinstance(n, YIELDS) for n in ast.walk(function))
+    return isinstance(function, ast.AsyncFunctionDef) or any(isinstance(n, YIELDS) for n in walk(function))
 
 
 def is_used_up(program: Program, call: ast.Call) -> bool:
@@ -44,5 +45,5 @@ def _calls_what_is_in_view(program: Program, whole: ast.AST, but: ast.Call) -> b
     """Whether anything but a generator is called in a comprehension that a file in view defines."""
     called = {last_word(n.func) for n in ast.walk(whole) if isinstance(n, ast.Call) and n is not but}
     return any(
-        isinstance(n, DEFINITIONS) and n.name in called for tree in program.analysis.trees for n in ast.walk(tree)
+        isinstance(n, DEFINITIONS) and n.name in called for tree in program.analysis.trees for n in walk(tree)
     )

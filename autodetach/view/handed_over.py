@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from autodetach.kept import kept
+from autodetach.machine.children import walk
 from autodetach.machine.program_values import Instance
 from autodetach.machine.spelling import arguments_of, last_word
 from autodetach.machine.values import Value
@@ -32,7 +33,7 @@ def hooks_of(
             functions += functions_of_call(program, this, known)
         for function in functions:
             yield from function.body
-            for inner in ast.walk(function):
+            for inner in walk(function):
                 if inner is not function and isinstance(inner, CALLABLES):
                     yield from [inner.body] if isinstance(inner, ast.Lambda) else inner.body
 
@@ -45,5 +46,5 @@ def makers_of_hooks(program: Program) -> Iterator[ast.Call]:
 
 @kept
 def _given_as_hooks(tree: ast.Module) -> list[ast.expr]:
-    calls = (n for n in ast.walk(tree) if isinstance(n, ast.Call))
+    calls = (n for n in walk(tree) if isinstance(n, ast.Call))
     return [a for call in calls if REGISTERING in last_word(call.func) for a in arguments_of(call)]

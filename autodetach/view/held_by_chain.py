@@ -9,6 +9,7 @@ from autodetach.machine.graph import Activation, Node, ancestors, diverge, pass_
 from autodetach.machine.growing_chains import linked_nodes
 from autodetach.machine.growth import Growth, saved_in_pass
 from autodetach.machine.program_values import Frame
+from autodetach.once import once
 from autodetach.view.program import Program, stable
 
 
@@ -18,16 +19,9 @@ def is_held_by_chain(before: Program, after: Program, growth: Growth, made: Sequ
     So it is where a network that nobody trains decodes: its state holds all passes, and to detach frees nothing. It is
     enough that it holds some of what each pass saves, if what grows `dies` with the function that has the loop.
     """
-    if growth.activation.node is None or growth.dead or not made:
+    if growth.activation.node is None or not isinstance(growth.activation.frame, Frame) or growth.dead or not made:
         return False
-    told = {g.node.site.node for g in after.growths if g.kind == "chain"}  # and so repaired by itself
-    links = [n for run in after.runs for n in linked_nodes(run) if not n.walked_by and n.site.node not in told]
-    held = {
-        (n.site.scope, *after.spot(n.site.node))
-        for link in links
-        for n in ancestors([link])
-        if (apart := diverge(n.loops, link.loops)) is not None and _is_again(apart[0].activation, growth.activation)
-    }
+    held = _held(after, *_loop(growth.activation))
     if any((n.site.scope, *before.spot(n.site.node)) in held for n in made):
         return True
     own = saved_in_pass(made, pass_of(made[0].loops, growth.activation))
@@ -35,11 +29,23 @@ def is_held_by_chain(before: Program, after: Program, growth: Growth, made: Sequ
     return dies and not saving.isdisjoint(held)
 
 
-def _is_again(one: Activation, other: Activation) -> bool:
-    """Whether a loop of an edited program is one of the program that it was."""
-    if not (isinstance(one.frame, Frame) and isinstance(other.frame, Frame)):
-        return False
-    return one.frame.qualname == other.frame.qualname and _header(one.node) == _header(other.node)
+@once
+def _held(program: Program, qualname: str, header: str) -> set[tuple[object, ...]]:
+    """What is held over the passes of a loop of a function: function, text and number."""
+    told = {g.node.site.node for g in program.growths if g.kind == "chain"}  # and so repaired by itself
+    links = [n for run in program.runs for n in linked_nodes(run) if not n.walked_by and n.site.node not in told]
+    return {
+        (n.site.scope, *program.spot(n.site.node))
+        for link in links
+        for n in ancestors([link])
+        if (apart := diverge(n.loops, link.loops)) is not None and _loop(apart[0].activation) == (qualname, header)
+    }
+
+
+def _loop(activation: Activation) -> tuple[str, str]:
+    """By what a loop of an edited program is known again: its function, and its header."""
+    frame = activation.frame
+    return (frame.qualname, _header(activation.node)) if isinstance(frame, Frame) else ("?", "")
 
 
 def _header(loop: ast.AST | None) -> str:

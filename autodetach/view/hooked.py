@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program
@@ -16,14 +17,14 @@ def is_kept_for_others(program: Program, call: ast.AST) -> bool:
     container = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
     if not isinstance(container, ast.Attribute) or not _is_hook(program, call):
         return False
-    nodes = (n for tree in program.analysis.trees for n in ast.walk(tree) if isinstance(n, ast.Attribute))
+    nodes = (n for tree in program.analysis.trees for n in walk(tree) if isinstance(n, ast.Attribute))
     return not any(n.attr == container.attr and _is_looked_into(program, n) for n in nodes)
 
 
 def _is_hook(program: Program, node: ast.AST) -> bool:
     """Whether it stands in a function that a layer is given, or in one that makes such a function."""
     names = {at.name for at in program.enclosing(node) if isinstance(at, FUNCTIONS)}
-    calls = (n for tree in program.analysis.trees for n in ast.walk(tree) if isinstance(n, ast.Call))
+    calls = (n for tree in program.analysis.trees for n in walk(tree) if isinstance(n, ast.Call))
     given = (arg for call in calls if last_word(call.func) == REGISTERS for arg in call.args)
     return any(
         (isinstance(n, ast.Name) and n.id in names) or (isinstance(n, ast.Attribute) and n.attr in names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.kept import kept
+from autodetach.machine.children import walk
 from autodetach.view.program import Program
 
 
@@ -12,7 +13,7 @@ from autodetach.view.program import Program
 def imported(tree: ast.Module) -> dict[str, list[str]]:
     """The dotted paths that import statements anywhere in a file bind to each name, each once."""
     found: dict[str, list[str]] = {}
-    for statement in ast.walk(tree):
+    for statement in walk(tree):
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             for name, path in bound_by(statement):
                 paths = found.setdefault(name, [])

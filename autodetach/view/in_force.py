@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Chain, Site
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -52,5 +53,5 @@ def _is_known(program: Program, decorator: ast.expr) -> bool:
     return any(
         isinstance(n, (*FUNCTIONS, ast.ClassDef)) and n.name == name
         for tree in program.analysis.trees
-        for n in ast.walk(tree)
+        for n in walk(tree)
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from autodetach.container_methods import ADDING
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.machine.torch_semantics import lookup
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS
@@ -90,7 +91,7 @@ class _Around:
         is_anew = _is_object(self._program, made.value) and self._program.parents[made] is self._loop
         if not is_anew or not name.isidentifier():
             return False
-        uses = [n for n in ast.walk(self._program.file_of(made)) if isinstance(n, ast.Name) and n.id == name]
+        uses = [n for n in walk(self._program.file_of(made)) if isinstance(n, ast.Name) and n.id == name]
         return all(n is made.targets[0] or self._is_called_before(n, made) for n in uses)
 
     def _is_called_before(self, name: ast.Name, made: ast.stmt) -> bool:
@@ -146,7 +147,7 @@ class _Around:
         """An attribute of that name may be that of the same object anywhere."""
         last = self._name.rpartition(".")[2]
         for around in [self._scope] if self._is_local else self._program.analysis.trees:
-            for node in ast.walk(around):
+            for node in walk(around):
                 if isinstance(node, ast.Name):
                     if node.id == self._name and not self._means_another(node):
                         yield node
@@ -271,7 +272,7 @@ def _keeps_argument(program: Program, call: ast.Call, argument: ast.AST, depth: 
     found = [
         node
         for tree in program.analysis.trees
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, DEFINITIONS) and node.name == name
     ]
     if found:
@@ -307,7 +308,7 @@ def _is_name_held(program: Program, around: ast.AST, name: str, depth: int) -> b
     home = (program.scope(around), around)
     return any(
         program.scope(node) not in home or _is_held(program, node, depth=depth)
-        for node in ast.walk(around)
+        for node in walk(around)
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
     )
 
@@ -371,7 +372,7 @@ def is_sharing(name: str) -> bool:
 
 def _declared(scope: ast.AST) -> set[str]:
     """The names that a function says are not its own."""
-    return {name for s in ast.walk(scope) if isinstance(s, (ast.Global, ast.Nonlocal)) for name in s.names}
+    return {name for s in walk(scope) if isinstance(s, (ast.Global, ast.Nonlocal)) for name in s.names}
 
 
 def _end(node: ast.AST | None) -> int:

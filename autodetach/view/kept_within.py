@@ -7,61 +7,92 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cached_property
 
-from autodetach.machine.graph import Differentiation, Node, within
+from autodetach.machine.graph import Differentiation, Node
 from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor
+from autodetach.once import once
+from autodetach.view.later_in_pass import LaterInPass
 from autodetach.view.program import Program, text
 
 
-def is_given_by_same(run: Run, d: Differentiation) -> bool:
-    """Whether it computes with what a network out of view gave, of which a later loss of the pass comes, too."""
-    later = [found for found in _made_within(run, d) if _is_given_no_graph(found[0])]
-    if not later:
-        return False
-    given = [v for n in d.walked for _, v in n.site.operands if isinstance(v, Opaque) and v.node is None]
-    return any(_weights(v.giver) is weights and _is_by_another(v.name, n) for v in given for n, weights in later)
+class KeptWithin:
+    """Asks it of the differentiations of one run."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def is_given_by_same(self, d: Differentiation) -> bool:
+        """Whether it computes with what a network out of view gave, of which a later loss of the pass comes, too."""
+        given = [v for n in d.walked for _, v in n.site.operands if isinstance(v, Opaque) and v.node is None]
+        return bool(given) and any(
+            _weights(v.giver) is weights and _is_by_another(v.name, made)
+            for made, weights in self._later(d)
+            if _is_given_no_graph(made)
+            for v in given
+        )
+
+    def is_kept_by_called(self, d: Differentiation) -> bool:
+        """Whether a network out of view is called, and then a method of it that is given no graph gives a later loss.
+
+        `coder.penalty()` has its graph of what the call has kept, or of parameters alone. Where both are attributes,
+        as in `ac.q(o)` and `ac.pi(o)`, these may be modules that compute each with their own.
+        """
+        return any(
+            weights in n.parents and _receiver(n) is not weights
+            for made, weights in self._later(d)
+            if _is_given_no_graph(made)
+            for n in d.walked
+        )
+
+    def keeping(self, d: Differentiation) -> Node | None:
+        """What a network out of view gave for a later loss of the pass, that has made a part of the graph, too.
+
+        What its method is given says nothing of what it has kept.
+        """
+        for made, weights in self._later(d):
+            if any(_is_by_another(n.op, made) and weights in n.parents for n in d.walked):
+                return made
+        return None
+
+    def _later(self, d: Differentiation) -> Iterator[tuple[Node, Node]]:
+        """What methods of networks out of view made, and is walked later in the pass, with the parameters of each."""
+        for other in self._given.than(d):
+            yield from self._made[other]
+
+    @cached_property
+    def _given(self) -> LaterInPass:
+        return LaterInPass(self._made)
+
+    @cached_property
+    def _made(self) -> dict[Differentiation, list[tuple[Node, Node]]]:
+        found = {d: list(_made_by_methods(d)) for d in self._run.machine.differentiations}
+        return {d: made for d, made in found.items() if made}
 
 
-def is_kept_by_called(run: Run, d: Differentiation) -> bool:
-    """Whether a network out of view is called, and then a method of it that is given no graph gives a later loss.
-
-    `coder.penalty()` has its graph of what the call has kept, or of parameters alone. Where both are attributes, as in
-    `ac.q(o)` and `ac.pi(o)`, these may be modules that compute each with their own.
-    """
-    return any(
-        weights in n.parents and _receiver(n) is not weights
-        for made, weights in _made_within(run, d)
-        if _is_given_no_graph(made)
-        for n in d.walked
-    )
+@once
+def kept_within(_: Program, run: Run) -> KeptWithin:
+    return KeptWithin(run)
 
 
 def may_be_kept_within(program: Program, d: Differentiation) -> str | None:
-    """A doubt where a later loss of the pass comes from the network out of view that made a part of the graph.
-
-    What its method is given says nothing of what it has kept.
-    """
+    """A doubt where a later loss of the pass comes from the network out of view that made a part of the graph."""
     for run in program.runs:
-        for other in run.machine.differentiations:
-            if other.call is not d.call:
-                continue
-            for made, weights in _made_within(run, other):
-                if any(_is_by_another(n.op, made) and weights in n.parents for n in other.walked):
-                    return f"`{text(made.site.node)}` may compute with what it has kept of this graph"
+        same = [other for other in run.machine.differentiations if other.call is d.call]
+        for made in map(kept_within(program, run).keeping, same):
+            if made is not None:
+                return f"`{text(made.site.node)}` may compute with what it has kept of this graph"
     return None
 
 
-def _made_within(run: Run, d: Differentiation) -> Iterator[tuple[Node, Node]]:
-    """What methods of networks out of view made, and is walked later in the pass, with the parameters of each."""
-    for other in run.machine.differentiations:
-        if other.number <= d.number or not within(other.loops, d.loops):
-            continue
-        for node in other.walked:
-            weights = _receiver(node) if node.assumed else None
-            if weights is not None:
-                yield node, weights
+def _made_by_methods(d: Differentiation) -> Iterator[tuple[Node, Node]]:
+    """What methods of networks out of view made of what it walks, with the parameters of each."""
+    for node in d.walked:
+        weights = _receiver(node) if node.assumed else None
+        if weights is not None:
+            yield node, weights
 
 
 def _is_given_no_graph(made: Node) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.spelling import spelled
 from autodetach.view.program import Program
@@ -33,7 +34,7 @@ def is_meant_as_value(program: Program, fact: HistoryLost) -> bool:
     chosen = (at for place in places for at in program.enclosing(place))
     if any(isinstance(at, (ast.IfExp, ast.Lambda)) for at in chosen) or _has_other_gradient(program, fact):
         return True
-    return any(_is_by_hand(program, node) for tree in program.analysis.trees for node in ast.walk(tree))
+    return any(_is_by_hand(program, node) for tree in program.analysis.trees for node in walk(tree))
 
 
 def _counts_nothing(place: ast.AST) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Activation, Differentiation, Loops, Node, Pass, Place, trail_of
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.program_values import Frame
@@ -45,7 +46,7 @@ def suspended(program: Program, d: Differentiation, now: Pass) -> Moment:
     if now in d.loops or not isinstance(loop, LOOPS) or not isinstance(frame, Frame):
         return at
     scope = program.scope(loop)
-    waits = [n for n in ast.walk(loop) if isinstance(n, YIELDS) and program.scope(n) is scope]
+    waits = [n for n in walk(loop) if isinstance(n, YIELDS) and program.scope(n) is scope]
     made = next((n for n in d.walked if now in n.loops), None)
     trail = trail_of(made) if made is not None else ()
     first = next((i for i, (_, f) in enumerate(trail) if f is frame), None)

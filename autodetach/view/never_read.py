@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.node_types import CALLABLES
 from autodetach.view.program import Program
 
@@ -15,7 +16,7 @@ def is_never_read(program: Program, statement: ast.stmt, name: ast.AST | None) -
     scope = program.scope(statement)
     if not isinstance(name, ast.Name) or not isinstance(scope, CALLABLES):
         return False
-    for node in ast.walk(scope):
+    for node in walk(scope):
         if isinstance(node, (ast.Global, ast.Nonlocal)) and name.id in node.names:
             return False
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):

@@ -6,6 +6,7 @@ import ast
 import itertools
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import is_none
 from autodetach.node_types import FUNCTIONS
 from autodetach.view.program import Program
@@ -41,7 +42,7 @@ def _none_by_default(scope: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[
 def _is_tested(scope: ast.AST, name: str) -> bool:
     """Whether a function asks what a variable is: `if hidden is None`, `hidden or zeros`."""
     tests: list[ast.AST] = []
-    for node in ast.walk(scope):
+    for node in walk(scope):
         if isinstance(node, TESTING):
             tests.append(node.test)
         elif isinstance(node, ast.BoolOp):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.kept import kept
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Differentiation
 from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.spelling import last_word
@@ -50,4 +51,4 @@ def _entered(d: Differentiation) -> Function | None:
 
 @kept
 def _called_in(tree: ast.AST) -> frozenset[str]:
-    return frozenset(last_word(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)) - {""}
+    return frozenset(last_word(node.func) for node in walk(tree) if isinstance(node, ast.Call)) - {""}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.growth import Growth
 from autodetach.machine.held import graph_in
 from autodetach.machine.program_values import Frame, Instance
@@ -53,7 +54,7 @@ def _changes_what_is_stored(program: Program, growth: Growth) -> bool:
 
 def _is_named_again(program: Program, growth: Growth, target: str) -> bool:
     """Whether something else is bound to the sum, or it is yielded, where that is changed again afterwards."""
-    for n in ast.walk(_repeated(program, growth.node.site.node, target)):
+    for n in walk(_repeated(program, growth.node.site.node, target)):
         if isinstance(n, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Yield)) and n.value is not None:
             parts = n.value.elts if isinstance(n.value, (ast.Tuple, ast.List)) else [n.value]
             if any(spelled(part) == target for part in parts):
@@ -76,5 +77,5 @@ def _repeated(program: Program, place: ast.AST, target: str) -> ast.AST:
 
 def _begins(loop: ast.AST, target: str) -> bool:
     """Whether a loop sets the sum to something else: `total = 0`."""
-    assigned = (n for n in ast.walk(loop) if isinstance(n, ast.Assign))
+    assigned = (n for n in walk(loop) if isinstance(n, ast.Assign))
     return any(spelled(part) == target for n in assigned for t in n.targets for part in ast.walk(t))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from autodetach.machine.children import walk
 from autodetach.machine.events import NonLeafGrad, UnreachedGrad
 from autodetach.machine.spelling import spelled
 from autodetach.view.program import Program, parts_of, targets_of
@@ -73,7 +74,7 @@ def _is_plain_container(program: Program, container: ast.expr) -> bool:
     """Whether the program only ever binds a name to lists and dicts."""
     bound = [
         other.value
-        for other in ast.walk(program.file_of(container))
+        for other in walk(program.file_of(container))
         if isinstance(other, ast.Assign) and any(spelled(t) == spelled(container) for t in other.targets)
     ]
     return bool(bound) and all(
@@ -104,6 +105,6 @@ def _in_tuple(statement: ast.stmt) -> Iterator[OwnUpdate]:
 
 def gradients_of(name: str, around: ast.AST) -> Iterator[ast.Attribute]:
     """Where `.grad` of a name is written in a piece of the program."""
-    for node in ast.walk(around):
+    for node in walk(around):
         if isinstance(node, ast.Attribute) and node.attr == "grad" and spelled(node.value) == name:
             yield node

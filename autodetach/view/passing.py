@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.children import walk
 from autodetach.machine.optimizers import is_optimizer
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.machine.spelling import last_word
@@ -52,7 +53,7 @@ def reads_what_passes(program: Program, reading: Reading, moved: set[ast.AST], f
     owners = [value for value in names.values() if isinstance(value, Instance)]
     if any(is_optimizer(this.attrs.get(name)) for this in owners for name in reading.attributes & this.attrs.keys()):
         return True
-    inside = {n for function in reading.functions for n in ast.walk(function)}
+    inside = {n for function in reading.functions for n in walk(function)}
     return any(_passes(program, node) for node in moved | inside)
 
 

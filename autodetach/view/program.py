@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from autodetach.kept import kept
-from autodetach.machine.children import statements_in
+from autodetach.machine.children import statements_in, walk
 from autodetach.machine.events import SecondWalk
 from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge, pass_of, trail_of
 from autodetach.machine.growing import growths
@@ -34,6 +34,7 @@ class Program:
         self.analysis = analysis
         self.tree = analysis.tree
         self.prefer = prefer
+        self.found: dict[Hashable, Any] = {}  # see `once`
 
     @property
     def runs(self) -> list[Run]:
@@ -88,7 +89,7 @@ class Program:
         alike = self._spots.get((scope, type(node)))
         if alike is None:
             alike = self._spots[scope, type(node)] = {}
-            for other in ast.walk(scope):
+            for other in walk(scope):
                 if type(other) is type(node):
                     alike.setdefault(stable(other), []).append(_start(other))
             for places in alike.values():
@@ -148,13 +149,13 @@ class Program:
                 return at
         return self.tree
 
-    def names_read(self, node: ast.AST) -> set[str]:
+    def names_read(self, node: ast.AST) -> frozenset[str]:
         """The names that are read, without those that a comprehension binds for itself."""
-        return {n.id for n in _names(node) if isinstance(n.ctx, ast.Load)}
+        return _names_read(node)
 
-    def names_bound(self, node: ast.AST) -> set[str]:
+    def names_bound(self, node: ast.AST) -> frozenset[str]:
         """The names that are bound or deleted, without those that a comprehension binds for itself."""
-        return {n.id for n in _names(node) if not isinstance(n.ctx, ast.Load)}
+        return _names_bound(node)
 
     def may_pass(self, moving: Block, over: Block) -> bool:
         """Whether no statement of one list binds a name that one of the other reads or binds."""
@@ -174,7 +175,7 @@ class Program:
         """Whether `torch` has that name in the file of a node."""
         return any(
             isinstance(s, ast.Import) and any(a.name == "torch" and a.asname is None for a in s.names)
-            for s in ast.walk(self.file_of(node))
+            for s in walk(self.file_of(node))
         )
 
 
@@ -191,6 +192,16 @@ def _definitions_in(statement: ast.stmt) -> list[tuple[str, ast.stmt]]:
             prefix += f"{at.name}."
         pending += ((prefix, inner) for inner in reversed(statements_in(at)))
     return found
+
+
+@kept
+def _names_read(node: ast.AST) -> frozenset[str]:
+    return frozenset(n.id for n in _names(node) if isinstance(n.ctx, ast.Load))
+
+
+@kept
+def _names_bound(node: ast.AST) -> frozenset[str]:
+    return frozenset(n.id for n in _names(node) if not isinstance(n.ctx, ast.Load))
 
 
 def _names(node: ast.AST) -> Iterator[ast.Name]:
@@ -315,36 +326,6 @@ def crossing_kind(event: SecondWalk) -> str:
         return "same"
     made = pass_of(event.node.loops, apart[0].activation)
     return "outside" if made is None else "carried"
-
-
-def stepped_between(run: Run, first: Differentiation, second: Differentiation) -> bool:
-    """Whether parameters are changed between two differentiations."""
-    return any(first.number < s.clock < second.number and s.consumed and s.what != "grad" for s in run.machine.steps)
-
-
-def changed_by_hand(run: Run, first: Differentiation, second: Differentiation) -> bool:
-    """Whether the program itself, by gradient it has asked for, changes a leaf that two differentiations lead to."""
-    leaves = {n for n in first.walked if n.leaf}.intersection(second.walked)
-    return any(
-        first.number < s.clock < second.number and s.by_hand and not leaves.isdisjoint(s.idle)
-        for s in run.machine.steps
-    )
-
-
-def read_between(run: Run, first: Differentiation, second: Differentiation) -> bool:
-    """Whether gradient is looked at or consumed between two differentiations, but for what clips it."""
-    clocks = set(run.machine.scaled)
-    return any(
-        first.number < s.clock < second.number
-        and s.consumed
-        and not (s.what == "grad" and s.clock in clocks and isinstance(s.site.node, ast.Call))
-        for s in run.machine.steps
-    )
-
-
-def scaled_between(run: Run, first: Differentiation, second: Differentiation) -> bool:
-    """Whether each of two differentiations gives gradient that is clipped, scaled or handed to a hook by itself."""
-    return bool(run.machine.hooks) or any(first.number <= clock < second.number for clock in run.machine.scaled)
 
 
 def is_assumed(path: tuple[Node, ...]) -> bool:

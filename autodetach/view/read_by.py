@@ -8,12 +8,14 @@ from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.classes import linear_order
 from autodetach.machine.graph import trail_of
 from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.values import Value
 from autodetach.node_types import FUNCTIONS
+from autodetach.once import once
 from autodetach.view.program import Program, calls_of
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -51,6 +53,7 @@ def read_by(program: Program, run: Run, statements: list[ast.stmt]) -> Reading:
     return reading
 
 
+@once
 def functions_by_name(program: Program) -> dict[str, list[Function]]:
     """The functions and methods in view by their names; a class stands for its constructor."""
     found: dict[str, list[Function]] = {}
@@ -63,7 +66,7 @@ def functions_by_name(program: Program) -> dict[str, list[Function]]:
 @kept
 def _functions_in(tree: ast.Module) -> dict[str, list[Function]]:
     found: dict[str, list[Function]] = {}
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, FUNCTIONS):
             found.setdefault(node.name, []).append(node)
         elif isinstance(node, ast.ClassDef):
@@ -88,8 +91,8 @@ def local_names(function: ast.AST) -> set[str]:
     """The names that a function binds itself."""
     if not isinstance(function, FUNCTIONS):
         return set()
-    declared = {name for n in ast.walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
-    bound = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    declared = {name for n in walk(function) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+    bound = {n.id for n in walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     return (bound | all_parameter_names(function.args)) - declared
 
 
@@ -154,5 +157,5 @@ def own_attributes(program: Program) -> set[str]:
 
 @kept
 def _set_on_self(tree: ast.Module) -> set[str]:
-    nodes = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load))
+    nodes = (n for n in walk(tree) if isinstance(n, ast.Attribute) and not isinstance(n.ctx, ast.Load))
     return {n.attr for n in nodes if isinstance(n.value, ast.Name) and n.value.id == "self"}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from autodetach.container_methods import ADDING
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, LOOPS
 from autodetach.view.kept import COPYING, LITERALS, is_sharing
@@ -54,7 +55,7 @@ def of_same_memory(
     """The names and attributes, as they are written, that share memory with some in the block of a function or file."""
     imported = {
         alias.asname or alias.name.partition(".")[0]
-        for s in ast.walk(program.file_of(home))
+        for s in walk(program.file_of(home))
         if isinstance(s, (ast.Import, ast.ImportFrom))
         for alias in s.names
     }
@@ -93,7 +94,7 @@ def _follow(pair: _Pair, pairs: list[_Pair], found: Shared) -> None:
 def _pairs(program: Program, home: ast.AST, is_container: Callable[[ast.expr], bool]) -> list[_Pair]:
     pairs: list[_Pair] = []
     picked = positions_in(home)
-    for node in ast.walk(home):
+    for node in walk(home):
         for target, value, is_part in _bound(node):
             if program.scope(target) is not home:
                 continue
@@ -124,9 +125,9 @@ def _pairs(program: Program, home: ast.AST, is_container: Callable[[ast.expr], b
 
 def positions_in(home: ast.AST) -> set[str]:
     """The names that are only bound to positions in a block: `order = torch.randperm(8)`."""
-    bound = [b for node in ast.walk(home) for b in _bound(node)]
+    bound = [b for node in walk(home) for b in _bound(node)]
     names = {t.id for t, value, is_part in bound if isinstance(t, ast.Name) and not is_part and _is_positions(value)}
-    stored = [n.id for n in ast.walk(home) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
+    stored = [n.id for n in walk(home) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)]
     given = all_parameter_names(home.args) if isinstance(home, CALLABLES) else ()
     only = {name for name in names if stored.count(name) == sum(_is_name_bound(b, name) for b in bound)}
     return only.difference(given)

@@ -6,6 +6,7 @@ import ast
 
 from autodetach.container_methods import CHANGING
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -53,7 +54,7 @@ def keeps_state(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
     return any(
         _changes_others(program, function, node)
         for function in read_by(program, run, statements).functions
-        for node in ast.walk(function)
+        for node in walk(function)
     )
 
 
@@ -61,9 +62,9 @@ def takes_away(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
     """Whether statements, or functions that they call, take something away that is not there again: `next(batches)`."""
     inside = [(n, set[str]()) for s in statements for n in ast.walk(s)]
     for function in read_by(program, run, statements).functions:
-        local = {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+        local = {n.id for n in walk(function) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
         local |= all_parameter_names(function.args) if function.name != "__next__" else set()
-        inside += ((n, local) for n in ast.walk(function))
+        inside += ((n, local) for n in walk(function))
     return any(_takes(node, local) for node, local in inside if isinstance(node, ast.Call))
 
 
@@ -129,7 +130,7 @@ def _is_begun(function: Function, kept: ast.Attribute | None) -> bool:
     """Whether a constructor has made what it keeps so."""
     if kept is None:
         return True
-    begun = (s for s in ast.walk(function) if isinstance(s, (ast.Assign, ast.AnnAssign)))
+    begun = (s for s in walk(function) if isinstance(s, (ast.Assign, ast.AnnAssign)))
     pairs = [pair for s in begun for pair in (assigned(s) if isinstance(s, ast.Assign) else [(s.target, s.value)])]
     values = [v if at is t else None for t, v in pairs for at in _parts([t]) if spelled(at) == spelled(kept)]
     return bool(values) and all(isinstance(v, ast.Constant) or _is_new(v) or _is_made(v) for v in values)
@@ -158,7 +159,7 @@ def _is_of_own(function: Function, target: ast.expr) -> bool:
         target = target.value
     if not isinstance(target, ast.Name):
         return False
-    bound = [s for s in ast.walk(function) if isinstance(s, ast.stmt) and target.id in map(spelled, targets_of(s))]
+    bound = [s for s in walk(function) if isinstance(s, ast.stmt) and target.id in map(spelled, targets_of(s))]
     return bool(bound) and all(isinstance(s, (ast.Assign, ast.AnnAssign)) and _is_new(s.value) for s in bound)
 
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.arguments import all_parameter_names
+from autodetach.machine.children import walk
 from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.module_tree import parameters_of
 from autodetach.machine.program_values import External, Frame, Function, Instance
@@ -70,7 +71,7 @@ class WhatIsRead:
         names, whole = self._reading.names, self._reading.whole
         attributes = self._reading.attributes
         begin = {n for n in whole if is_changeable(self.value(n))}
-        texts = {spelled(n) for n in ast.walk(self._home) if isinstance(n, ast.Attribute) and n.attr in attributes}
+        texts = {spelled(n) for n in walk(self._home) if isinstance(n, ast.Attribute) and n.attr in attributes}
         begin |= {text for text in texts if text.partition(".")[0] in names}
         if not begin:
             return Shared(set(), set(), set())

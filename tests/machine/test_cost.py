@@ -32,8 +32,8 @@ from autodetach.proving import repairs
 from autodetach.proving.repairs import FUEL_FOR_REPAIRS
 from autodetach.source import Source
 
-SECONDS = 20.0
-"""Ten times what any of these takes: a hang, not a slow machine."""
+SECONDS = 12.0
+"""Several times what any of these takes: a hang, not a slow machine."""
 FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 HEAD = "import torch\nimport torch.nn as nn\n\n"
 LEAF = HEAD + "w = torch.randn(3, requires_grad=True)\ntotal = 0\n"
