@@ -90,7 +90,7 @@ ORDER = (
     "machine.container_builtins machine.object_builtins",
     "machine.ranges",
     "machine.python_builtins",
-    "machine.copies machine.weak_references",
+    "machine.copies machine.weak_references machine.progress_bars",
     "machine.record_tools",
     "machine.standard_library machine.functional machine.pytree",
     "machine.parameter_groups",

@@ -16,6 +16,7 @@ from autodetach.machine import (
     own_functions,
     parameter_classes,
     part_names,
+    progress_bars,
     records,
     settings,
     tensors,
@@ -123,7 +124,7 @@ class Attributes(Core):
         if isinstance(value, Iterable):
             if name in RESUMING and value.frame is not None and value.once:
                 return Native(name, lambda args, kwargs, s: self._resumed(value, args, s), value)
-            return value.attrs.get(name, MISSING)
+            return progress_bars.attribute(self, value, name)
         if isinstance(value, GradMode) and name in ("__enter__", "__exit__"):
             return Native(name, lambda args, kwargs, s: self._switch(value, s, back=name == "__exit__"), value)
         if isinstance(value, Property) and name in ("setter", "getter", "deleter"):

@@ -16,6 +16,7 @@ from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.program_values import Frame, Function, Iterable
+from autodetach.machine.progress_bars import COUNTED
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_EXACT, MAX_LISTED
@@ -41,7 +42,7 @@ class Looping(Definitions):
     def passes(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[Value]:
         """The items of a `for` loop, as many as are executed; each begins a pass."""
         items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
-        limit = MAX_EXACT if items.name in ("range", "enumerate") else MAX_EXACT_ITEMS
+        limit = MAX_EXACT if items.name in ("range", "enumerate", COUNTED) else MAX_EXACT_ITEMS
         if items.name in ("items", "values"):
             limit = MAX_EXACT_PAIRS
         if items.listed:  # what is done to each part of a network, is done to all

@@ -10,6 +10,7 @@ from autodetach.machine import (
     frameworks,
     operations,
     parametrizations,
+    progress_bars,
     pytree,
     step_hooks,
     tensors,
@@ -42,9 +43,9 @@ from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.other_types import made_of
 from autodetach.machine.parameter_groups import clip, leaves_of
 from autodetach.machine.program_values import External, Function, Instance
-from autodetach.machine.python_builtins import as_range
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type
+from autodetach.machine.state import MISSING
 from autodetach.machine.told_of_values import is_number
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
@@ -238,18 +239,19 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
         wanted(m, [*args, *kwargs.values()], site, name)
     if path in PICKLED:
         return m.opaque(name)
+    bar = progress_bars.call(m, name, args, kwargs, site)
+    if bar is not MISSING:
+        return bar
     if top in QUIET_MODULES:
         if top in HANDING_ON or (top in HOLDERS and name[:1].isupper()):
             wanted(m, [*args, *kwargs.values()], site, name)
         if name[:1].isupper():
             return m.quiet(name)
+        if name in progress_bars.BARS:
+            return progress_bars.empty_bar(m, name)
         number = m.fresh()
         number.lost = lost_by_arrays(*(each for a in args for each in tensors_in(a)))
         return number
-    if name == "trange" and args:
-        return m.items_of(as_range(m, args[0]), site)
-    if name in ("tqdm", "track", "Progress", "progress_bar", "prange") and args and not is_number(args[0]):
-        return m.items_of(args[0], site)
     if name == "Variable" and args:
         return _variable(m, args, kwargs, site)
     is_left_out = path.rpartition(".")[0] in m.left_out
