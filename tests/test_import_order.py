@@ -87,6 +87,7 @@ ORDER = (
     "machine.module_building",
     "machine.module_calls",
     "machine.module_methods",
+    "machine.taken_early",
     "machine.container_builtins machine.object_builtins",
     "machine.ranges",
     "machine.python_builtins",

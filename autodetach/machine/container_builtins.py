@@ -9,6 +9,7 @@ from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.program_values import Instance, Iterable
 from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.taken_early import note_taken
 from autodetach.machine.values import Mapping, Opaque, Sequence, Value
 
 
@@ -85,7 +86,7 @@ def next_item(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
         iterator.once = True  # what `next` takes from goes on behind that: `zip`, `enumerate`, `filter`
         for item in iterator.start(exact):
             iterator.latest = item
-            return item
+            return note_taken(m, iterator, item)
         if len(args) > 1:
             return args[1]
         if exact:

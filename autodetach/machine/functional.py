@@ -15,6 +15,7 @@ from autodetach.machine.passes import is_cut_short
 from autodetach.machine.program_values import Function, Iterable, Method, Native
 from autodetach.machine.python_builtins import as_range
 from autodetach.machine.state import MAX_EXACT, MISSING
+from autodetach.machine.taken_early import note_taken
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.values import Sequence, Value
 
@@ -241,7 +242,9 @@ def _islice(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     inner.once = inner.once or inner.name in ITERATORS
     bounds = args[1:]
     if not all(b is None or (isinstance(b, int) and b >= 0) for b in bounds):
-        return Iterable(inner.make, None, inner.name, inner.once)
+        return Iterable(
+            lambda exact: (note_taken(m, inner, item) for item in inner.start(exact)), None, inner.name, inner.once
+        )
     cut = slice(*bounds)
     start, stop, step = cut.start or 0, cut.stop, cut.step or 1
     length = None
@@ -249,7 +252,8 @@ def _islice(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
         length = len(range(start, stop if inner.length is None else min(stop, inner.length), step))
 
     def make(exact: bool) -> Iterator[Value]:
-        yield from itertools.islice(inner.start(exact), start, stop, step)
+        for item in itertools.islice(inner.start(exact), start, stop, step):
+            yield note_taken(m, inner, item)
 
     return Iterable(make, length, "islice", once=inner.once)
 

@@ -50,6 +50,7 @@ from autodetach.machine.program_values import (
 )
 from autodetach.machine.resets import reset_by
 from autodetach.machine.state import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
+from autodetach.machine.taken_early import note_asked
 from autodetach.machine.tasks import is_coroutine
 from autodetach.machine.told_of_values import GIVEN, RECORD, is_constant, may_be_no_tensor
 from autodetach.machine.values import GradMode, Mapping, Opaque, Sequence, Sym, Tensor, Value
@@ -110,12 +111,16 @@ class Objects(Attributes):
                 return self.call(method, args, kwargs, site)
         if kind is Tensor:
             self.spend()
+            if this in self.taken_early:
+                note_asked(self, this, name, site)
             return tensors.method(self, this, name, args, kwargs, site)
         if kind in CONTAINERS:
             self.spend()
             return containers.method(self, this, name, args, kwargs, site)
         if name in ("item", "detach") and isinstance(this, Opaque) and this.attrs.get(GIVEN) == RECORD:
             self.refuse(site, f"a record has no attribute `{name}`")
+        if kind is Opaque and this in self.taken_early:
+            note_asked(self, this, name, site)
         if name in ("item", "detach") and may_be_no_tensor(this):
             self.asked.append((site.node, this))
         if kind is Opaque and name not in this.attrs:

@@ -31,6 +31,7 @@ from autodetach.machine.program_values import External, Instance, Iterable, Prop
 from autodetach.machine.ranges import is_empty, usual_length
 from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
+from autodetach.machine.taken_early import note_taken
 from autodetach.machine.told_of_values import is_constant, is_number
 from autodetach.machine.torch_semantics import lookup
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
@@ -140,7 +141,7 @@ def _zip(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
 
     def make(exact: bool) -> Iterator[Value]:
         for items in zip(*[p.start(exact) for p in parts], strict=False):
-            yield Sequence("tuple", list(items), m.clock)
+            yield Sequence("tuple", [note_taken(m, p, item) for p, item in zip(parts, items, strict=True)], m.clock)
 
     return Iterable(make, length, "zip", short=any(p.short for p in parts), listed=any(p.listed for p in parts))
 
@@ -151,7 +152,8 @@ def _map(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
 
     def make(exact: bool) -> Iterator[Value]:
         for items in zip(*[p.start(exact) for p in parts], strict=False):
-            yield m.call(args[0], list(items), {}, site)
+            taken = [note_taken(m, p, item) for p, item in zip(parts, items, strict=True)]
+            yield m.call(args[0], taken, {}, site)
 
     length = min(n for n in lengths if n is not None) if lengths and None not in lengths else None
     return Iterable(make, length, "map", once=True)
@@ -163,7 +165,7 @@ def _filter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
     def make(exact: bool) -> Iterator[Value]:
         for item in inner.start(exact):
             if _passes(m, args[0], item, site):
-                yield item
+                yield note_taken(m, inner, item)
 
     return Iterable(make, inner.length, "filter", listed=inner.listed)
 

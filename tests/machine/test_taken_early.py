@@ -1,0 +1,69 @@
+"""Losses that are taken of a generator which yields a text behind them: nobody knows whether a program comes so far."""
+
+from __future__ import annotations
+
+import pytest
+
+from autodetach.checker import CheckOptions, check
+from autodetach.source import Source
+
+HEAD = """\
+import itertools
+import torch
+
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+data = torch.randn(100, 8, 4)
+names = [str(number) for number in range(101)]
+
+
+def losses():
+    for x in data:
+        optimizer.zero_grad()
+        loss = model(x).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+        yield loss
+{end}
+
+def main():
+    kept, source = [], losses()
+{loop}
+    return len(kept)
+
+
+print(main())
+"""
+LOOPS = {
+    "zip": "for name, loss in zip(names, source):",
+    "zip-behind-enumerate": "for i, (name, loss) in enumerate(zip(names, source)):",
+    "filter": "for loss in filter(None, source):",
+    "map": "for loss in map(lambda loss: loss, source):",
+    "islice": "for loss in itertools.islice(source, 101):",
+    "islice-of-the-rest": "for loss in itertools.islice(source, len(names)):",
+    "next": "for _ in names:\n        loss = next(source)",
+    "send": "for _ in names:\n        loss = source.send(None)",
+}
+KEEPING = "    {}\n        kept.append(loss)"
+ASKING = "    {}\n        print(loss.item())\n        kept.append(loss)"
+
+
+def _told(end: str, loop: str) -> list[tuple[str, str | None]]:
+    source = Source.from_bytes(HEAD.format(end=end, loop=loop).encode(), "program.py")
+    found = check(source, CheckOptions(alternatives=False)).findings
+    return [(f.code, f.fix and f.fix.applicability.value) for f in found]
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_a_text_at_the_end_is_asked_for_nothing(loop: str) -> None:
+    assert _told('    yield "done"\n', KEEPING.format(loop)) == [("AD102", "unsafe")]
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_losses_alone_are_losses(loop: str) -> None:
+    assert _told("", KEEPING.format(loop)) == [("AD102", "safe")]
+
+
+@pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+def test_what_the_program_asks_itself_is_a_tensor(loop: str) -> None:
+    assert _told('    yield "done"\n', ASKING.format(loop)) == [("AD102", "safe")]
