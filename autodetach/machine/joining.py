@@ -100,6 +100,31 @@ def gathered(m: Core, items: Iterable, kind: str, site: Site) -> Sequence:
     return made
 
 
+def is_added_one_by_one(items: Value) -> bool:
+    """Whether `sum` adds what `map` makes of many things, each made in a pass of its own when it is asked for."""
+    if not isinstance(items, Iterable) or items.name != "map" or items.brief:
+        return False
+    return items.length is None or items.length > MAX_GATHERED
+
+
+def summed(m: Core, items: Iterable, total: Value, frame: Frame, site: Site) -> Value:
+    """`sum(map(step, data))`, as a loop that adds each element."""
+    activation, outer = m.activate_over(items, site.node, frame, False), m.loops
+    try:
+        for item in items.start(False):
+            if activation.passes >= MAX_PASSES:
+                break
+            m.enter_pass_with(item, activation, outer)
+            total = m.binary("Add", total, item, site)
+            m.loops = outer
+        else:
+            activation.exact = items.whole
+    finally:
+        m.loops = outer
+        m.finish(activation)
+    return m.fresh("number") if is_constant(total) else total
+
+
 def adopt(m: Core, old: Sequence | Mapping, new: Sequence | Mapping) -> None:
     """`new` holds what `old` held (`xs = xs + [x]`): what was stored there is stored here, and it is as old."""
     olds = (old,) if old.copied is None else (old, old.copied)

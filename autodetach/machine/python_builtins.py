@@ -7,13 +7,14 @@ import builtins
 import functools
 from collections.abc import Iterator
 
-from autodetach.machine import iteration, operations, read_by_text
+from autodetach.machine import iteration, joining, operations, read_by_text
 from autodetach.machine.container_builtins import dict_of_keys, iterator_of, make_dict, maker_of, next_item
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import NUMBER, Site
-from autodetach.machine.held import lost_from
+from autodetach.machine.held import graph_in, held_by, lost_from
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, hash_all, show, special
 from autodetach.machine.marks import ITEMS, SUMMED
+from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import converted, tags_of, wanted
 from autodetach.machine.object_builtins import (
     callable_,
@@ -27,7 +28,7 @@ from autodetach.machine.object_builtins import (
 )
 from autodetach.machine.ordering import in_order
 from autodetach.machine.passes import MOST_PASSES
-from autodetach.machine.program_values import External, Instance, Iterable, Property
+from autodetach.machine.program_values import External, Frame, Instance, Iterable, Property
 from autodetach.machine.ranges import is_empty, usual_length
 from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
@@ -156,7 +157,16 @@ def _map(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
             yield m.call(args[0], taken, {}, site)
 
     length = min(n for n in lengths if n is not None) if lengths and None not in lengths else None
-    return Iterable(make, length, "map", once=True)
+    made = Iterable(make, length, "map", once=True)
+    made.brief = any(map(_is_brief, parts, args[1:]))
+    return made
+
+
+def _is_brief(items: Iterable, given: Value) -> bool:
+    """Whether few things are gone over, as rows, parameters or layers, or graphs that are there already."""
+    held = held_by(given)
+    layers = held.items if isinstance(held, Sequence) else []
+    return items.short or items.listed or any(map(is_module, layers)) or any(True for _ in graph_in(held))
 
 
 def _filter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -193,10 +203,13 @@ def _sum(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         return 0
     if isinstance(args[0], Iterable) and isinstance(args[0].taken, (Tensor, Opaque)):
         return args[0].taken
+    total: Value = args[1] if len(args) > 1 else kwargs.get("start", 0)
+    frame = m.trail[-1][1] if m.trail else None
+    if isinstance(frame, Frame) and joining.is_added_one_by_one(args[0]):
+        return joining.summed(m, args[0], total, frame, site)
     items, exact = m.collect(args[0], site)
     if isinstance(args[0], Opaque):
         args[0].attrs[SUMMED] = True
-    total: Value = args[1] if len(args) > 1 else kwargs.get("start", 0)
     for item in items:
         total = m.binary("Add", total, item, site)
     if not exact and is_constant(total):

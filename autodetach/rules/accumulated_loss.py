@@ -70,6 +70,7 @@ from autodetach.candidates.gradient_in_state import gradient_kept
 from autodetach.candidates.growing_state import leaf_at_the_end
 from autodetach.candidates.handed_back import is_step_of_shared_network, with_doubt
 from autodetach.candidates.kept_before import kept_before
+from autodetach.candidates.summed_values import values_summed
 from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
@@ -289,6 +290,8 @@ def _candidates(
     elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
         # What is written into a part of a buffer may itself rest on earlier passes, as outputs of a recurrent net do.
         yield from element_candidates(program, [(statement.value, None)], number=False, what="write")
+    if not elements:
+        yield from values_summed(growth)
     if not elements and (leaves := _leaves_taken(growth)):
         yield from element_candidates(program, leaves, number=False, what="accumulate")
     yield from _leaf_again(program, growth)
