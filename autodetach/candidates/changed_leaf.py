@@ -11,7 +11,7 @@ from autodetach.machine.arguments import parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import ancestors
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import arguments_of, spelled
 from autodetach.machine.values import Tensor
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 KEPT = "what is written there gets no gradient, and stays; a new tensor may be what was meant"
 SCALED = "its gradient may be what was meant to be scaled, as where gradients are clipped"
 NOT_SCALED = "the leaf itself, which is what is written, is not scaled then"
+ADDS = ("add_", "sub_", "subtract_")
 FILLED = "the tensor is filled and not trained then"
 
 
@@ -67,19 +68,21 @@ def _scaled_gradient(
     if not all(isinstance(e.factor, Tensor) and e.factor.shape == () for e in events):
         return  # of each element its own: a step of another kind
     scaled = [_scaled_by(program, statement) for statement in changing]
-    codemods = [ReplaceExpression(leaf, "{}.grad") for leaf in scaled if isinstance(leaf, (ast.Name, ast.Attribute))]
-    if len(codemods) == len(changing):
-        yield Candidate(f"scale the gradient, and not the leaf: {listed(changing)}", tuple(codemods), NOT_SCALED)
+    if all(scaled):
+        codemods = tuple(ReplaceExpression(leaf, "{}.grad") for leaves in scaled for leaf in leaves)
+        yield Candidate(f"scale the gradient, and not the leaf: {listed(changing)}", codemods, NOT_SCALED)
 
 
-def _scaled_by(program: Program, statement: ast.stmt) -> ast.expr | None:
-    """What `p.mul_(c)` and `p *= c` change."""
+def _scaled_by(program: Program, statement: ast.stmt) -> list[ast.expr]:
+    """What `p.mul_(c)` and `p *= c` change, and again where it is added to itself: `p.add_(p, alpha=c - 1)`."""
     match statement:
         case ast.AugAssign(target=leaf):
-            return leaf
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=leaf)) as call) if not is_of(program, call, ("torch",)):
-            return leaf
-    return None
+            return [leaf] if isinstance(leaf, (ast.Name, ast.Attribute)) else []
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=leaf, attr=method)) as call):
+            if isinstance(leaf, (ast.Name, ast.Attribute)) and not is_of(program, call, ("torch",)):
+                own = [a for a in arguments_of(call) if spelled(a) == spelled(leaf)]
+                return [leaf, *own] if own or method not in ADDS else []
+    return []
 
 
 def _with_loop(program: Program, group: list[ast.stmt]) -> list[ast.stmt]:

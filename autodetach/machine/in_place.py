@@ -11,6 +11,7 @@ from autodetach.machine.torch_semantics import INPLACE_AT, RANDOM, lookup
 from autodetach.machine.values import Opaque, Tensor, Value, joined
 
 SCALING = frozenset({"mul", "multiply", "div", "divide", "true_divide"})
+ADDING = frozenset({"add", "sub", "subtract"})
 
 
 def asks_in_place(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
@@ -88,8 +89,23 @@ def _note_update(m: Core, t: Tensor, base: str, others: list[Value], site: Site)
 
 def _is_scaled(t: Tensor, base: str, others: list[Value]) -> bool:
     """Whether a tensor is multiplied with a number as a whole: made of a gradient, this is its norm, and no step."""
-    factor = others[0] if base in SCALING and others else None
+    factor = _factor(t, base, others)
     return isinstance(factor, Tensor) and factor.shape == () and t.shape != ()
+
+
+def _factor(t: Tensor, base: str, others: list[Value]) -> Value:
+    """What a tensor is multiplied with: `t.mul_(c)`, `t.add_(t, alpha=c - 1)`, `t.lerp_(torch.zeros_like(t), 1 - c)`.
+
+    None where something else that is made of a gradient is added to it, which is a step.
+    """
+    if base in SCALING:
+        return others[0] if others else None
+    if len(others) != 2 or (base not in ADDING and base != "lerp"):
+        return None
+    other, number = others
+    is_itself = isinstance(other, Tensor) and other.storage is t.storage
+    is_step = not is_itself and (base != "lerp" or bool(_gradient_in([other])))
+    return None if is_step or not _gradient_in([number]) else number
 
 
 def _gradient_in(values: list[Value]) -> tuple[Differentiation, ...]:
@@ -110,7 +126,7 @@ def _refuse(m: Core, t: Tensor, leaf: Tensor, base: str, others: list[Value], si
         nodes = (v.node for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None)
         written = tuple(n for n in dict.fromkeys(nodes) if n is not leaf.node)
         unused = not any(leaf.node in n.parents for n in m.nodes if n not in (t.node, *written))
-        factor = others[0] if by_gradient and base in SCALING else None
+        factor = _factor(t, base, others) if by_gradient else None
         m.facts.append(LeafChanged(site, leaf.node, written, bool(by_gradient), unused, m.chain, factor))
     if by_gradient and not _is_scaled(t, base, others):
         m.steps_read(leaf, site, "update", by_gradient)
