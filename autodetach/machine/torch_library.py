@@ -116,10 +116,14 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if part is None:
         return call_other(m, path, args, kwargs, site)
     name = part.rpartition(".")[2]
-    handler = HANDLERS.get(part) or HANDLERS.get(name) or transforms.HANDLERS.get(part)
+    handler = HANDLERS.get(part) or HANDLERS.get(name)
+    if handler is None and part in transforms.HANDLERS:
+        handler = transforms.HANDLERS[part]
+        wanted(m, [*args, *kwargs.values()], site, name)
     if handler is not None:
         return handler(m, args, kwargs, site)
     if name.startswith(foreach.PREFIX):
+        wanted(m, args[:1], site, name)
         return foreach.call(m, name, args, kwargs, site)
     if name in GRAD_MODES:
         return make_grad_mode(m, name, args, kwargs)
@@ -390,6 +394,7 @@ def _parameter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
 
 def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     name = part.rpartition(".")[2]
+    wanted(m, args[:1] or list(kwargs.values()), site, name)
     if name == "register_parametrization":
         return parametrizations.register(m, args, kwargs, site)
     if part == "nn.utils.parametrize.cached":
@@ -409,7 +414,7 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
         return weight_norms.remove(m, args, kwargs, site)
     if name in REPARAMETRISES and args:
         return args[0]
-    wanted(m, [*args, *kwargs.values()], site, name)
+    wanted(m, args[1:], site, name)
     return m.opaque(name)
 
 
@@ -452,6 +457,7 @@ def _data_parallel(m: Core, args: list[Value], kwargs: dict[str, Value], site: S
 def _data_loader(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     made = Instance(External("torch.utils.data.DataLoader"), m.serial(), m.clock)
     made.attrs["dataset"] = args[0] if args else kwargs.get("dataset")
+    wanted(m, [made.attrs["dataset"]], site, "DataLoader")
     made.attrs["collate_fn"] = kwargs.get("collate_fn")
     made.attrs["batch_size"] = kwargs.get("batch_size", args[1] if len(args) > 1 else 1)
     return made
@@ -460,6 +466,7 @@ def _data_loader(m: Core, args: list[Value], kwargs: dict[str, Value], site: Sit
 def _tensor_dataset(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     made = Instance(External("torch.utils.data.TensorDataset"), m.serial(), m.clock)
     made.attrs[TENSORS] = Sequence("tuple", list(args), m.clock)
+    wanted(m, args, site, "TensorDataset")
     return made
 
 
