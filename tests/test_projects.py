@@ -311,3 +311,26 @@ def test_nothing_is_assumed_of_what_is_at_hand_but_too_much(tmp_path: Path) -> N
     checked = autodetach(tmp_path, "check", "--no-cache", "--output-format", "concise", ".")
     (line,) = (line for line in checked.stdout.splitlines() if "AD" in line)
     assert line.startswith("elsewhere.py:") and "AD203" in line
+
+
+def test_a_function_of_pytorch_is_none_of_the_program_that_has_its_name(tmp_path: Path) -> None:
+    (tmp_path / "plots.py").write_text("import torch\n\n\ndef spread(values):\n    return torch.mean(values).abs()\n")
+    (tmp_path / "train.py").write_text(
+        "import torch\n"
+        "import plots\n"
+        "def mean(model, batches):\n"
+        "    total = 0\n"
+        "    for x in batches:\n"
+        "        total += model(x).abs().mean()\n"
+        "    return total / len(batches)\n"
+        "net = torch.nn.Linear(3, 1)\n"
+        "optimizer = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "batches = [torch.randn(4, 3) for _ in range(300)]\n"
+        "for x in batches:\n"
+        "    optimizer.zero_grad()\n"
+        "    net(x).square().mean().backward()\n"
+        "    optimizer.step()\n"
+        "print(f'{mean(net, batches):.3f}')\n"
+    )
+    checked = autodetach(tmp_path, "check", ".")
+    assert "safe fix: accumulate the number" in checked.stdout and "unsafe" not in checked.stdout

@@ -10,12 +10,14 @@ from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.program_values import Function
+from autodetach.machine.quiet import COMPUTING
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, SCOPES
 from autodetach.view.free_names import bound_otherwise
 from autodetach.view.imported import imported
 from autodetach.view.program import Program
 
 Named = ast.Name | ast.Attribute
+LIBRARIES = COMPUTING | {"torch"}
 
 
 def named(program: Program, function: Function) -> list[Named]:
@@ -44,22 +46,22 @@ def _reads(tree: ast.Module) -> dict[str, list[Named]]:
 def _means(program: Program, node: Named, function: Function) -> bool:
     if isinstance(node, ast.Name):
         return _is_visible(program, node, function)
-    if _is_of_import(program, node):
-        return program.file_of(node) is not program.file_of(function.node)
+    modules = _modules_of(program, node)
+    if modules:
+        is_library = modules <= LIBRARIES
+        return not is_library and program.file_of(node) is not program.file_of(function.node)
     is_method = isinstance(program.scope(function.node), ast.ClassDef)
     return is_method and not is_of_another_class(program, node, function.node)
 
 
-def _is_of_import(program: Program, node: ast.Attribute) -> bool:
-    """`torch.mean`, where nothing else in the file is called `torch`."""
+def _modules_of(program: Program, node: ast.Attribute) -> set[str]:
+    """`torch` of `torch.mean`: what it may be imported from, where nothing else in the file is called so."""
     root, tree = node.value, program.file_of(node)
     while isinstance(root, ast.Attribute):
         root = root.value
-    return (
-        isinstance(root, ast.Name)
-        and root.id in imported(tree)
-        and root.id not in _bound_anywhere(tree)
-    )
+    if not isinstance(root, ast.Name) or root.id in _bound_anywhere(tree):
+        return set()
+    return {path.partition(".")[0] for path in imported(tree).get(root.id, ())}
 
 
 @kept
