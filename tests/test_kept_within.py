@@ -47,3 +47,7 @@ def test_a_doubt_where_the_method_may_as_well_compute_anew(first: str, later: st
 
 def test_what_a_network_in_view_is_called_with_is_told_without_doubt() -> None:
     assert said_of("weigher(x)", "network(x)") == [(False, None)]
+
+
+def test_what_is_not_in_view_is_said_to_be_so_where_the_same_method_is_called_again() -> None:
+    assert [in_view for in_view, _ in said_of("network.value(x[:2])", "network.value(x[2:])")] == [True]

@@ -115,9 +115,9 @@ def find(program: Program) -> Iterator[Suspect]:
     """On the first path, where no other one shows that a test decides: as where a state is detached now and then."""
     seen: set[ast.AST] = set()
     first = program.runs[0]
-    for fact in _facts(program, first) if first.whole and first.stop is None else ():
+    for fact in _facts(first) if first.whole and first.stop is None else ():
         at = fact.beside.site.node if fact.added and fact.beside is not None else fact.site.node
-        is_lost = at not in seen and all(_is_lost(program, run, fact) for run in program.runs)
+        is_lost = at not in seen and all(_is_lost(run, fact) for run in program.runs)
         if is_lost and not is_meant_as_value(program, fact):
             seen.add(at)
             yield _suspect(program, fact) if fact.raises else _silent(program, fact)
@@ -127,37 +127,37 @@ def find(program: Program) -> Iterator[Suspect]:
 
 
 @once
-def _facts(_: Program, run: Run) -> list[HistoryLost]:
+def _facts(run: Run) -> list[HistoryLost]:
     facts = (fact for fact in run.machine.facts if isinstance(fact, HistoryLost))
     return [fact._replace(lost=lost) for fact in facts if (lost := trains_nothing(run, fact))]
 
 
 @once
-def _facts_at(program: Program, run: Run, call: ast.AST) -> list[HistoryLost]:
-    return [fact for fact in _facts(program, run) if fact.site.node is call]
+def _facts_at(run: Run, call: ast.AST) -> list[HistoryLost]:
+    return [fact for fact in _facts(run) if fact.site.node is call]
 
 
 @once
-def _terms(program: Program, run: Run) -> frozenset[Node]:
+def _terms(run: Run) -> frozenset[Node]:
     """What terms without history are added to something else in."""
-    return frozenset(fact.beside for fact in _facts(program, run) if fact.added and fact.beside is not None)
+    return frozenset(fact.beside for fact in _facts(run) if fact.added and fact.beside is not None)
 
 
 @once
-def _calls(_: Program, run: Run) -> dict[ast.AST, list[Differentiation]]:
+def _calls(run: Run) -> dict[ast.AST, list[Differentiation]]:
     found: dict[ast.AST, list[Differentiation]] = {}
     for d in run.machine.differentiations:
         found.setdefault(d.call, []).append(d)
     return found
 
 
-def _is_lost(program: Program, run: Run, fact: HistoryLost) -> bool:
+def _is_lost(run: Run, fact: HistoryLost) -> bool:
     """Whether a path finds no history at a call, if it comes there; or in a term, wherever it is added."""
     call = fact.site.node
-    given = _calls(program, run).get(call, [])
+    given = _calls(run).get(call, [])
     if not fact.added or fact.beside is None:
-        return not given or any(not other.added for other in _facts_at(program, run, call))
-    place, told = fact.beside.site.node, _terms(program, run)
+        return not given or any(not other.added for other in _facts_at(run, call))
+    place, told = fact.beside.site.node, _terms(run)
     is_builtin = isinstance(place, ast.Call) and called_name(place) == "sum"  # it adds one after the other
     for d in given:
         sums = {node for node in d.walked if node.site.node is place}

@@ -73,7 +73,7 @@ from autodetach.once import once
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.called_back import WALKS, may_be_called_back, may_be_called_by_python
 from autodetach.view.given_again import given_again
-from autodetach.view.kept_within import may_be_kept_within
+from autodetach.view.kept_within import is_kept_out_of_view, may_be_kept_within
 from autodetach.view.needed_again import NeededAgain
 from autodetach.view.other_entries import begins_where_called
 from autodetach.view.program import Program, line, text
@@ -89,7 +89,7 @@ def find(program: Program) -> Iterator[Suspect]:
         events: list[SecondWalk | StaleSaved] = [*run.machine.second_walks, *run.machine.stale]
         needed |= run.machine.tasks.unordered
         faulty.update(d.call for event in events for d in event.node.walked_by)
-        needed_again = NeededAgain(program, run)
+        needed_again = NeededAgain(run)
         for d in run.machine.differentiations:
             if _is_literal(d):
                 if run.whole and not _is_given(d) and not _is_part_of_another(d):
@@ -234,7 +234,7 @@ def _is_like_a_module(callee: ast.expr) -> bool:
 
 def _suspect(program: Program, d: Differentiation) -> Suspect:
     built = min((n.site.line for n in d.walked if not n.leaf and n.site.line), default=line(d.call))
-    nothing = "nothing walks it again" if may_be_kept_within(program, d) is None else "nothing in view walks it again"
+    nothing = "nothing in view walks it again" if is_kept_out_of_view(program, d) else "nothing walks it again"
     story = (
         StoryStep(built, "builds the graph"),
         StoryStep(line(d.call), "walks it and keeps its saved tensors"),

@@ -57,6 +57,10 @@ class KeptWithin:
                 return made
         return None
 
+    def is_given_again(self, d: Differentiation) -> bool:
+        """Whether a network out of view made a part of the graph, and a method of it, which may be the same, more."""
+        return any(weights in n.parents for _, weights in self._later(d) for n in d.walked)
+
     def _later(self, d: Differentiation) -> Iterator[tuple[Node, Node]]:
         """What methods of networks out of view made, and is walked later in the pass, with the parameters of each."""
         for other in self._given.than(d):
@@ -73,7 +77,7 @@ class KeptWithin:
 
 
 @once
-def kept_within(_: Program, run: Run) -> KeptWithin:
+def kept_within(run: Run) -> KeptWithin:
     return KeptWithin(run)
 
 
@@ -81,10 +85,20 @@ def may_be_kept_within(program: Program, d: Differentiation) -> str | None:
     """A doubt where a later loss of the pass comes from the network out of view that made a part of the graph."""
     for run in program.runs:
         same = [other for other in run.machine.differentiations if other.call is d.call]
-        for made in map(kept_within(program, run).keeping, same):
+        for made in map(kept_within(run).keeping, same):
             if made is not None:
                 return f"`{text(made.site.node)}` may compute with what it has kept of this graph"
     return None
+
+
+def is_kept_out_of_view(program: Program, d: Differentiation) -> bool:
+    """Whether any method gives a later loss of the pass, of the network out of view that made a part of the graph."""
+    return any(
+        kept_within(run).is_given_again(other)
+        for run in program.runs
+        for other in run.machine.differentiations
+        if other.call is d.call
+    )
 
 
 def _made_by_methods(d: Differentiation) -> Iterator[tuple[Node, Node]]:

@@ -11,15 +11,14 @@ from autodetach.machine.run import Run
 from autodetach.machine.values import Tensor
 from autodetach.view.kept_within import kept_within
 from autodetach.view.later_in_pass import LaterInPass
-from autodetach.view.program import Program
 
 
 class NeededAgain:
     """Asks it of the differentiations of one run."""
 
-    def __init__(self, program: Program, run: Run) -> None:
+    def __init__(self, run: Run) -> None:
         self._run = run
-        self._kept_within = kept_within(program, run)
+        self._kept_within = kept_within(run)
 
     def may_be(self, d: Differentiation) -> bool:
         ways: tuple[Callable[[Differentiation], bool], ...] = (
