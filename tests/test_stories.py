@@ -99,3 +99,22 @@ print(metric.total)
 """
     (finding,) = check(Source.from_bytes(text.encode(), "x.py"), CheckOptions()).findings
     assert finding.message.startswith(f"`{shown}` keeps the autograd graph")
+
+
+PLAYERS = """\
+import torch
+from torch import nn
+
+left, right, trunk = nn.Linear(3, 1), nn.Linear(3, 1), nn.Linear(3, 3)
+optimizers = [torch.optim.SGD(left.parameters(), lr=0.1), torch.optim.SGD(right.parameters(), lr=0.1)]
+seen = trunk(torch.rand(4, 3)).tanh()
+for optimizer, loss in zip(optimizers, [left(seen).mean(), right(seen).mean()]):
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_what_the_losses_of_several_passes_share_is_named() -> None:
+    (finding,) = check(Source.from_text(PLAYERS, "program.py"), CheckOptions()).findings
+    assert "the graph of `trunk(torch.rand(4, 3)).tanh()` is built once" in finding.message

@@ -206,6 +206,9 @@ def _suspect(
 ) -> Suspect:
     entries = list(entered(second, activation))
     shown = _shown(program, activation, second, entries)
+    is_own_loss = shown == text(second.root_expression) and not set(first.roots).intersection(second.roots)
+    if is_own_loss and isinstance(node.site.node, ast.expr):
+        shown = text(node.site.node)  # each pass has a loss of its own, which shares this
     where = line(activation.node) if activation.node is not None else 0
     if silent == "vain":
         does, end = (
