@@ -60,10 +60,10 @@ def _parts(stored: Stored) -> list[Part]:
     element, value = stored.element, stored.value
     if isinstance(element, DISPLAYS):
         return list(_in_display(element, value))
-    held = _held(value)
+    held = held_of(value)
     if isinstance(element, ast.Call):
         given = [(k.value, held[k.arg]) for k in element.keywords if k.arg in held]
-        given += [(e, held[name]) for e, name in zip(element.args, _in_order(value), strict=False) if name in held]
+        given += [(e, held[name]) for e, name in zip(element.args, in_order(value), strict=False) if name in held]
         if given and not any(isinstance(e, ast.Starred) for e, _ in given):
             return given
     found = [(next(handed(stored.chain, v), None), v) for v in held.values() if any(map(has_graph, graph_in(v)))]
@@ -81,17 +81,17 @@ def _in_display(expression: ast.expr, value: Value) -> Iterator[Part]:
         yield from [(e, v)] if e is expression or not isinstance(e, DISPLAYS) else _in_display(e, v)
 
 
-def _in_order(value: Value) -> list[str]:
+def in_order(value: Value) -> list[str]:
     """The fields of a record in the order in which its class takes them."""
     if not isinstance(value, Instance) or not isinstance(value.cls, Class):
         return []
     if value.cls.frozen:
-        return list(_held(value))
+        return list(held_of(value))
     known = fields_of(value.cls) if is_record(value.cls) else []
     return [field.name for field in known if field.argument is not None and not field.by_name]
 
 
-def _held(value: Value) -> dict[str, Value]:
+def held_of(value: Value) -> dict[str, Value]:
     """The fields of a record, or the values of a dict under their names."""
     if isinstance(value, Instance):
         return {name: v for name, v in value.attrs.items() if not is_mark(name)}

@@ -8,18 +8,18 @@ from itertools import chain, islice
 
 from autodetach.kept import kept
 from autodetach.machine.definitions import Definitions
-from autodetach.machine.events import Stored
 from autodetach.machine.generators import ends
 from autodetach.machine.graph import Activation, Loops, Site
-from autodetach.machine.held import contents, given_gradient, graph_kept, tensors_in
+from autodetach.machine.held import contents
 from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
-from autodetach.machine.program_values import Frame, Function, Iterable
+from autodetach.machine.program_values import Frame, Iterable
 from autodetach.machine.progress_bars import COUNTED
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_EXACT, MAX_LISTED
+from autodetach.machine.still_there import Looking
 from autodetach.machine.told_of_values import is_number
 from autodetach.machine.unknown_keys import is_known
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
@@ -115,14 +115,14 @@ class Looping(Definitions):
         """A loop has ended: note what was stored during it in what is older than it, and is still there."""
         if self.loops and self.differentiations:
             note_training(activation, self.loops[-1].activation, self.differentiations[-1], self.ways)
-        there: dict[int, frozenset[int]] = {}
+        looking = Looking()
         for events in (self.stored, self.filled):
             for event in reversed(events):
                 if event.clock < activation.started:
                     break
                 if isinstance(event.container, Sequence) and event.container.dropped > activation.started:
                     activation.dropping.add(id(event.container))
-                if _is_there(event, there):
+                if looking.finds(event):
                     event.held.add(activation.number)
 
     def _exec_For(self, node: ast.stmt, frame: Frame) -> str | None:
@@ -190,31 +190,6 @@ class Looping(Definitions):
 
     def _exec_Continue(self, node: ast.stmt, frame: Frame) -> str | None:
         return CONTINUE
-
-
-def _is_there(event: Stored, there: dict[int, frozenset[int]]) -> bool:
-    """Whether what was stored is still in its container, and that one in what holds it; `there` is looked up once."""
-    at: Stored | None = event
-    while at is not None:
-        held = there.get(id(at.container))
-        if held is None:
-            held = there[id(at.container)] = frozenset(map(id, contents(at.container)))
-        if id(at.value) not in held or not _still_keeps(at):
-            return False
-        at = at.inner
-    return True
-
-
-def _still_keeps(event: Stored) -> bool:
-    """Whether a function that was stored closes over what it did then, and a tensor has the gradient that it had.
-
-    A name may mean something else by now, and gradients are set back.
-    """
-    value = event.value
-    if event.gradient_of is not None:
-        return given_gradient(event.gradient_of) is event.tensor and event.gradient_of in tensors_in(value)
-    parts = contents(value) if isinstance(value, (Sequence, Mapping)) else [value]
-    return not any(isinstance(part, Function) for part in parts) or event.tensor in graph_kept(value)
 
 
 def has_module(item: Value) -> bool:

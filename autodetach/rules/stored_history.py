@@ -28,7 +28,9 @@ Safe: what is differentiated stays the same. `.item()` is used for a scalar that
 where a tensor is needed later (`torch.stack(losses)`), where something is divided by it, or it takes part in a power
 (Python's numbers raise there what tensors do not), or where the container leaves the code in view. Of what a pass puts
 together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. What a function is given is
-detached where others in its place give numbers: `func(out.detach(), y)`. A list of which
+detached where others in its place give numbers: `func(out.detach(), y)`. A record that a step
+returns behind its backward is made of the values; one whose loss the caller differentiates lets go of its graph behind
+that. A list of which
 each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key elsewhere,
 is compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
@@ -75,7 +77,9 @@ from autodetach.candidates.given_without_graph import given_without_graph
 from autodetach.candidates.gradient_by_hand import set_without_its_graph
 from autodetach.candidates.handed_back import with_doubt
 from autodetach.candidates.in_closures import detached_in_closures, keeping
+from autodetach.candidates.let_go import let_go_behind
 from autodetach.candidates.registries import of_registry
+from autodetach.candidates.results_of_steps import made_of_values
 from autodetach.candidates.set_in_records import set_without_graph
 from autodetach.candidates.states_in_records import detached_parts
 from autodetach.candidates.stored_too import stored_too
@@ -292,6 +296,8 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     yield from computed_without_graph(program, growth)
     yield from cleared_behind(program, growth, _holder_of(program, stored))
     yield from current_entry(program, program.statement(stored.site.node))
+    yield from (replace(candidate, last_resort=True) for candidate in made_of_values(program, growth))
+    yield from let_go_behind(program, growth)
 
 
 def _is_changed_since(run: Run, stored: Stored) -> bool:
