@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from calls import calls_of
 
 from autodetach.checker import CheckOptions, check
 from autodetach.source import Source
-from tests.machine.test_cost import calls_of
 
 HEAD = """\
 import torch

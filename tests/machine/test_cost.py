@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import ast
 import gc
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
+from calls import calls_of
 
 from autodetach import fixing
 from autodetach.checker import CheckOptions, CheckResult, check
@@ -222,22 +221,6 @@ def test_fuel_grows_with_length() -> None:
     costs = [sum(done.cost for done in analyse(ast.parse(library(count))).runs) for count in (100, 200, 400)]
     assert costs[1] < 2.2 * costs[0]
     assert costs[2] < 2.2 * costs[1]
-
-
-def calls_of(function: Callable[[], object]) -> int:
-    """How many Python functions are called, and generators resumed."""
-    count = 0
-
-    def note(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    sys.setprofile(note)
-    try:
-        function()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 @pytest.mark.parametrize("write", [many_stores, library, many_branches, nested_calls, long_chain])
