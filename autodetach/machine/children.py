@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from autodetach.kept import kept
 
@@ -45,10 +46,17 @@ def nodes_in(tree: ast.AST) -> Iterator[ast.AST]:
             pending += children_of(node)
 
 
-@kept
-def walk(tree: ast.AST) -> tuple[ast.AST, ...]:
+def walk(tree: ast.AST) -> Iterator[ast.AST]:
     """As `ast.walk`, in the same order; found once, for what is looked through again and again: files and functions."""
-    return tuple(ast.walk(tree))
+    return chain((tree,), _inside(tree))
+
+
+@kept
+def _inside(tree: ast.AST) -> list[ast.AST]:
+    """What is in a node, without itself: a cycle would stay until one is looked for."""
+    walked = ast.walk(tree)
+    next(walked)
+    return list(walked)
 
 
 def statements_in(node: ast.AST) -> list[ast.stmt]:
