@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from autodetach.machine.events import Step
-from autodetach.machine.graph import Differentiation, Node
+from autodetach.machine.graph import Differentiation, Loops, Node
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.view.given_at import given_at
@@ -38,13 +38,16 @@ def opposed_losses(run: Run) -> Iterator[Opposed]:
     to train both.
     """
     steps = [s for s in run.machine.steps if s.what == "step" and not s.guessed and not s.by_hand]
+    of_pass: dict[Loops, list[Step]] = {}
+    for step in steps:
+        of_pass.setdefault(step.loops, []).append(step)
     seen: set[tuple[ast.Call, ast.Call]] = set()
     for step in steps:
         for first, second in _pairs(step):
             if (first.call, second.call) in seen:
                 continue
-            for other in steps:
-                found = _opposed(step, other, first, second) if other.loops == step.loops else None
+            for other in of_pass[step.loops]:
+                found = _opposed(step, other, first, second)
                 if found is not None:
                     seen.add((first.call, second.call))
                     yield found
