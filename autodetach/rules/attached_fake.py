@@ -2,9 +2,7 @@
 
 ## What it does
 Reports the attached fake of a GAN and its kin: two differentiations share a graph, and one of them walks into
-parameters whose gradient no step consumes. So does a retained graph that hides it: the generator's backward goes first,
-the discriminator's gradient of that is dropped by `zero_grad()`, its own backward walks the same fake, and behind both
-the generator's step takes what both have given.
+parameters whose gradient no step consumes.
 
 ## Why is this bad
 The discriminator's backward frees the generator's graph, and the generator's backward then raises.
@@ -29,12 +27,10 @@ Where a loop differentiates one loss after the other, it is detached for all of 
 walk into in vain, where one of them cannot do without a retained graph alone.
 A fake that goes through a pool which gives it back is detached before it, so that the pool keeps no graph either.
 Where both losses are made of one `D(fake)`, it is computed once more, from the detached fake, for the second loss.
-That is unsafe: it costs another forward, and layers that draw or count notice it. So it is, too, where both optimizers
-step behind both backward calls, and nothing raises: the generator is trained by what the discriminator is to learn.
+That is unsafe: it costs another forward, and layers that draw or count notice it.
 
 ## When it stays silent
-When the fake is detached, made under `no_grad`, or judged anew for the generator; when the gradient is consumed, and
-the second loss has another way to what is trained, or judges nothing but the fake by the same weights; where
+When the fake is detached, made under `no_grad`, or judged anew for the generator; when the gradient is consumed; where
 a callable out of view makes a reward of one part of what a network out of view gives, and another part trains that.
 
 ## References
@@ -49,23 +45,22 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from autodetach.candidates.called_again import called_again
 from autodetach.candidates.handed_through import handed_through
 from autodetach.candidates.own_inputs import restricted
-from autodetach.candidates.own_scores import own_scores
 from autodetach.candidates.through_gradient import doubt_of_gradient
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
 from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Node, ancestors, diverge, pass_of
+from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
-from autodetach.machine.values import Value
+from autodetach.machine.values import Opaque, Tensor, Value
 from autodetach.once import once
 from autodetach.suspect import Candidate, Suspect, rule
-from autodetach.view.given_at import given_at
-from autodetach.view.opposed import Opposed, opposed_losses
 from autodetach.view.program import (
     Program,
     assumptions_of,
     fault_of,
+    handed,
     is_assumed,
     line,
     listed,
@@ -88,33 +83,6 @@ def find(program: Program) -> Iterator[Suspect]:
             if suspect.key not in seen:
                 seen.add(suspect.key)
                 yield suspect
-        for opposed in opposed_losses(run):
-            suspect = _trained_to_lose(program, run, opposed)
-            if suspect.key not in seen:
-                seen.add(suspect.key)
-                yield suspect
-
-
-def _trained_to_lose(program: Program, run: Run, opposed: Opposed) -> Suspect:
-    """The second loss trains what the first one trains, since that steps behind both: nothing raises."""
-    first, second, step, *_, fakes = opposed
-    shown, walking = listed(e for _, e in fakes), text(second.call)
-    story = (
-        StoryStep(line(first.call), f"`{text(first.call)}` gives gradient to what {shown} is made of"),
-        StoryStep(line(second.call), f"`{walking}` walks there too, and adds its own"),
-        StoryStep(line(step.site), "the step takes both, while the other network's gradient of the first was dropped"),
-    )
-    return Suspect(
-        ("AD203", second.scope, program.spot(second.call)),
-        fakes[0][1],
-        f"{shown} is attached: `{walking}` also trains what made it, by the loss of what judges it",
-        Severity.ERROR,
-        story,
-        True,
-        (),
-        lambda: own_scores(program, opposed),
-        observed=observed_of(program, opposed.shared),
-    )
 
 
 def _second(event: SecondWalk | StaleSaved) -> Differentiation:
@@ -201,7 +169,7 @@ def unconsumed_edges(run: Run, d: Differentiation, shared: bool = True, *, inner
                 continue
             for operand in node.operands:
                 if getattr(operand, "node", None) is parent:
-                    expression = given_at(node, operand, inner=inner)
+                    expression = _expression(node, operand, inner)
                     if expression is not None:
                         found.setdefault(expression, (node, operand, expression))
     return list(found.values())
@@ -243,6 +211,17 @@ def _take_turns(one: Differentiation, other: Differentiation) -> bool:
 
 def _has_leaf(node: Node) -> bool:
     return any(n.leaf for n in ancestors([node]))
+
+
+def _expression(node: Node, operand: Value, inner: bool) -> ast.expr | None:
+    """The expression of an operand at the outermost call that is given it: `D(fake)`, not a line inside of `D`.
+
+    The `inner` one is that a call further in: of a function to which others hand one fake and another.
+    """
+    found = [expression_of(node, operand)]
+    if isinstance(operand, (Tensor, Opaque)):
+        found += handed(node.chain, operand)
+    return found[-2] if inner and len(found) > 1 else found[-1]
 
 
 def _candidates(
