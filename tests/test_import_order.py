@@ -153,7 +153,7 @@ ORDER = (
     "view.program view.crossings",
     "view.steps_between",
     "view.generators",
-    "view.imported view.assigned view.given_at",
+    "view.imported view.assigned",
     "view.read_by view.other_entries view.kept view.later_in_pass",
     "view.kept_within",
     "view.needed_again",
