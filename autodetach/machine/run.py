@@ -183,9 +183,10 @@ class Analysis:
 
 def dissolve(analysis: Analysis) -> None:
     """Cut an analysis that nobody needs any more to pieces; else it would stay until cycles are looked for."""
+    for run in analysis.runs:
+        run.found.clear()
     for run in (*analysis.distinct, *analysis.replays):
         machine, run.apart = run.machine, None
-        run.found.clear()
         for node in machine.nodes:
             node.parents = node.operands = node.saved = node.loops = ()
             node.walked_by, node.grads = [], []
