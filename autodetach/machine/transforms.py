@@ -88,6 +88,7 @@ def _derivative(values_too: bool) -> Handler:
         def run(values: Args, named: Named, s: Site) -> Value:
             result = m.call(function, values, named, s)
             parts = result.items if has_aux and isinstance(result, Sequence) else [result]
+            m.escape(parts[:1], s, "func.grad", later=False)  # which differentiates it
             gradient = _like(m, values[0] if values else None, parts[0], s)
             shown = result if values_too else parts[1] if len(parts) > 1 else None
             return Sequence("tuple", [gradient, shown], m.clock) if values_too or has_aux else gradient
