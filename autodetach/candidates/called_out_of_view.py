@@ -29,7 +29,7 @@ def doubt_of_callers(program: Program, growth: Growth) -> str | None:
         return RETURNED
     if not is_returned(growth.run, growth.node, frame):
         return None
-    if _is_given_away(program, frame.function) or _may_use_it_unseen(program, frame.function):
+    if is_given_away(program, frame.function) or _may_use_it_unseen(program, frame.function):
         return NAMED
     return DEMONSTRATED if _is_demonstrated(program, frame.function) else None
 
@@ -51,7 +51,7 @@ def _is_returned_by_others(program: Program, growth: Growth, function: Function)
     )
 
 
-def _is_given_away(program: Program, function: Function) -> bool:
+def is_given_away(program: Program, function: Function) -> bool:
     """Whether code out of view is given the function, to call it at any time."""
     given = (fact for run in program.runs for fact in run.machine.restraints if isinstance(fact, CallableGiven))
     return any(function.node in fact.codes for fact in given)
@@ -62,7 +62,7 @@ def wants_tensor(program: Program, growth: Growth) -> bool:
     frame = growth.activation.frame
     if not isinstance(frame, Frame) or frame.function is None or not is_returned(growth.run, growth.node, frame):
         return False
-    calls = (call_by(program, node) for node in _named_unseen(program, frame.function))
+    calls = (call_by(program, node) for node in named_unseen(program, frame.function))
     return any(call is not None and not is_only_shown(program, call, number=True) for call in calls)
 
 
@@ -72,11 +72,11 @@ def _may_use_it_unseen(program: Program, function: Function) -> bool:
     Where the program in view trains, and others only show what the function returns, it is nothing to train with.
     """
     trains = _trains(program)
-    calls = (call_by(program, node) for node in _named_unseen(program, function))
+    calls = (call_by(program, node) for node in named_unseen(program, function))
     return any(not trains or call is None or not is_only_shown(program, call, number=False) for call in calls)
 
 
-def _named_unseen(program: Program, function: Function) -> Iterator[Named]:
+def named_unseen(program: Program, function: Function) -> Iterator[Named]:
     """Where the function is named, and no run has come by: a lambda's place is where that is called."""
     ran = {node for run in program.runs for node in (*run.machine.called_on, *run.machine.called_off)}
     for node in named(program, function):

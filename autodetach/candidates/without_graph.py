@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+from autodetach.candidates.called_by_others import is_called_by_others
 from autodetach.machine.cycles import cycle_of
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of, trail_of
 from autodetach.machine.growth import Growth
@@ -29,6 +30,8 @@ def computed_without_graph(program: Program, growth: Growth) -> Iterator[Candida
     seen: set[ast.stmt] = set()
     for _, frame in reversed(trail_of(begins[0]) if begins else ()):
         statements = _of_no_module(program, begins, frame)
+        if frame is not growth.activation.frame and is_called_by_others(program, frame, begins):
+            continue
         if not statements or not seen.isdisjoint(statements) or not program.imports_torch(statements[0]):
             continue
         seen.update(statements)
