@@ -71,7 +71,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
             continue
         if not walked and not is_sum and _unrolled(run, crossing):
             continue
-        if not walked and activation.inner:
+        if not walked and activation.inner and not trains(run, activation):
             continue
         growth = Growth(
             "chain",

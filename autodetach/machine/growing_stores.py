@@ -173,7 +173,7 @@ def growing_store(run: Run, events: list[Stored], walks: Walks, read: Collection
             is_whole(freeing) and (_is_released(run, event, activation) or _may_train_callers(run, event, activation))
         )
         is_short = activation.bounded and not (_is_much(event) or trains(run, activation))
-        is_small = is_short or activation.inner
+        is_small = is_short or (activation.inner and not trains(run, activation))
         if not used and freeing is None and (is_small or _harmless(event.node, within_pass)):
             continue
         if not used and is_kept_anyway(event.node, within_pass, event.loops):
