@@ -134,6 +134,7 @@ ORDER = (
     "machine.growth",
     "machine.local_records",
     "machine.cycles",
+    "machine.nothing_added",
     "machine.growing_chains machine.growing_stores machine.gathered_alike",
     "machine.trained_elsewhere machine.updates_on_tape machine.trials machine.untrained machine.always_cut",
     "machine.idle_steps",

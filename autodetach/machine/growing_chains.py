@@ -27,6 +27,7 @@ from autodetach.machine.held import contents, graph_in
 from autodetach.machine.local_records import is_in_local_record
 from autodetach.machine.loops import UNROLLED
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.nothing_added import adds_no_graph
 from autodetach.machine.operands import expression_of
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
@@ -72,6 +73,8 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         if not walked and not is_sum and _unrolled(run, crossing):
             continue
         if not walked and activation.inner and not trains(run, activation):
+            continue
+        if not walked and adds_no_graph(run, child, activation, _changed(crossing)):
             continue
         growth = Growth(
             "chain",
@@ -277,6 +280,13 @@ def _carried(crossing: Crossing) -> ast.expr | None:
             if value is operand or (isinstance(value, (Sequence, Mapping)) and operand in contents(value)):
                 found = expression
     return found
+
+
+def _changed(crossing: Crossing) -> ast.expr | None:
+    """What carries the state, or has it in its entries where these are written."""
+    place = crossing.child.site.node
+    place = place.target if isinstance(place, ast.AugAssign) else place
+    return place if isinstance(place, (ast.Name, ast.Subscript)) else _carried(crossing)
 
 
 def _remade(places: Places, crossing: Crossing) -> tuple[Pass, list[Node]] | None:
