@@ -105,7 +105,7 @@ ORDER = (
     "machine.attributes",
     "machine.objects",
     "machine.operators",
-    "machine.last_pass machine.searches machine.stop_flags",
+    "machine.last_pass machine.searches machine.stop_flags machine.steering",
     "machine.decisions",
     "machine.displays",
     "machine.accesses",

@@ -13,6 +13,7 @@ from autodetach.machine.passes import passes_of
 from autodetach.machine.program_values import Instance
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_RECURSION, MISSING
+from autodetach.machine.steering import tested
 from autodetach.machine.values import CONSTANT_TYPES, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 
@@ -31,6 +32,8 @@ class Decisions(Objects):
         if kind is Sym:
             if value.lo is not None and value.lo > 0:
                 return True
+            if value.tags:
+                tested(self, value, site)
             return self.oracle.settled(value.key)
         if kind is Opaque:
             return self.oracle.settled(("truth", value.number))

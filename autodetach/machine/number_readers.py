@@ -22,6 +22,8 @@ RAISING = frozenset({"Div", "FloorDiv", "Mod", "Pow"})
 """Operators by which Python raises an error for some numbers of which tensors give `inf` or `nan`."""
 FRACTION = "#fraction"
 """A tag of numbers that were read from tensors which may be no counts: divided by one of these, a sum may raise."""
+ROUNDED = "#rounded"
+"""A tag of sums of such numbers: in double precision, their last digits are others than those of tensors."""
 HARMLESS_POWERS = (0, 1, 2, 3, 4)
 """Exponents that no number which was a tensor is too great for, and no negative one is refused."""
 SCRIPTED = "#scripted"
@@ -46,7 +48,7 @@ def wanted_of_number(m: Core, value: Value, site: Site, how: str) -> None:
 
 def converted(value: Sym, site: Site) -> frozenset[object]:
     """What tells the number that is made of another one, as it would be made of the tensor in its place."""
-    return frozenset({site.node, *(value.tags & {FRACTION})}) if value.tags else value.tags
+    return frozenset({site.node, *(value.tags & {FRACTION, ROUNDED})}) if value.tags else value.tags
 
 
 def asked_for_type(m: Core, value: Value, site: Site) -> None:

@@ -9,7 +9,17 @@ from autodetach.machine import elements, iteration, joining, operations
 from autodetach.machine.graph import DISCRETE, Site
 from autodetach.machine.held import lost_by_numbers
 from autodetach.machine.implicit_calls import formatted_by_percent, special
-from autodetach.machine.number_readers import RAISING, are_apart, are_truths, computed, number_in, of_truth, wanted
+from autodetach.machine.number_readers import (
+    FRACTION,
+    RAISING,
+    ROUNDED,
+    are_apart,
+    are_truths,
+    computed,
+    number_in,
+    of_truth,
+    wanted,
+)
 from autodetach.machine.objects import Objects
 from autodetach.machine.old_types import SIGNS, is_variable, tells_variables
 from autodetach.machine.other_types import meets
@@ -131,6 +141,8 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value, site: Site) -> V
     tags = left.tags if type(left) is Sym else NO_TAGS
     if type(right) is Sym and right.tags:
         tags = tags | right.tags
+    if op == "Add" and FRACTION in tags and isinstance(left, Sym) and isinstance(right, Sym):
+        tags |= {ROUNDED}
     number = all(is_number(side) or is_truth(side) for side in (left, right))
     lo = None
     if op == "Add" and number:
