@@ -254,9 +254,10 @@ class Step(NamedTuple):
 
 
 class IdleStep(NamedTuple):
-    """The step of an optimizer that finds no gradient for any of its parameters."""
+    """The step of an optimizer that finds no gradient for any of its parameters, or of those in one `group` of them."""
 
     step: Step
+    group: int | None = None
 
 
 class DroppedDetach(NamedTuple):
