@@ -115,7 +115,7 @@ class Looping(Definitions):
         """A loop has ended: note what was stored during it in what is older than it, and is still there."""
         if self.loops and self.differentiations:
             note_training(activation, self.loops[-1].activation, self.differentiations[-1], self.ways)
-        looking = Looking()
+        looking = Looking(activation)
         for events in (self.stored, self.filled):
             for event in reversed(events):
                 if event.clock < activation.started:

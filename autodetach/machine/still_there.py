@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from autodetach.machine.events import Stored
+from autodetach.machine.graph import Activation, pass_of
 from autodetach.machine.held import contents, given_gradient, graph_kept, tensors_in
 from autodetach.machine.program_values import Function, Instance
 from autodetach.machine.values import Mapping, Sequence, Value
 
 
 class Looking:
-    """A look at one moment, which looks up once what each container and each value has."""
+    """A look at the end of a loop, which looks up once what each container and each value has."""
 
-    def __init__(self) -> None:
+    def __init__(self, activation: Activation) -> None:
+        self._activation = activation
         self._contents: dict[int, frozenset[int]] = {}
         self._graphs: dict[int, tuple[frozenset[int], int]] = {}
 
@@ -28,9 +30,10 @@ class Looking:
         return True
 
     def _still_keeps(self, event: Stored) -> bool:
-        """Whether a value has the tensor that it had when it was stored, or a new one, and a tensor the gradient.
+        """Whether a value has the tensor that it had when it was stored, or another of that pass or a later one.
 
-        A function may close over something else by now, a record has let go of its graph, gradients are set back.
+        A function may close over something else by now, a record has let go of its graph, gradients are set back:
+        a tensor has to have the gradient that it had.
         """
         value = event.value
         if event.gradient_of is not None:
@@ -41,13 +44,15 @@ class Looking:
         if id(event.tensor) in tensors:
             return True
         parts = contents(value) if isinstance(value, (Sequence, Mapping)) else [value]
-        return newest > event.clock and not any(isinstance(part, Function) for part in parts)
+        own = pass_of(event.loops, self._activation)
+        begun = event.clock if own is None else own.started
+        return newest > begun and not any(isinstance(part, Function) for part in parts)
 
     def _graph_of(self, value: Value) -> tuple[frozenset[int], int]:
         """The tensors with history that a value has, by their identity, and the number of their newest node."""
         known = self._graphs.get(id(value))
         if known is None:
             found = list(graph_kept(value))
-            newest = max((t.node.number for t in found if t.node is not None), default=0)
+            newest = max((t.node.number for t in found if t.node is not None and not t.node.leaf), default=0)
             known = self._graphs[id(value)] = frozenset(map(id, found)), newest
         return known
