@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, structural
-from autodetach.candidates.states_in_records import held_of, in_order
+from autodetach.candidates.perhaps_none import is_optional, is_perhaps_none
+from autodetach.candidates.states_in_records import given_to, held_of, in_order
+from autodetach.machine.children import walk
+from autodetach.machine.graph import Differentiation
 from autodetach.machine.growth import Growth, is_whole
 from autodetach.machine.held import graph_in, held_by
 from autodetach.machine.program_values import Class, Instance
-from autodetach.machine.spelling import last_word
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Mapping, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, handed, listed
+from autodetach.view.program import Program, listed
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -23,53 +27,96 @@ if TYPE_CHECKING:
 Part = tuple[ast.expr, Value]
 
 
+CALLED = "who else calls it may differentiate what it returns"
+
+
 def made_of_values(program: Program, growth: Growth) -> Iterator[Candidate]:
     """`return StepOutput(loss=loss, acc=acc)` -> `loss=loss.detach()`, where the step has trained with it before."""
     stored, d = growth.stored, growth.freeing
     value = stored.value if stored is not None else None
-    if stored is None or not isinstance(value, (Instance, Mapping)):
+    if not isinstance(value, Instance) or d is None or is_whole(d) or d.kind == "grad" or d.number > value.born:
         return
-    if d is None or is_whole(d) or d.kind == "grad" or d.number > value.born:
+    call = value.made
+    if not isinstance(call, ast.Call) or last_word(call.func) != value.cls.name or not _is_behind(program, call, d):
         return
-    calls = list(_makers(program, value, (stored.element, *handed(stored.chain, value))))
-    parts = [(e, v) for call in calls for e, v in _parts(call, value)]
-    if not parts:
+    parts = list(_parts(call, value))
+    if not parts or _may_have_none(program, value, call, parts, d):
         return
     if all(has_graph(v) for _, v in parts):
         number = growth.activation.node is not None and not _are_tensors(value)
-        yield from element_candidates(program, parts, number=number, what="return")
+        found = element_candidates(program, parts, number=number, what="return")
+        yield from (replace(candidate, doubt=candidate.doubt or CALLED) for candidate in found)
         return
     edits = [edit for e, v in parts for edit in _detached(e, v)]
     if edits:
-        yield Candidate(f"return {listed(e for e, _ in parts)} without graph", tuple(edits))
+        yield Candidate(f"return {listed(e for e, _ in parts)} without graph", tuple(edits), CALLED)
 
 
-def name_of_class(value: Value) -> str:
-    """The last word of what is called to make an object, or a dict by its keywords."""
-    return value.cls.name if isinstance(value, Instance) else "dict" if isinstance(value, Mapping) else ""
+def _is_behind(program: Program, call: ast.Call, d: Differentiation) -> bool:
+    """Whether a record is made in the function that has differentiated, behind that on every path."""
+    function = program.scope(call)
+    if not isinstance(function, FUNCTIONS):
+        return False
+    statements = [s for s, _ in d.trail]
+    own = [number for number, s in enumerate(statements) if program.scope(s) is function]
+    if not own:
+        return False
+    goal = {call, *program.enclosing(call)}
+    return _comes_before(program, statements[own[-1]], goal) and all(
+        _always_runs(program, s) for s in _last_of_each(program, statements[own[-1] + 1 :])
+    )
 
 
-def _makers(program: Program, value: Value, given: tuple[ast.expr | None, ...]) -> Iterator[ast.Call]:
-    """The calls that make such a record: those in the functions that gave it, or the only one that there is."""
-    name = name_of_class(value)
-    called = {last_word(call.func) for e in given if (call := _call(program, e)) is not None}
-    nodes = [n for tree in program.analysis.trees for n in ast.walk(tree)]
-    calls = [n for n in nodes if isinstance(n, ast.Call) and last_word(n.func) == name and _parts(n, value)]
-    inside = [call for call in calls if getattr(program.scope(call), "name", "") in called]
-    yield from inside or (calls if len(calls) == 1 and isinstance(program.scope(calls[0]), FUNCTIONS) else ())
+def _last_of_each(program: Program, statements: list[ast.stmt]) -> list[ast.stmt]:
+    """The innermost of some running statements in each function."""
+    return list({program.scope(s): s for s in statements}.values())
 
 
-def _call(program: Program, expression: ast.expr | None) -> ast.Call | None:
-    """The call that gives a value: itself, or what the last assignment to a name before it has on its right."""
-    if isinstance(expression, ast.Name):
-        scope, name, at = program.scope(expression), expression.id, expression.lineno
-        bound = [
-            s
-            for s in ast.walk(scope)
-            if isinstance(s, ast.Assign) and s.lineno <= at and any(getattr(t, "id", "") == name for t in s.targets)
-        ]
-        expression = max(bound, key=lambda s: s.lineno).value if bound else None
-    return expression if isinstance(expression, ast.Call) else None
+def _comes_before(program: Program, statement: ast.stmt, goal: set[ast.AST]) -> bool:
+    """Whether whatever comes to a place has run a statement, or another branch of it that differentiates."""
+    at: ast.AST | None = statement
+    while isinstance(at, ast.stmt):
+        block = program.block(at)
+        if at in goal or (at in block and any(s in goal for s in block[block.index(at) :])):
+            return True
+        at = _unconditional(program.parents.get(at))
+    return False
+
+
+def _always_runs(program: Program, statement: ast.stmt) -> bool:
+    """Whether each call of a function runs a statement, or another branch of it that differentiates."""
+    function = program.scope(statement)
+    if any(isinstance(n, ast.Return) and n.lineno < statement.lineno for n in walk(function)):
+        return False
+    at: ast.AST | None = statement
+    while isinstance(at, ast.stmt) and at is not function:
+        around = program.parents.get(at)
+        at = around if around is function else _unconditional(around)
+    return at is function
+
+
+def _unconditional(node: ast.AST | None) -> ast.AST | None:
+    """A statement around others, if one of them that differentiates always runs."""
+    if isinstance(node, (ast.With, ast.AsyncWith)):
+        return node
+    if isinstance(node, ast.If) and _differentiates(node.body) and _differentiates(node.orelse):
+        return node
+    return None
+
+
+def _differentiates(block: list[ast.stmt]) -> bool:
+    calls = (n for s in block for n in walk(s) if isinstance(n, ast.Call))
+    return any(last_word(call.func) == "backward" for call in calls)
+
+
+def _may_have_none(
+    program: Program, value: Instance, call: ast.Call, parts: list[Part], d: Differentiation
+) -> bool:
+    """Whether a part may be None on another path, other than what is differentiated itself."""
+    walked = spelled(d.root_expression) if d.root_expression is not None else ""
+    rest = [e for e, _ in parts if spelled(e) != walked]
+    names = {e: name for name, e in given_to(call, value).items()}
+    return any(is_perhaps_none(program, e) or is_optional(value, names.get(e, "")) for e in rest)
 
 
 def _parts(call: ast.Call, value: Value) -> list[Part]:

@@ -91,6 +91,12 @@ def in_order(value: Value) -> list[str]:
     return [field.name for field in known if field.argument is not None and not field.by_name]
 
 
+def given_to(call: ast.Call, value: Value) -> dict[str, ast.expr]:
+    """What a call that makes a record is given, by the names of the fields."""
+    given = dict(zip(in_order(value), call.args, strict=False))
+    return given | {k.arg: k.value for k in call.keywords if k.arg is not None}
+
+
 def held_of(value: Value) -> dict[str, Value]:
     """The fields of a record, or the values of a dict under their names."""
     if isinstance(value, Instance):

@@ -286,6 +286,7 @@ class Objects(Attributes):
             return member
         constructor_arguments.note(self, cls, raw, args, kwargs)
         this = Instance(cls, self.serial(), self.clock)
+        this.made = site.node
         this.open = is_open(cls)
         if raw is not MISSING and data_sets.is_data_set(cls):
             data_sets.made(self, this, lambda: self.call(self.bind(raw, this, site), args, kwargs, site))

@@ -226,9 +226,12 @@ class Class:
 
 
 class Instance:
-    """An object: of a class of the file, or of a library class that the machine knows (`External`)."""
+    """An object: of a class of the file, or of a library class that the machine knows (`External`).
 
-    __slots__ = ("attrs", "born", "cls", "open", "serial")
+    `made`: the call that has made it, where a class was called, or `SimpleNamespace`.
+    """
+
+    __slots__ = ("attrs", "born", "cls", "made", "open", "serial")
 
     def __init__(self, cls: Class | External, serial: int, born: int = 0) -> None:
         self.cls = cls
@@ -236,6 +239,7 @@ class Instance:
         self.open = False
         self.serial = serial
         self.born = born
+        self.made: ast.AST | None = None
 
     def __repr__(self) -> str:
         return f"<{self.cls.name}>"

@@ -134,6 +134,7 @@ def generator_of(path: str) -> Handler:
 def _simple_namespace(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """An object with the attributes that it is given."""
     made = Instance(External(NAMESPACE), m.serial(), m.clock)
+    made.made = site.node
     fill_namespace(made, args, kwargs)
     return made
 

@@ -28,9 +28,8 @@ Safe: what is differentiated stays the same. `.item()` is used for a scalar that
 where a tensor is needed later (`torch.stack(losses)`), where something is divided by it, or it takes part in a power
 (Python's numbers raise there what tensors do not), or where the container leaves the code in view. Of what a pass puts
 together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. What a function is given is
-detached where others in its place give numbers: `func(out.detach(), y)`. A record that a step
-returns behind its backward is made of the values; one whose loss the caller differentiates lets go of its graph behind
-that. A list of which
+detached where others in its place give numbers: `func(out.detach(), y)`. A record whose loss the caller differentiates
+lets go of its graph behind that, if nobody else has it. A list of which
 each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key elsewhere,
 is compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one. Unsafe if the
 value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
@@ -39,8 +38,9 @@ others may train through; where a copy of a list or a dict is stored that takes 
 key changes in every pass keeps its current entry only; and where other functions of a file read the list, which
 nothing calls: if one empties it, that is called behind the step.
 Unsafe, too, where a function returns what it gathers and others, which no run has shown, call it, or only a file that
-trains nothing does under `if __name__ == "__main__"`, and where a loss is given the mere values as one of its terms,
-and nothing else trains what they were made of.
+trains nothing does under `if __name__ == "__main__"`, where a loss is given the mere values as one of its terms,
+and nothing else trains what they were made of, and where a record that a step returns behind its backward is made of
+the values, or lets go of its graph while others may have it.
 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
