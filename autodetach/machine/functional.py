@@ -310,6 +310,7 @@ def _while(take: bool) -> Handler:
         def make(exact: bool) -> Iterator[Value]:
             dropping = not take
             for item in inner.start(exact):
+                note_taken(m, inner, item)
                 if (take or dropping) and not m.truth(m.call(args[0], [item], {}, site), site):
                     if take:
                         return
@@ -327,6 +328,7 @@ def _filterfalse(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
     def make(exact: bool) -> Iterator[Value]:
         for item in inner.start(exact):
+            note_taken(m, inner, item)
             if not m.truth(item if args[0] is None else m.call(args[0], [item], {}, site), site):
                 yield item
 

@@ -174,8 +174,8 @@ def _filter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
 
     def make(exact: bool) -> Iterator[Value]:
         for item in inner.start(exact):
-            if _passes(m, args[0], item, site):
-                yield note_taken(m, inner, item)
+            if _passes(m, args[0], note_taken(m, inner, item), site):
+                yield item
 
     return Iterable(make, inner.length, "filter", listed=inner.listed)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from autodetach.checker import CheckOptions, check
@@ -38,6 +40,8 @@ LOOPS = {
     "zip": "for name, loss in zip(names, source):",
     "zip-behind-enumerate": "for i, (name, loss) in enumerate(zip(names, source)):",
     "filter": "for loss in filter(None, source):",
+    "takewhile": "for loss in itertools.takewhile(lambda loss: True, source):",
+    "filterfalse": "for loss in itertools.filterfalse(lambda loss: False, source):",
     "map": "for loss in map(lambda loss: loss, source):",
     "islice": "for loss in itertools.islice(source, 101):",
     "islice-of-the-rest": "for loss in itertools.islice(source, len(names)):",
@@ -67,3 +71,72 @@ def test_losses_alone_are_losses(loop: str) -> None:
 @pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
 def test_what_the_program_asks_itself_is_a_tensor(loop: str) -> None:
     assert _told('    yield "done"\n', ASKING.format(loop)) == [("AD102", "safe")]
+
+
+GOING_ON = {
+    "for-else": "for x in data:\n    yield step(x)\nelse:\n    yield 'done'",
+    "finally": "try:\n    for x in data:\n        yield step(x)\nfinally:\n    yield 'done'",
+    "in-else": "if len(data) == 0:\n    return\nelse:\n    for x in data:\n        yield step(x)\n    yield 'done'",
+    "behind-if": "if len(data):\n    for x in data:\n        yield step(x)\nyield 'done'",
+    "yield-from": "yield from map(step, data)\nyield 'done'",
+    "return": """\
+batches = iter(data)
+while True:
+    x = next(batches, None)
+    if x is None:
+        yield "done"
+        return
+    yield step(x)""",
+    "break": """\
+batches = iter(data)
+while True:
+    try:
+        x = next(batches)
+    except StopIteration:
+        yield "done"
+        break
+    yield step(x)""",
+}
+ALIKE = {
+    "two-loops": "for x in data[:20]:\n    yield step(x)\nfor y in data[20:]:\n    yield step(y)",
+    "branches": "for x in data:\n    if x[0, 0] > 0:\n        yield step(x)\n    else:\n        yield step(-x)",
+    "last-batch": "for x in data:\n    if x is data[-1]:\n        yield step(x)\n        return\n    yield step(x)",
+}
+STEP = """\
+def step(x):
+    optimizer.zero_grad()
+    loss = model(x).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    return loss
+
+
+def losses():
+"""
+MAIN = """
+
+def main():
+    kept, source = [], losses()
+{loop}
+    return len(kept)
+
+
+print(main())
+"""
+
+
+def _told_of(generator: str, loop: str) -> list[tuple[str, str | None]]:
+    head = HEAD[: HEAD.index("def losses")]
+    text = head + STEP + textwrap.indent(generator, "    ") + "\n" + MAIN.format(loop=loop)
+    found = check(Source.from_bytes(text.encode(), "program.py"), CheckOptions(alternatives=False)).findings
+    return [(f.code, f.fix and f.fix.applicability.value) for f in found]
+
+
+@pytest.mark.parametrize("generator", GOING_ON.values(), ids=GOING_ON)
+def test_whatever_way_a_generator_goes_on(generator: str) -> None:
+    assert _told_of(generator, KEEPING.format(LOOPS["next"])) == [("AD102", "unsafe")]
+
+
+@pytest.mark.parametrize("generator", ALIKE.values(), ids=ALIKE)
+def test_what_is_yielded_behind_may_be_of_the_same_kind(generator: str) -> None:
+    assert _told_of(generator, KEEPING.format(LOOPS["next"])) == [("AD102", "safe")]
