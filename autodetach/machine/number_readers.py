@@ -56,8 +56,6 @@ def converted(value: Sym, site: Site) -> frozenset[object]:
 
 def asked_for_type(m: Core, value: Value, site: Site) -> None:
     """The type of a value is asked, and a tensor would answer otherwise than a number does."""
-    if isinstance(value, (Tensor, Opaque)):
-        m.taken_early.discard(value)
     if type(value) is Sym and value.tags and (is_truth(value) or not (m.trail and _is_converted(m, site.node))):
         wanted(m, [value], site, "type")
 

@@ -13,6 +13,7 @@ from autodetach.machine.program_values import Class, External, Function, Instanc
 from autodetach.machine.records import is_named_tuple
 from autodetach.machine.settings import open_written
 from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.taken_early import note_tested
 from autodetach.machine.told_of_values import is_constant, is_number, is_truth
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
@@ -26,11 +27,17 @@ def isinstance_(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site
     if any(tells_tensors(value, c) for c in options):
         asked_for_type(m, value, site)
     verdicts = [is_instance(value, c) for c in options]
+    if m.taken_early:
+        note_tested(m, value, site, False not in verdicts and not any(map(_is_any, options)))
     if any(v is True for v in verdicts):
         return True
     if all(v is False for v in verdicts):
         return False
     return m.sym(("isinstance", m.key(value), tuple(m.key(c) for c in options)), "bool")
+
+
+def _is_any(cls: Value) -> bool:
+    return isinstance(cls, External) and cls.name == "object"
 
 
 def tells_tensors(value: Value, cls: Value) -> bool:
@@ -91,6 +98,8 @@ def type_(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
         return External("builtins." + value.kind)
     if isinstance(value, Mapping):
         return External("builtins.dict")
+    if m.taken_early:
+        note_tested(m, value, site, sure=False)
     if isinstance(value, Tensor):
         return External("torch.Tensor")
     if is_constant(value):
@@ -113,6 +122,8 @@ def has_attribute(m: Core, args: list[Value], kwargs: dict[str, Value], site: Si
     if len(args) == 2 and is_number(args[0]) and args[1] in TENSOR_ATTRIBUTES and not hasattr(1.0, args[1]):
         asked_for_type(m, args[0], site)
         return False
+    if m.taken_early and len(args) == 2 and isinstance(args[1], str):
+        note_tested(m, args[0], site, args[1] in TENSOR_ATTRIBUTES and not hasattr("", args[1]))
     if len(args) == 2 and isinstance(args[1], str) and not isinstance(args[0], (Opaque, Sym)):
         try:
             found = m.lookup(args[0], args[1], site)

@@ -151,7 +151,7 @@ class State:
         self.drawn: list[Drawn] = []
         self.tails: list[Tail] = []
         self.asked: list[tuple[ast.AST, Value]] = []  # where `item()` or `detach()` is called on what may be no tensor
-        self.taken_early: set[Tensor | Opaque] = set()  # of a generator that may yield something else at its end
+        self.taken_early: dict[Tensor | Opaque, dict[ast.AST, bool]] = {}  # see `taken_early`
         self.old_tests: list[tuple[ast.AST, Frame]] = []  # where a tensor is asked whether its type is `Variable`
         self.steps: list[Step] = []
         self.cleared: list[tuple[Node, int]] = []  # the leaves of which the gradient was cleared, and when

@@ -46,6 +46,7 @@ from autodetach.machine.program_values import External, Function, Instance
 from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
 from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type
 from autodetach.machine.state import MISSING
+from autodetach.machine.taken_early import note_tested
 from autodetach.machine.told_of_values import is_number
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
@@ -195,6 +196,7 @@ def torch_function(m: Core, part: str, name: str, args: list[Value], kwargs: dic
     if name in ("is_tensor", "is_floating_point", "is_grad_enabled", "allclose", "equal", "numel"):
         if name == "is_tensor":
             asked_for_type(m, first, site)
+            note_tested(m, first, site, sure=True)
             return isinstance(first, Tensor) or (m.fresh("bool") if isinstance(first, Opaque) else False)
         if name == "is_grad_enabled":
             return m.grad_enabled

@@ -140,3 +140,34 @@ def test_whatever_way_a_generator_goes_on(generator: str) -> None:
 @pytest.mark.parametrize("generator", ALIKE.values(), ids=ALIKE)
 def test_what_is_yielded_behind_may_be_of_the_same_kind(generator: str) -> None:
     assert _told_of(generator, KEEPING.format(LOOPS["next"])) == [("AD102", "safe")]
+
+
+GUARDED = {
+    "branch": "if isinstance(loss, torch.Tensor):\n    print(loss.item())\n    kept.append(loss)",
+    "is-tensor": "if torch.is_tensor(loss):\n    kept.append(loss)",
+    "jump": "if not isinstance(loss, torch.Tensor):\n    break\nkept.append(loss)",
+    "assert": "assert isinstance(loss, torch.Tensor)\nkept.append(loss)",
+}
+DOUBTED = {
+    "behind": "if isinstance(loss, torch.Tensor):\n    print(loss.item())\nkept.append(loss)",
+    "behind-is-tensor": "if torch.is_tensor(loss):\n    print(loss.item())\nkept.append(loss)",
+    "behind-type": "if type(loss) is torch.Tensor:\n    print(loss.item())\nkept.append(loss)",
+    "behind-choice": "print(loss.item() if isinstance(loss, torch.Tensor) else loss)\nkept.append(loss)",
+    "text-as-well": "if isinstance(loss, (torch.Tensor, str)):\n    kept.append(loss)",
+    "no-jump": "if not isinstance(loss, torch.Tensor):\n    print(loss)\nkept.append(loss)",
+}
+
+
+def _told_behind_test(body: str, end: str) -> list[tuple[str, str | None]]:
+    loop = "    for name, loss in zip(names, source):\n" + textwrap.indent(body, " " * 8)
+    return _told(end, loop)
+
+
+@pytest.mark.parametrize("body", GUARDED.values(), ids=GUARDED)
+def test_what_a_test_of_the_type_guards_is_a_tensor(body: str) -> None:
+    assert _told_behind_test(body, '    yield "done"\n') == [("AD102", "safe")]
+
+
+@pytest.mark.parametrize("body", DOUBTED.values(), ids=DOUBTED)
+def test_a_test_of_the_type_says_nothing_of_what_stands_behind_it(body: str) -> None:
+    assert _told_behind_test(body, '    yield "done"\n') == [("AD102", "unsafe")]
