@@ -254,10 +254,9 @@ class Step(NamedTuple):
 
 
 class IdleStep(NamedTuple):
-    """The step of an optimizer that finds no gradient for any of its parameters, or of those in one `group` of them."""
+    """The step of an optimizer that finds no gradient for any of its parameters."""
 
     step: Step
-    group: int | None = None
 
 
 class DroppedDetach(NamedTuple):

@@ -1,7 +1,6 @@
 """Steps of an optimizer that never do anything: of its parameters, a loss has only what was made without history.
 
-So it is where an encoder has an optimizer of its own, or a group of its own in one, and its features are computed where
-gradients are off.
+So it is where an encoder has an optimizer of its own, and its features are computed where gradients are off.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from autodetach.machine.untrained import is_surely_trained, leaves_of
 from autodetach.machine.values import joined
 
 
-def idle_steps(analysis: Analysis) -> Iterator[tuple[IdleStep, HistoryLost]]:
+def idle_steps(analysis: Analysis) -> Iterator[tuple[Step, HistoryLost]]:
     """The steps whose parameters have no gradient on any path, each with what is differentiated of them."""
     run = analysis.runs[0]
-    facts = [fact for fact in run.machine.facts if isinstance(fact, IdleStep) and _is_driven(fact.step)]
-    idle = [fact for fact in facts if is_made_ready(analysis.tree, fact.step.site.node)]
-    if not idle or not all(one.whole and one.stop is None for one in analysis.runs):
+    facts = [fact.step for fact in run.machine.facts if isinstance(fact, IdleStep)]
+    steps = [step for step in facts if _is_driven(step) and is_made_ready(analysis.tree, step.site.node)]
+    if not steps or not all(one.whole and one.stop is None for one in analysis.runs):
         return
     if not all(_is_known(one) for one in analysis.runs):
         return
@@ -31,15 +30,14 @@ def idle_steps(analysis: Analysis) -> Iterator[tuple[IdleStep, HistoryLost]]:
     if not always_cuts(analysis.tree, executed, run.started):
         return
     told: set[ast.AST] = set()
-    for fact in idle:
-        step = fact.step
-        if step.site.node not in told and all(_is_idle(one, fact) for one in analysis.runs):
+    for step in steps:
+        if step.site.node not in told and all(_is_idle(one, step) for one in analysis.runs):
             before = (d for d in reversed(run.machine.differentiations) if d.number < step.clock and d.kind != "grad")
             d = next((d for d in before if within(step.loops, d.loops)), None)
             node, lost = (None, ()) if d is None else _values_of(run, d, set(step.idle))
             if d is not None and lost:
                 told.add(step.site.node)
-                yield fact, HistoryLost(d.site, lost, d.trail, False, (), node)
+                yield step, HistoryLost(d.site, lost, d.trail, False, (), node)
 
 
 def _is_driven(step: Step) -> bool:
@@ -55,17 +53,14 @@ def _is_known(run: Run) -> bool:
     return not m.open_optimizers and not any(n.assumed or n.weak for d in m.differentiations for n in d.walked)
 
 
-def _is_idle(run: Run, fact: IdleStep) -> bool:
+def _is_idle(run: Run, step: Step) -> bool:
     """Whether a path has no gradient for the parameters either, nor for what is made in the same places."""
-    step = fact.step
     places = {leaf.site.node for leaf in step.idle}
     alike = (other for other in run.machine.steps if other.site.node is step.site.node)
     walked = (n for d in run.machine.differentiations for n in d.walked if n.leaf)
     if any(t.storage.version or t.storage.uncounted for t in run.machine.leaf_tensors if t.leaf_node in step.idle):
         return False  # the program changes them itself
-    taken = {leaf.site.node for other in alike for leaf, _ in other.consumed}
-    is_taken = bool(taken) if fact.group is None else not taken.isdisjoint(places)
-    return not is_taken and all(leaf.site.node not in places for leaf in walked)
+    return not any(other.consumed for other in alike) and all(leaf.site.node not in places for leaf in walked)
 
 
 def _values_of(run: Run, d: Differentiation, idle: set[Node]) -> tuple[Node | None, tuple[Lost, ...]]:

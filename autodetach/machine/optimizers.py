@@ -8,7 +8,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import contents
 from autodetach.machine.marks import LEAVES, OPTIMIZER
-from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of, note_idle_groups
+from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
 from autodetach.machine.program_values import Class, External, Instance, Iterable, Native
 from autodetach.machine.state import MAX_LISTED
 from autodetach.machine.told_of_values import key_of
@@ -96,7 +96,6 @@ def optimizer_leaves(m: Core, value: Instance | Opaque) -> list[Tensor]:
 def step_leaves(m: Core, value: Instance | Opaque, site: Site) -> None:
     """The step itself, behind hooks and closures."""
     m.step(optimizer_leaves(m, value), site, guessed=LEAVES not in value.attrs)
-    note_idle_groups(m, value.attrs.get("param_groups"))
 
 
 def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

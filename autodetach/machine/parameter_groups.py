@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from autodetach.machine import tensors
 from autodetach.machine.core import Core
-from autodetach.machine.events import IdleStep
 from autodetach.machine.graph import Site
 from autodetach.machine.marks import LEAVES
 from autodetach.machine.program_values import Iterable
@@ -66,25 +65,3 @@ def group_of(m: Core, written: Mapping, leaves: list[Tensor]) -> Mapping:
     for name in SETTINGS:
         group.items[m.key(name)] = (name, m.fresh("number"))
     return group
-
-
-def note_idle_groups(m: Core, groups: Value) -> None:
-    """Note groups without any gradient at the last step, where it has found one for all parameters of all others.
-
-    Groups that have some of both were not made by what is to be trained: one may have all weights, another all biases.
-    """
-    step = m.steps[-1]
-    if not (m.cut_off and step.idle and step.consumed) or step.guessed or step.by_hand:
-        return
-    if not isinstance(groups, Sequence) or not groups.exact:
-        return
-    idle, found = set(step.idle), list[IdleStep]()
-    for i, group in enumerate(groups.items):
-        _, listed = group.items.get(m.key("params"), (None, None)) if isinstance(group, Mapping) else (None, None)
-        leaves = listed.items if isinstance(listed, Sequence) else []
-        nodes = {t.leaf_node for t in leaves if isinstance(t, Tensor) and t.leaf_node is not None}
-        if nodes and nodes <= idle:
-            found.append(IdleStep(step._replace(idle=tuple(n for n in step.idle if n in nodes)), i))
-        elif not nodes or not nodes.isdisjoint(idle):
-            return
-    m.facts.extend(found)

@@ -9,8 +9,7 @@ So it does where such a tensor was told to require grad, and nobody takes its gr
 others: `torch.tensor(log_probs)`, of which an optimizer steps parameters that nothing else trains. And it reports a
 term that is only added to a loss, and was made of nothing but such copies, and of the values of parameters that the
 other terms train: `l2 * layer.weight.data.norm()`. Last, it reports the `step` of an optimizer whose parameters never
-get a gradient, or where those of one of its groups never do, where the loss is made of what these compute under
-`torch.no_grad()`, or of what is detached of it.
+get a gradient, where the loss is made of what these compute under `torch.no_grad()`, or of what is detached of it.
 
 ## Why is this bad
 PyTorch raises: `element 0 of tensors does not require grad and does not have a grad_fn`. Often the answer that is
@@ -75,7 +74,7 @@ from autodetach.candidates.left_off import left_off
 from autodetach.candidates.with_history import with_history
 from autodetach.candidates.without_mode import for_its_step
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.events import HistoryLost, IdleStep
+from autodetach.machine.events import HistoryLost, Step
 from autodetach.machine.graph import (
     ARRAY,
     COPIED,
@@ -122,9 +121,9 @@ def find(program: Program) -> Iterator[Suspect]:
         if is_lost and not is_meant_as_value(program, fact):
             seen.add(at)
             yield _suspect(program, fact) if fact.raises else _silent(program, fact)
-    for idle, fact in idle_steps(program.analysis):
-        if idle.step.site.node not in seen:
-            yield _idle(program, idle, fact)
+    for step, fact in idle_steps(program.analysis):
+        if step.site.node not in seen:
+            yield _idle(program, step, fact)
 
 
 @once
@@ -249,23 +248,20 @@ def _added(program: Program, fact: HistoryLost, total: Node, last: Lost) -> Susp
     )
 
 
-def _idle(program: Program, idle: IdleStep, fact: HistoryLost) -> Suspect:
-    """A step that has nothing to step with, whatever is differentiated, or nothing for a group of its parameters."""
-    at = idle.step.site.node
-    group = "" if idle.group is None else f"`param_groups[{idle.group}]`"
-    does = f"does not train {group}" if group else "trains nothing"
-    ends = f"leaves the parameters in {group}, which" if group else "steps parameters that"
+def _idle(program: Program, step: Step, fact: HistoryLost) -> Suspect:
+    """A step that has nothing to step with, whatever is differentiated."""
+    at = step.site.node
     last = max(fact.lost, key=lambda one: one.node.number)
     place = program.place(last.place)
     story = (
         StoryStep(line(last.place), f"`{text(last.place)}` {WITHOUT[last.how]}"),
         StoryStep(line(fact.site), f"`{text(fact.site.node)}` finds no history there to walk"),
-        StoryStep(line(at), f"`{text(at)}` {ends} never have a gradient{'' if group else ': it does nothing'}"),
+        StoryStep(line(at), f"`{text(at)}` steps parameters that never have a gradient: it does nothing"),
     )
     return Suspect(
         ("AD501", *program.spot(at)),
         at,
-        f"`{text(at)}` {does}: what its parameters compute has lost its history in {place}",
+        f"`{text(at)}` trains nothing: what its parameters compute has lost its history in {place}",
         Severity.ERROR,
         story,
         True,
