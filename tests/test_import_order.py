@@ -63,7 +63,7 @@ ORDER = (
     "machine.added_values",
     "machine.constructor_arguments machine.tape machine.converters",
     "machine.core",
-    "machine.settings machine.loss_weights machine.by_place machine.low_precision",
+    "machine.settings machine.loss_weights machine.by_place",
     "machine.old_types machine.threads machine.enumerations machine.graph_reads machine.number_readers",
     "machine.rhythms",
     "machine.windows",

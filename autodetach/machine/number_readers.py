@@ -9,7 +9,6 @@ from autodetach.machine.converters import only_converts
 from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
-from autodetach.machine.low_precision import is_low
 from autodetach.machine.program_values import External
 from autodetach.machine.spelling import called_name
 from autodetach.machine.told_of_values import TRUTH, is_number, is_truth, may_be_no_tensor
@@ -25,8 +24,6 @@ FRACTION = "#fraction"
 """A tag of numbers that were read from tensors which may be no counts: divided by one of these, a sum may raise."""
 ROUNDED = "#rounded"
 """A tag of sums of such numbers: in double precision, their last digits are others than those of tensors."""
-SHORT = "#short"
-"""A tag of numbers that were read from tensors of 16 bits: their sum is another one than that of the tensors."""
 HARMLESS_POWERS = (0, 1, 2, 3, 4)
 """Exponents that no number which was a tensor is too great for, and no negative one is refused."""
 SCRIPTED = "#scripted"
@@ -60,18 +57,9 @@ def asked_for_type(m: Core, value: Value, site: Site) -> None:
         wanted(m, [value], site, "type")
 
 
-def tags_of(m: Core, t: Tensor | None, site: Site) -> frozenset[object]:
+def tags_of(t: Tensor | None, site: Site) -> frozenset[object]:
     """What tells a number that is read at a place: of a tensor of integers it is taken for a count."""
-    if t is not None and t.is_float is False:
-        return frozenset({site.node})
-    return frozenset({site.node, FRACTION, SHORT} if is_low(m, t) else {site.node, FRACTION})
-
-
-def added(m: Core, left: Sym, right: Sym, tags: frozenset[object], site: Site) -> frozenset[object]:
-    """What tells the sum of two such numbers, of which one at least is no count."""
-    if SHORT in tags:
-        wanted(m, (left, right), site, "sum")
-    return tags | {ROUNDED}
+    return frozenset({site.node} if t is not None and t.is_float is False else {site.node, FRACTION})
 
 
 def of_truth(m: Core, truth: Value, left: Value, right: Value) -> Value:

@@ -12,7 +12,7 @@ from autodetach.machine.implicit_calls import formatted_by_percent, special
 from autodetach.machine.number_readers import (
     FRACTION,
     RAISING,
-    added,
+    ROUNDED,
     are_apart,
     are_truths,
     computed,
@@ -142,7 +142,7 @@ def _of_unknown(m: Objects, op: str, left: Value, right: Value, site: Site) -> V
     if type(right) is Sym and right.tags:
         tags = tags | right.tags
     if op == "Add" and FRACTION in tags and isinstance(left, Sym) and isinstance(right, Sym):
-        tags = added(m, left, right, tags, site)
+        tags |= {ROUNDED}
     number = all(is_number(side) or is_truth(side) for side in (left, right))
     lo = None
     if op == "Add" and number:

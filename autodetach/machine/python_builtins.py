@@ -259,7 +259,7 @@ def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
         number.lost = value.lost
         return number
     if isinstance(value, Tensor):
-        number = m.fresh("number", tags=tags_of(m, value, site))
+        number = m.fresh("number", tags=tags_of(value, site))
         number.lost = lost_from(value, site, NUMBER)
         return number
     found = special(m, value, TO_NUMBER, [], site)

@@ -261,7 +261,7 @@ def _number(m: Core, t: Tensor, name: str, args: list[Value], site: Site) -> Val
                 inner = node.func.value
                 if isinstance(inner, ast.Attribute) and inner.attr == "data":
                     m.facts.append(DataRead(site, t, raises=False))
-        number = m.fresh("number", tags=tags_of(m, t, site))
+        number = m.fresh("number", tags=tags_of(t, site))
         number.lost = lost_from(t, site, NUMBER)
         return number
     if name == "numpy":

@@ -117,7 +117,7 @@ def _of_tensor(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict
         return tensors.plain(None, False)
     if name in ("item", "tolist") and not stored_in(this):
         is_number = name == "item" or tensors.WITHOUT_DIMENSION in this.attrs
-        return m.fresh("number" if is_number else "", tags=tags_of(m, None, site))
+        return m.fresh("number" if is_number else "", tags=tags_of(None, site))
     if DETACHED in this.attrs and this.node is None and name in TENSOR_ATTRIBUTES and name != "detach":
         return tensors.method(m, tensors.plain(() if this.scalar else None), name, args, kwargs, site)
     if name == "requires_grad_":

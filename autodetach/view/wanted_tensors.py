@@ -17,7 +17,7 @@ from autodetach.view.program import Program
 
 TAKING_NUMBERS = frozenset({"as_tensor", "asarray", "save", "scalar_tensor", "tensor", "type"})
 """Functions of PyTorch that take numbers as they take tensors, if to another end; `type` asks what it is."""
-TAKING_BOTH = frozenset({"add_scalar", "append", "return", "sum", "test"})
+TAKING_BOTH = frozenset({"add_scalar", "append", "return", "test"})
 """What makes the same of a number and of a tensor, but for last digits, or hands it to nobody in view."""
 MAX_REPLAYS = 6
 """So often paths are run again."""
