@@ -5,18 +5,15 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of
-from autodetach.machine.growth import LINEAR, MOVED, PICKED, trains
+from autodetach.machine.growth import MOVED, PICKED, trains
 from autodetach.machine.loops import UNROLLED
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.machine.words import names_loader
 
-FILLED = frozenset(
-    "index index_add index_copy index_fill index_put index_select masked_fill scatter scatter_add".split()
-)
-PLAIN = LINEAR | PICKED | MOVED | VIEWS | FILLED
-"""What saves no more of a tensor than where it was changed."""
+PLAIN = frozenset("add sub rsub neg clone __setitem__ index index_put index_add".split()) | PICKED | MOVED | VIEWS
+"""What saves no tensor but where it was changed: to multiply saves the other factor in every pass."""
 
 
 def adds_no_graph(run: Run, child: Node, activation: Activation, carried: ast.expr | None) -> bool:
