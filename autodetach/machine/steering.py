@@ -69,7 +69,7 @@ def _is_flag(value: ast.expr) -> bool:
 @kept
 def _ending(function: ast.AST) -> frozenset[str]:
     """What tests are asked for that steer the training, in a function or a statement; or that it returns."""
-    nodes = walk(function)
+    nodes = list(walk(function))
     tests: list[ast.expr] = [n.test for n in nodes if isinstance(n, (ast.If, ast.While)) and is_steering(n)]
     tests += [n.value for n in nodes if isinstance(n, ast.Return) and isinstance(n.value, (ast.BoolOp, ast.Compare))]
     read = (n for test in tests for n in ast.walk(test) if isinstance(n, (ast.Name, ast.Attribute)))
