@@ -7,6 +7,7 @@ from functools import cached_property
 
 from autodetach.machine.graph import Node, Pass
 from autodetach.machine.run import Run
+from autodetach.once import once
 
 
 class Places:
@@ -44,6 +45,11 @@ class Places:
             for p in node.loops:
                 found.setdefault((node.site.node, p), []).append(node)
         return found
+
+
+@once
+def places_of(run: Run) -> Places:
+    return Places(run)
 
 
 def cycle_of(parent: Node, within_pass: Pass, place: ast.AST) -> list[Node]:

@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 
-from autodetach.machine.cycles import Places, cycle_of
+from autodetach.machine.cycles import Places, cycle_of, places_of
 from autodetach.machine.events import Crossing
 from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
 from autodetach.machine.growth import (
@@ -130,7 +130,7 @@ def awaited_places(run: Run) -> Iterator[tuple[ast.AST, ast.AST | None]]:
 def linked_nodes(run: Run) -> Iterator[Node]:
     """What links a chain to that of an earlier pass, one node for each place: whoever differentiates it."""
     done: set[tuple[Activation, ast.AST]] = set()
-    places = Places(run)
+    places = places_of(run)
     for crossing in run.machine.crossings:
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
         key = (activation, child.site.node)
@@ -146,7 +146,7 @@ def _links(run: Run) -> Iterator[tuple[Crossing, Pass, list[Node]]]:
     """Where a chain goes on, one crossing for each place: with a pass that makes a link of it, and how."""
     done: set[tuple[Activation, ast.AST]] = set()
     left: list[Crossing] = []
-    places = Places(run)
+    places = places_of(run)
     for crossing in run.machine.crossings:
         child, parent, activation = crossing.child, crossing.parent, crossing.activation
         if activation.in_forward or child.weak or parent.leaf or _builds_a_network(activation):

@@ -78,5 +78,4 @@ def _ending(function: ast.AST) -> frozenset[str]:
 
 def _in_branches(test: ast.If | ast.While) -> Iterator[ast.AST]:
     for statement in (*test.body, *test.orelse):
-        yield statement
         yield from walk(statement)
