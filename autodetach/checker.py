@@ -324,7 +324,8 @@ class _Session:
             from autodetach.proving.repairs import Repairs
 
             known = frozenset(s.identity for s in suspects)
-            search = Repairs(self.files, self.analysis, self._suspects, known, _pause)
+            alternatives = self.options.alternatives
+            search = Repairs(self.files, self.analysis, self._suspects, known, _pause, alternatives=alternatives)
             if self.options.fixes:
                 search.prove_together(group[0] for group in groups.values())
         found = [self._finding(group if repairs else group[:1], search) for group in groups.values()]

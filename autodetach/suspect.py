@@ -62,6 +62,7 @@ class Suspect:
     `certain`: no edge of the graph that it rests on is assumed; `observed` says which ones only a run has shown.
     `lasts` tells whether an edited program still does what is told, though it may be too little to be told by itself.
     `untrains` tells whether an edited program comes to where a leaf is trained, and has cut that off from its gradient.
+    `crosses`: it is that gradient crosses from one pass into the next, so that a repair can only cut it off there.
     `is_spelling`: its first candidate says the same in other words, so that several can be proven at once.
     """
 
@@ -75,6 +76,7 @@ class Suspect:
     candidates: Callable[[], Iterator[Candidate]]
     fault: tuple[object, ...] = ()
     observed: tuple[str, ...] = ()
+    crosses: bool = False
     is_spelling: bool = False
     lasts: Callable[[Program], bool] | None = None
     untrains: Callable[[Run, Run], bool] | None = None

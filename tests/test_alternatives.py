@@ -78,3 +78,15 @@ def test_the_preferred_one_is_first() -> None:
     assert finding.fix is not None
     assert ".detach()" in finding.fix.message
     assert [".item()" in fix.message for fix in finding.alternatives] == [True]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["carried-state/cell_script", "attached-fake/gan_script", "step-between-backwards/actor_behind_critics"],
+)
+def test_where_only_one_is_shown_nothing_is_tried_that_cannot_be_better(name: str) -> None:
+    path = FIXTURES / f"{name}.before.py"
+    source = Source.from_bytes(path.read_bytes(), path.name)
+    one, all_of_them = (check(source, CheckOptions(alternatives=others)) for others in (False, True))
+    assert [f.fix for f in one.findings] == [f.fix for f in all_of_them.findings]
+    assert one.cost < all_of_them.cost

@@ -67,6 +67,7 @@ class Repairs:
 
     `suspects` finds the faults of a program, and `known` are those of the one that is repaired, by their identity.
     `pause` is called between two trials, and may raise what ends the search. `given_up`: the budget was used up.
+    Without `alternatives`, what cannot be safe is not tried any more once something has passed.
     """
 
     def __init__(
@@ -76,6 +77,8 @@ class Repairs:
         suspects: Callable[[Analysis], Iterable[Suspect]],
         known: frozenset[tuple[object, ...]],
         pause: Callable[[], None],
+        *,
+        alternatives: bool,
     ) -> None:
         self.cost = 0
         self.given_up = False
@@ -85,6 +88,7 @@ class Repairs:
         self._suspects = suspects
         self._known = known
         self._pause = pause
+        self._alternatives = alternatives
         # Where the program itself is cut short, no edited one can be shown to be as good.
         self._fuel = FUEL_FOR_REPAIRS if analysis.complete else 0
         self._trees: dict[str, Tree] = {}
@@ -148,37 +152,48 @@ class Repairs:
             self._proven_together[suspect] = replace(proven, together=True)
 
     def of(self, views: Sequence[Suspect]) -> Iterator[tuple[Suspect, Proven]]:
-        """The repairs that pass, each with the view of the fault by which it was found, in the order of the views.
+        """The repairs that pass, each with the view of the fault by which it was found, in the order of the views."""
+        is_told = False
+        for suspect in views:
+            for fix in self._of_view(suspect, is_told=is_told):
+                is_told = True
+                yield suspect, fix
+
+    def _of_view(self, suspect: Suspect, *, is_told: bool) -> Iterator[Proven]:
+        """The repairs of one view that pass; `is_told`: there are others already.
 
         A number that may be asked for a method of tensors comes behind the tensor without its graph, which has them.
         """
-        found = False
-        for suspect in views:
-            numbers: list[Proven] = []
-            for count, candidate in enumerate(suspect.candidates()):
-                if count >= MAX_CANDIDATES:
-                    break
-                together = self._proven_together.get(suspect) if count == 0 else None
-                if self._fuel <= 0 and together is None:
-                    self.given_up = self._analysis.complete
-                    break
-                if candidate.last_resort and found:
+        numbers: list[Proven] = []
+        found = is_told
+        for count, candidate in enumerate(suspect.candidates()):
+            if count >= MAX_CANDIDATES:
+                break
+            can_be_safe = suspect.certain and candidate.doubt is None
+            if (found and candidate.last_resort) or (is_told and not can_be_safe and not self._alternatives):
+                continue
+            together = self._proven_together.get(suspect) if count == 0 else None
+            if self._fuel <= 0 and together is None:
+                self.given_up = self._analysis.complete
+                break
+            self._pause()
+            fix = together or self._proven(suspect, candidate)
+            if gc.get_count()[0] > MAX_UNCOLLECTED:
+                gc.collect(1)
+            if isinstance(fix, Proven):
+                found = True
+                fix = replace(fix, observed=suspect.observed)
+                if fix.why_unsafe == NO_TENSOR and candidate.prefers == "item":
+                    numbers.append(fix)
                     continue
-                self._pause()
-                fix = together or self._proven(suspect, candidate)
-                if gc.get_count()[0] > MAX_UNCOLLECTED:
-                    gc.collect(1)
-                if isinstance(fix, Proven):
-                    found = True
-                    fix = replace(fix, observed=suspect.observed)
-                    if fix.why_unsafe == NO_TENSOR and candidate.prefers == "item":
-                        numbers.append(fix)
-                        continue
-                    if candidate.prefers != "detach":
-                        yield from ((suspect, number) for number in numbers)
-                        numbers.clear()
-                    yield suspect, fix
-            yield from ((suspect, number) for number in numbers)
+                if candidate.prefers != "detach":
+                    yield from numbers
+                    numbers.clear()
+                is_told = True
+                yield fix
+                if suspect.crosses and fix.why_unsafe == EARLIER and not self._alternatives:
+                    break  # what does not cut that off leaves the fault
+        yield from numbers
 
     def _proven(self, suspect: Suspect, candidate: Candidate) -> Proven | str:
         """The candidate as a fix, or why it is none: the edited program is run and compared."""

@@ -154,6 +154,7 @@ def _raising(
         lambda: _candidates(program, run, d, now, crossed),
         fault_of(program, d),
         observed_of(program, (*path, maker)),
+        crosses=True,
     )
 
 
@@ -223,6 +224,7 @@ def _retained(
         lambda: _candidates(program, run, d, now, crossed, "the gradients of a program that runs today change"),
         fault_of(program, d),
         observed_of(program, (node,)),
+        crosses=True,
     )
 
 
