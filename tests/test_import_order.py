@@ -151,6 +151,7 @@ ORDER = (
     # What the machine's events mean.
     "suspect",
     "view",
+    "view.by_call",
     "view.program view.crossings",
     "view.steps_between",
     "view.generators",

@@ -20,6 +20,7 @@ from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.words import names_old, words_in
 from autodetach.suspect import Candidate
+from autodetach.view.by_call import at_call
 from autodetach.view.computed_again import computed_again
 from autodetach.view.crossings import Entry, entered_from, in_loop
 from autodetach.view.program import Program, calls_of, handed
@@ -53,7 +54,7 @@ def old_values(program: Program, run: Run, event: SecondWalk) -> OldValues | Non
 
     entries = list(entered_from(d, is_inside))
     outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
-    here = [o for o in run.machine.differentiations if o.call is d.call]
+    here = at_call(run, d.call)
     trained = {leaf for s in run.machine.steps for leaf, ds in s.consumed if any(o in ds for o in here)}
     again = computed_again(run, d, is_inside, outer, trained)
     if not again:

@@ -14,6 +14,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import LEAVING
 from autodetach.suspect import Candidate
+from autodetach.view.by_call import at_call
 from autodetach.view.program import Program, call_of, listed
 
 ONCE = "parameters are stepped once for all losses, where the program means to step them after each"
@@ -72,7 +73,7 @@ def _are_made_before(run: Run, d: Differentiation, activation: Activation) -> bo
 
     They share no graph: of a forward that several losses share, it may be meant that each pass computes it anew.
     """
-    own = [o for o in run.machine.differentiations if o.call is d.call and pass_of(o.loops, activation) is not None]
+    own = [o for o in at_call(run, d.call) if pass_of(o.loops, activation) is not None]
     if any(len(n.walked_by) > 1 for o in own for n in o.walked if not n.leaf):
         return False
     scaling = set(ast.walk(d.call))

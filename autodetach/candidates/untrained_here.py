@@ -8,6 +8,7 @@ from autodetach.candidates.reads import at_read, reads_of
 from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
+from autodetach.view.by_call import at_call
 from autodetach.view.crossings import Crossed, Entry, operands_from
 from autodetach.view.program import Program
 
@@ -33,7 +34,7 @@ def _are_trained_elsewhere(run: Run, d: Differentiation, read: list[Crossed]) ->
     """Whether another pass trains by what stands in the same place."""
     places = {place for reader, operand, _ in read for place, _ in reads_of(reader, operand)}
     sites = {reader.site.node for reader, _, _ in read}
-    others = [o for o in run.machine.differentiations if o.call is d.call and o is not d]
+    others = [o for o in at_call(run, d.call) if o is not d]
     return any(
         any(place in places for v in operands_from(node, parent) for place, _ in reads_of(node, v))
         and _is_trained(run, o, parent)

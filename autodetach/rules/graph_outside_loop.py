@@ -95,6 +95,7 @@ from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.torch_semantics import VIEWS
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.by_call import at_call
 from autodetach.view.computed_again import is_computed_again, is_computed_for_another, is_one_side_of_pairs
 from autodetach.view.crossings import Entry, entered, passes_of_generator
 from autodetach.view.program import (
@@ -291,7 +292,7 @@ def _candidates(
     readers = [reader for reader, _, _ in entries if reader is not None]
     yield from opened_inside(program, activation, readers, doubt)
     yield from made_as_asked(program, activation)
-    here = [o for o in run.machine.differentiations if o.call is d.call]
+    here = at_call(run, d.call)
     trained = {leaf for s in run.machine.steps for leaf, ds in s.consumed if any(o in ds for o in here)}
     steps = [s for s in run.machine.steps if s.what != "grad" and pass_of(s.loops, activation) is not None]
     stepped = {leaf for s in steps for leaf, _ in s.consumed}

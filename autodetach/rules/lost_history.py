@@ -84,7 +84,6 @@ from autodetach.machine.graph import (
     GRADIENT,
     NUMBER,
     OFF,
-    Differentiation,
     Lost,
     Node,
 )
@@ -94,6 +93,7 @@ from autodetach.machine.spelling import called_name
 from autodetach.machine.untrained import trains_nothing
 from autodetach.once import once
 from autodetach.suspect import Suspect, rule
+from autodetach.view.by_call import at_call
 from autodetach.view.meant_values import is_meant_as_value
 from autodetach.view.program import Program, line, text
 
@@ -143,18 +143,10 @@ def _terms(run: Run) -> frozenset[Node]:
     return frozenset(fact.beside for fact in _facts(run) if fact.added and fact.beside is not None)
 
 
-@once
-def _calls(run: Run) -> dict[ast.AST, list[Differentiation]]:
-    found: dict[ast.AST, list[Differentiation]] = {}
-    for d in run.machine.differentiations:
-        found.setdefault(d.call, []).append(d)
-    return found
-
-
 def _is_lost(run: Run, fact: HistoryLost) -> bool:
     """Whether a path finds no history at a call, if it comes there; or in a term, wherever it is added."""
     call = fact.site.node
-    given = _calls(run).get(call, [])
+    given = at_call(run, call)
     if not fact.added or fact.beside is None:
         return not given or any(not other.added for other in _facts_at(run, call))
     place, told = fact.beside.site.node, _terms(run)

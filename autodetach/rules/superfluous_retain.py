@@ -71,6 +71,7 @@ from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.once import once
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.by_call import at_call
 from autodetach.view.called_back import WALKS, may_be_called_back, may_be_called_by_python
 from autodetach.view.given_again import given_again
 from autodetach.view.kept_within import is_kept_out_of_view, may_be_kept_within
@@ -115,7 +116,7 @@ def _is_left_out(program: Program, d: Differentiation) -> bool:
         return False
     oracles = [run.machine.oracle for run in program.runs if run.finished]
     near = around([d])
-    same = [other for run in program.runs for other in run.machine.differentiations if other.call is d.call]
+    same = [other for run in program.runs for other in at_call(run, d.call)]
     return go_one_way(oracles, near) or may_be_mixed(oracles, near, same)
 
 
@@ -195,7 +196,7 @@ def _may_be_given_history(program: Program, d: Differentiation) -> bool:
     if not calls:
         return False
     given_away = {escape.site.node for run in program.runs for escape in run.machine.escapes}
-    same = (other for run in program.runs for other in run.machine.differentiations if other.call is d.call)
+    same = (other for run in program.runs for other in at_call(run, d.call))
     known = {statement for other in same for statement, _ in other.trail}
     unknown = (c for c in calls if (is_entered or c in given_away) and program.statement(c) not in known)
     return any(_may_be_made_by_a_module(program, value, call) for call in unknown for value in arguments_of(call))

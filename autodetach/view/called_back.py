@@ -11,6 +11,7 @@ from autodetach.machine.graph import Differentiation
 from autodetach.machine.spelling import last_word, root_of
 from autodetach.node_types import CALLABLES, FUNCTIONS
 from autodetach.once import once
+from autodetach.view.by_call import at_call
 from autodetach.view.program import Program
 
 Functions = dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]
@@ -30,8 +31,7 @@ def may_be_called_back(program: Program, d: Differentiation) -> bool:
         if not given:
             continue
         functions = _functions_in_view(program)
-        same = [other for other in run.machine.differentiations if other.call is d.call]
-        graph = {node for other in same for node in other.walked if not node.leaf}
+        graph = {node for other in at_call(run, d.call) for node in other.walked if not node.leaf}
         for fact in given:
             found = [_Walks(program, functions, code, bound=fact.is_bound) for code in fact.codes]
             if any(walks.holds(d.call) for walks in found):

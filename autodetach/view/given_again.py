@@ -10,6 +10,7 @@ from autodetach.machine.graph import Activation, Differentiation, Pass
 from autodetach.machine.program_values import Frame
 from autodetach.machine.told_of_values import is_scalar
 from autodetach.machine.values import Opaque
+from autodetach.view.by_call import at_call
 from autodetach.view.other_entries import is_called_on_another_path
 from autodetach.view.program import Program
 
@@ -22,9 +23,7 @@ def given_again(program: Program, call: ast.Call) -> str | None:
     for run in program.runs:
         entries = {name for name in run.entries if not is_called_on_another_path(program, name)}
         seen: dict[tuple[Activation, int], Pass] = {}
-        for d in run.machine.differentiations:
-            if d.call is not call:
-                continue
+        for d in at_call(run, call):
             for within_pass, names in _loops_of_entries(entries, d):
                 for value in _operands(d, within_pass):
                     root = _root(value)

@@ -14,6 +14,7 @@ from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.run import Run
 from autodetach.machine.values import Opaque, Tensor
 from autodetach.once import once
+from autodetach.view.by_call import at_call
 from autodetach.view.later_in_pass import LaterInPass
 from autodetach.view.program import Program, text
 
@@ -84,8 +85,7 @@ def kept_within(run: Run) -> KeptWithin:
 def may_be_kept_within(program: Program, d: Differentiation) -> str | None:
     """A doubt where a later loss of the pass comes from the network out of view that made a part of the graph."""
     for run in program.runs:
-        same = [other for other in run.machine.differentiations if other.call is d.call]
-        for made in map(kept_within(run).keeping, same):
+        for made in map(kept_within(run).keeping, at_call(run, d.call)):
             if made is not None:
                 return f"`{text(made.site.node)}` may compute with what it has kept of this graph"
     return None
@@ -93,12 +93,7 @@ def may_be_kept_within(program: Program, d: Differentiation) -> str | None:
 
 def is_kept_out_of_view(program: Program, d: Differentiation) -> bool:
     """Whether any method gives a later loss of the pass, of the network out of view that made a part of the graph."""
-    return any(
-        kept_within(run).is_given_again(other)
-        for run in program.runs
-        for other in run.machine.differentiations
-        if other.call is d.call
-    )
+    return any(kept_within(run).is_given_again(other) for run in program.runs for other in at_call(run, d.call))
 
 
 def _made_by_methods(d: Differentiation) -> Iterator[tuple[Node, Node]]:
