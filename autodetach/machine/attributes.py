@@ -17,6 +17,7 @@ from autodetach.machine import (
     parameter_classes,
     part_names,
     progress_bars,
+    record_tools,
     records,
     settings,
     tensors,
@@ -209,6 +210,8 @@ class Attributes(Core):
             return self.bind(raw, this, site)
         if name in records.OF_NAMED_TUPLES and isinstance(this.cls, Class) and records.is_named_tuple(this.cls):
             return records.named_tuple_attribute(self, this.cls, this, name)
+        if name in record_tools.OF_RECORDS:
+            return record_tools.attribute_of_record(self, this.cls, name)
         if name == "__class__":
             return this.cls
         if name == "__dict__":
@@ -263,6 +266,8 @@ class Attributes(Core):
             return enumerations.by_names(self, cls)
         if name in records.OF_NAMED_TUPLES and records.is_named_tuple(cls):
             return records.named_tuple_attribute(self, cls, None, name)
+        if name in record_tools.OF_RECORDS:
+            return record_tools.attribute_of_record(self, cls, name)
         for path in library_bases(cls):
             if path.endswith("autograd.Function") and name == "apply":
                 return Native("apply", lambda args, kwargs, s: own_functions.apply_function(self, cls, args, kwargs, s))

@@ -14,6 +14,7 @@ from autodetach.machine.counted_keys import counted_key
 from autodetach.machine.elements import contains, set_item, subscript
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
+from autodetach.machine.iteration import tells_fields
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.settings import open_written
 from autodetach.machine.state import MISSING
@@ -105,7 +106,7 @@ def _update_by_pairs(m: Core, this: Mapping, given: Value, element: ast.expr | N
 
 
 def _walked(name: str, m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> Iterable:
-    """`items()`, `keys()` or `values()` of a dict. Each attribute of an object counts, however many it has."""
+    """`items()`, `keys()` or `values()` of a dict. Each attribute of an object, and field of a record, counts."""
 
     def walk(exact: bool) -> Iterator[Value]:
         pairs = list(this.items.values())
@@ -113,7 +114,7 @@ def _walked(name: str, m: Core, this: Mapping, args: Args, kwargs: Named, site: 
             return iter([Sequence("tuple", [k, v], m.clock) for k, v in pairs])
         return iter([pair[name == "values"] for pair in pairs])
 
-    listed = isinstance(this.items, AttributeView)
+    listed = isinstance(this.items, AttributeView) or tells_fields(this)
     return Iterable(walk, len(this.items) if this.exact else None, name, listed=listed)
 
 

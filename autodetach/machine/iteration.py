@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from autodetach.machine.core import Core
 from autodetach.machine.held import graph_in
@@ -19,7 +20,9 @@ def items(m: Core, this: Value) -> Iterable:
         return Iterable(lambda exact: iter(whole), len(whole))
     if isinstance(this, Mapping):
         return Iterable(
-            lambda exact: iter([k for k, _ in list(this.items.values())]), len(this.items) if this.exact else None
+            lambda exact: iter([k for k, _ in list(this.items.values())]),
+            len(this.items) if this.exact else None,
+            listed=tells_fields(this),
         )
 
     def walk(exact: bool) -> Iterator[Value]:
@@ -92,6 +95,11 @@ def _is_leaf(value: Value) -> bool:
 def _are_modules(values: list[Value]) -> bool:
     """Whether these are parts of a network, as `[m for m in net.modules() if hasattr(m, "reset")]`, told likewise."""
     return bool(values) and is_module(values[0]) and is_module(values[-1])
+
+
+def tells_fields(this: Mapping) -> bool:
+    """Whether a dict is the `__dataclass_fields__` of a record."""
+    return _are_fields([value for _, value in islice(this.items.values(), 1)])
 
 
 def _are_fields(values: list[Value]) -> bool:

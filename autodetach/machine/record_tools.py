@@ -13,6 +13,7 @@ from autodetach.machine.records import (
     DATACLASS,
     FIELD,
     OF_ATTRS,
+    annotated_fields,
     as_mapping,
     changed,
     fields_of,
@@ -24,6 +25,8 @@ from autodetach.machine.records import (
 from autodetach.machine.state import MISSING
 from autodetach.machine.values import FIELD_OF_RECORD, Mapping, Sequence, Value
 
+OF_RECORDS = frozenset({"__dataclass_fields__", "__annotations__"})
+"""What Python has written down of the fields of a class."""
 MAX_LEVELS = 6
 """So many records in records are turned into dicts."""
 
@@ -95,6 +98,23 @@ def _fields(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
     if cls is None:
         return m.opaque("fields")
     return Sequence("tuple", [_described(m, field) for field in fields_of(cls) if field.kept], m.clock)
+
+
+def attribute_of_record(m: Core, cls: Value, name: str) -> Value:
+    """One of `OF_RECORDS`, of a class or of an object of it: its fields, or its own annotations, by their names."""
+    if not isinstance(cls, Class):
+        return m.opaque(name)
+    if name == "__annotations__":
+        names = [field.name for field in annotated_fields(cls)]
+        found: list[tuple[str, Value]] = [(own, m.opaque(own)) for own in names]
+    else:
+        is_one = is_record(cls) and not is_named_tuple(cls)
+        found = [(field.name, _described(m, field)) for field in fields_of(cls) if field.kept] if is_one else []
+    if not found:
+        return m.opaque(name)
+    made = Mapping(m.clock)
+    made.items.update((m.key(own), (own, value)) for own, value in found)
+    return made
 
 
 def _described(m: Core, field: Field) -> Instance:
