@@ -115,6 +115,7 @@ ORDER = (
     "machine.patterns machine.contexts",
     "machine.assignments",
     "machine.definitions",
+    "machine.counted_loops",
     "machine.loops",
     "machine.statements",
     "machine.interpreter machine.heap",

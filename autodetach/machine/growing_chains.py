@@ -252,7 +252,7 @@ def _unrolled(run: Run, crossing: Crossing) -> bool:
     activation = crossing.activation
     if _descends(run, activation):
         return False
-    if isinstance(activation.node, ast.While):
+    if isinstance(activation.node, ast.While) and (activation.usual or 0) <= UNROLLED:
         frame = activation.frame
         if not isinstance(frame, Frame) or frame.outer is None or _endless(activation.node):
             return False

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from autodetach.kept import kept
+from autodetach.machine.counted_loops import counted
 from autodetach.machine.definitions import Definitions
 from autodetach.machine.generators import ends
 from autodetach.machine.graph import Activation, Loops, Site
@@ -16,6 +17,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.program_values import Frame, Iterable
 from autodetach.machine.progress_bars import COUNTED
+from autodetach.machine.ranges import usual_length
 from autodetach.machine.replacing import MOST, replaces_each
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_EXACT, MAX_LISTED
@@ -142,6 +144,7 @@ class Looping(Definitions):
     def _exec_While(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.While)
         activation = self.activate(node, frame, False)
+        self._look_how_far(activation, node, frame)
         outer = self.loops
         limit = limit_of_length(node)
         most = self.eval(limit, frame) if limit is not None else None
@@ -165,6 +168,19 @@ class Looping(Definitions):
             self.loops = outer
             self.finish(activation)
         return self.block(node.orelse, frame)
+
+    def _look_how_far(self, activation: Activation, node: ast.While, frame: Frame) -> None:
+        """A loop that counts is as long as the range would be; what fills a list until there is enough is no longer."""
+        counts = counted(node)
+        if counts is None:
+            return
+        start, limit = self.eval(counts.counter, frame), self.eval(counts.limit, frame)
+        usual = activation.usual = usual_length(self, start, limit, counts.step)
+        if not isinstance(counts.counter, ast.Call):
+            return
+        is_known = type(start) is int and type(limit) is int
+        activation.bounded = is_known and usual is not None and usual <= BOUNDED
+        activation.short = activation.bounded or (frame.outer is not None and (usual or 0) <= UNROLLED)
 
     def _has_others(self, node: ast.While, frame: Frame) -> bool:
         """Whether a generator that a loop asks by `next(source, None)` has something that is no tensor at its end."""
