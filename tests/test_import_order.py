@@ -188,7 +188,7 @@ ORDER = (
     "candidates.left_behind candidates.moved_behind_look candidates.emptied candidates.out_of_view",
     "candidates.copied_views candidates.views_handed_on candidates.changed_leaf candidates.kept_for_copy",
     "candidates.set_in_records candidates.kept_ingredients candidates.cleared_behind candidates.copied_parameter",
-    "candidates.emptied_behind_read candidates.moved_branch candidates.added_by_each",
+    "candidates.emptied_behind_read candidates.moved_branch candidates.added_by_each candidates.hooks_removed",
     "candidates.tail_of_branch candidates.copied_before_loop candidates.built_once candidates.sums_anew",
     "candidates.kept_parameter candidates.kept_in_record",
     "candidates.local_sums candidates.one_backward_behind candidates.learned_behind candidates.registries",
