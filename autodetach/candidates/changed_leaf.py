@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 KEPT = "what is written there gets no gradient, and stays; a new tensor may be what was meant"
 SCALED = "its gradient may be what was meant to be scaled, as where gradients are clipped"
 NOT_SCALED = "the leaf itself, which is what is written, is not scaled then"
-ADDS = ("add_", "sub_", "subtract_")
+TAKES = ("add_", "sub_", "subtract_", "copy_", "set_")
+SCALINGS = ("mul", "multiply", "div", "divide", "true_divide", "detach", "clone")
 FILLED = "the tensor is filled and not trained then"
 
 
@@ -74,15 +75,35 @@ def _scaled_gradient(
 
 
 def _scaled_by(program: Program, statement: ast.stmt) -> list[ast.expr]:
-    """What `p.mul_(c)` and `p *= c` change, and again where it is added to itself: `p.add_(p, alpha=c - 1)`."""
+    """The leaf in `p.mul_(c)` and `p *= c`, and again where its own values are given: `p.copy_(p.detach() * c)`."""
     match statement:
-        case ast.AugAssign(target=leaf):
-            return [leaf] if isinstance(leaf, (ast.Name, ast.Attribute)) else []
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=leaf, attr=method)) as call):
-            if isinstance(leaf, (ast.Name, ast.Attribute)) and not is_of(program, call, ("torch",)):
-                own = [a for a in arguments_of(call) if spelled(a) == spelled(leaf)]
-                return [leaf, *own] if own or method not in ADDS else []
-    return []
+        case ast.AugAssign(target=(ast.Name() | ast.Attribute()) as leaf):
+            is_factor, given = isinstance(statement.op, (ast.Mult, ast.Div)), [statement.value]
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=leaf, attr=name)) as call):
+            if not isinstance(leaf, (ast.Name, ast.Attribute)) or is_of(program, call, ("torch",)):
+                return []
+            is_factor, given = name not in TAKES, arguments_of(call)
+        case _:
+            return []
+    own = [read for value in given for read in _own_values(program, value, spelled(leaf))]
+    return [leaf, *own] if own or is_factor else []
+
+
+def _own_values(program: Program, value: ast.expr, leaf: str) -> Iterator[ast.expr]:
+    """Where a leaf is read for its values, to be scaled: `p.detach() * (max_norm / p.grad.norm())`."""
+    if spelled(value) == leaf:
+        yield value
+    match value:
+        case ast.BinOp(left=left, right=right):
+            parts = [left, right]
+        case ast.UnaryOp(operand=part) | ast.Attribute(value=part, attr="data"):
+            parts = [part]
+        case ast.Call(func=ast.Attribute(value=part, attr=name)) if name in SCALINGS:
+            parts = arguments_of(value) if is_of(program, value, ("torch",)) else [part]
+        case _:
+            return
+    for part in parts:
+        yield from _own_values(program, part, leaf)
 
 
 def _with_loop(program: Program, group: list[ast.stmt]) -> list[ast.stmt]:

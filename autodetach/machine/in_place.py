@@ -5,10 +5,10 @@ from __future__ import annotations
 from autodetach.machine.arguments import flatten, is_certain_number
 from autodetach.machine.core import Core
 from autodetach.machine.events import LeafChanged
-from autodetach.machine.graph import Differentiation, Node, Site
+from autodetach.machine.graph import Differentiation, Node, Site, ancestors
 from autodetach.machine.held import MAX_LOST
 from autodetach.machine.torch_semantics import INPLACE_AT, RANDOM, lookup
-from autodetach.machine.values import Opaque, Tensor, Value, joined
+from autodetach.machine.values import Opaque, Tensor, Value, joined, scaled_by_gradient
 
 SCALING = frozenset({"mul", "multiply", "div", "divide", "true_divide"})
 ADDING = frozenset({"add", "sub", "subtract"})
@@ -58,7 +58,7 @@ def _record(m: Core, t: Tensor, name: str, base: str, others: list[Value], site:
         own = (t.storage, made.storage)
         node.saved = tuple((t.storage, version + 1) if s in own else (s, v) for s, v in node.saved)
     t.node = node
-    t.from_grad = made.from_grad
+    t.from_grad, t.scaled = made.from_grad, made.scaled
     t.is_float = True
     if t.view_of is not None:
         _write_through(m, t, node, base, others, site)
@@ -81,31 +81,41 @@ def _overwrite(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -
 def _note_update(m: Core, t: Tensor, base: str, others: list[Value], site: Site) -> None:
     """What a leaf is changed by may be made of its gradient."""
     by_grad = _gradient_in(others)
+    if by_grad:
+        t.scaled = scaled_by_gradient([t, *others])
     t.from_grad = joined(t.from_grad, by_grad)
-    for leaf in (t, t.data_of) if by_grad and not _is_scaled(t, base, others) else ():
-        if leaf is not None and leaf.node is not None and leaf.node.leaf:
+    for leaf in (t, t.data_of) if by_grad else ():
+        if leaf is not None and leaf.node is not None and leaf.node.leaf and not _is_scaled(t, leaf, base, others):
             m.steps_read(leaf, site, "update", by_grad)
 
 
-def _is_scaled(t: Tensor, base: str, others: list[Value]) -> bool:
+def _is_scaled(t: Tensor, leaf: Tensor, base: str, others: list[Value]) -> bool:
     """Whether a tensor is multiplied with a number as a whole: made of a gradient, this is its norm, and no step."""
-    factor = _factor(t, base, others)
+    factor = _factor(t, leaf, base, others)
     return isinstance(factor, Tensor) and factor.shape == () and t.shape != ()
 
 
-def _factor(t: Tensor, base: str, others: list[Value]) -> Value:
+def _factor(t: Tensor, leaf: Tensor, base: str, others: list[Value]) -> Value:
     """What a tensor is multiplied with: `t.mul_(c)`, `t.add_(t, alpha=c - 1)`, `t.lerp_(torch.zeros_like(t), 1 - c)`.
 
-    None where something else that is made of a gradient is added to it, which is a step.
+    `t` is the leaf, or a view of it. A number where it takes its own values, scaled: `t.copy_(t.detach() * c)`. None
+    where something else that is made of a gradient is added to it, which is a step.
     """
     if base in SCALING:
         return others[0] if others else None
+    if t.shape != () and any(_has_scaled(value, leaf) for value in others):
+        return Tensor(None, ())
     if len(others) != 2 or (base not in ADDING and base != "lerp"):
         return None
     other, number = others
     is_itself = isinstance(other, Tensor) and other.storage is t.storage
     is_step = not is_itself and (base != "lerp" or bool(_gradient_in([other])))
     return None if is_step or not _gradient_in([number]) else number
+
+
+def _has_scaled(value: Value, leaf: Tensor) -> bool:
+    """Whether a tensor was computed of the values of a leaf, into which gradients went as numbers only."""
+    return isinstance(value, Tensor) and leaf.node is not None and leaf.node in ancestors(value.scaled)
 
 
 def _gradient_in(values: list[Value]) -> tuple[Differentiation, ...]:
@@ -126,9 +136,9 @@ def _refuse(m: Core, t: Tensor, leaf: Tensor, base: str, others: list[Value], si
         nodes = (v.node for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None)
         written = tuple(n for n in dict.fromkeys(nodes) if n is not leaf.node)
         unused = not any(leaf.node in n.parents for n in m.nodes if n not in (t.node, *written))
-        factor = _factor(t, base, others) if by_gradient else None
+        factor = _factor(t, leaf, base, others) if by_gradient else None
         m.facts.append(LeafChanged(site, leaf.node, written, bool(by_gradient), unused, m.chain, factor))
-    if by_gradient and not _is_scaled(t, base, others):
+    if by_gradient and not _is_scaled(t, leaf, base, others):
         m.steps_read(leaf, site, "update", by_gradient)
 
 

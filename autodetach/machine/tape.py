@@ -12,7 +12,7 @@ from autodetach.machine.graph import COPIES, CUTS, DISCRETE, OFF, Differentiatio
 from autodetach.machine.held import MAX_LOST, graph_in, lost_of, stored_in, unsure
 from autodetach.machine.state import State
 from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked
-from autodetach.machine.values import Opaque, Shape, Tensor, Value, joined
+from autodetach.machine.values import Opaque, Shape, Tensor, Value, joined, scaled_by_gradient
 
 
 class Tape(State):
@@ -103,6 +103,8 @@ class Tape(State):
         for t in inputs:
             if type(t) is Tensor and t.from_grad:
                 result.from_grad = joined(result.from_grad, t.from_grad)
+        if result.from_grad:
+            result.scaled = scaled_by_gradient(inputs)
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
         if shares:
             result.storage = inputs[0].storage

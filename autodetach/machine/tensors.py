@@ -49,9 +49,7 @@ def attribute(m: Core, t: Tensor, name: str, site: Site) -> Value:
     if name == "data":
         result = plain(t.shape, t.is_float)  # PyTorch gives `.data` a version counter of its own
         result.data_of = t
-        result.from_grad = t.from_grad
-        result.lost = lost_from(t, site, DETACHED)
-        result.weights = weights_of(t, site, m.loops)
+        _without_history(m, result, t, site)
         return result
     if name == "grad":
         return _read_grad(m, t, site)
@@ -171,6 +169,13 @@ def set_requires_grad(m: Core, t: Tensor, flag: Value, site: Site) -> None:
 # ---- methods
 
 
+def _without_history(m: Core, result: Tensor, t: Tensor, site: Site) -> None:
+    """What is known of the values of a tensor, of another one that has them without its history."""
+    result.from_grad, result.scaled = t.from_grad, t.scaled
+    result.lost = lost_from(t, site, DETACHED)
+    result.weights = weights_of(t, site, m.loops)
+
+
 def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """Call a method of a tensor: what comes of it, with a node where autograd would make one."""
     if args or kwargs:
@@ -181,9 +186,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         result = plain(t.shape, t.is_float, t.storage)
         result.order = t.order
         result.born = m.clock
-        result.from_grad = t.from_grad
-        result.lost = lost_from(t, site, DETACHED)
-        result.weights = weights_of(t, site, m.loops)
+        _without_history(m, result, t, site)
         m.let_go(t.node, result, site)
         return result
     if name == "detach_":
@@ -219,7 +222,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         moved = plain(t.shape, is_float, None if is_cast or in_order else t.storage)
         moved.order = "" if in_order else t.order
         moved.data_of = t.data_of
-        moved.from_grad = t.from_grad
+        moved.from_grad, moved.scaled = t.from_grad, t.scaled
         moved.lost = t.lost
         moved.weights = t.weights
         return moved

@@ -82,7 +82,8 @@ class Opaque:
 class Tensor:
     """A tensor. `node` is None without history; a leaf that requires grad has a node whose `op` is "leaf".
 
-    `from_grad`: what gave the gradient that it is, or that it was computed from.
+    `from_grad`: what gave the gradient that it is, or that it was computed from. `scaled`: if that went into it only as
+    numbers, such as a norm, the nodes of whose values they have scaled.
     `retains_since`: the time from which a differentiation gives it gradient although it is no leaf (`retain_grad`).
     `order`: "flat" for a transposed matrix, "deep" for another view whose dimensions may not lie in order in memory.
     `sizes`: what `.shape` gave, so that it gives the same again where the shape is not, or not wholly, known.
@@ -105,6 +106,7 @@ class Tensor:
         "order",
         "parameter",
         "retains_since",
+        "scaled",
         "shape",
         "sizes",
         "storage",
@@ -128,6 +130,7 @@ class Tensor:
         self.data_of: Tensor | None = None
         self.grad_of: Tensor | None = None
         self.from_grad: tuple[Differentiation, ...] = ()
+        self.scaled: tuple[Node, ...] = ()
         self.lost: tuple[Lost, ...] = ()
         self.weights: tuple[Lost, ...] = ()
         self.leaf_node: Node | None = node if node is not None and node.leaf else None
@@ -247,6 +250,21 @@ class GradMode:
 def joined(*origins: tuple[_T, ...]) -> tuple[_T, ...]:
     """Of what several tensors come, each once: what gave their gradients, or whose values they have."""
     return tuple(dict.fromkeys(one for several in origins for one in several)) if any(origins) else ()
+
+
+def scaled_by_gradient(inputs: list[Value]) -> tuple[Node, ...]:
+    """Of which nodes an operation has the values, if gradients go into it as numbers only, or as what these scaled."""
+    scaled: list[tuple[Node, ...]] = []
+    for t in inputs:
+        if type(t) is not Tensor:
+            continue
+        if not t.from_grad:
+            scaled.append((t.node,) if t.node is not None else tuple(one.node for one in (*t.weights, *t.lost)))
+        elif t.scaled or t.shape == ():
+            scaled.append(t.scaled)
+        else:
+            return ()
+    return joined(*scaled)
 
 
 def nesting_of(key: Hashable) -> int:
