@@ -154,6 +154,7 @@ class Machine(Statements):
     ) -> Iterator[Pass]:
         exact = activation.exact
         steps = items.start(exact)
+        frame.gone_over[node] = items
         item: Value = None
         while True:
             if frame.ending:
@@ -202,7 +203,7 @@ class Machine(Statements):
     def _generate_simple(self, node: ast.stmt, frame: Frame) -> Iterator[Value]:
         value = getattr(node, "value", None)
         if isinstance(value, ast.YieldFrom):
-            items = self.items_of(self.eval(value.value, frame), Site(value, frame.qualname))
+            items = frame.gone_over[value] = self.items_of(self.eval(value.value, frame), Site(value, frame.qualname))
             for count, item in enumerate(items.start(False)):
                 if count >= MAX_EXACT_ITEMS:
                     frame.cut = True

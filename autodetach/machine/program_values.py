@@ -14,7 +14,8 @@ from autodetach.machine.values import Mapping, Value
 class Frame:
     """The names of a module, class body, function call or comprehension; which way its unknown tests `went`.
 
-    That of a generator whose loops begin no more passes is `ending`; `sent` is what its `yield` gives next.
+    That of a generator whose loops begin no more passes is `ending`; `sent` is what its `yield` gives next, and
+    `gone_over` what each of its loops and each `yield from` last went over.
     """
 
     __slots__ = (
@@ -23,6 +24,7 @@ class Frame:
         "declared",
         "ending",
         "function",
+        "gone_over",
         "is_class",
         "module",
         "names",
@@ -52,6 +54,7 @@ class Frame:
         self.cut = False
         self.ending = False
         self.sent: Value = None
+        self.gone_over: dict[ast.AST, Iterable] = {}
         self.went: dict[object, bool] = {}
 
     def visible(self) -> dict[str, Value]:

@@ -15,21 +15,31 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import tensors_in
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.values import Opaque, Tensor, Value
-from autodetach.machine.yielded_behind import goes_on_behind
+from autodetach.machine.yielded_behind import goes_on_behind, hands_on
 from autodetach.node_types import COMPREHENSIONS, JUMPS
 
 Tests = dict[ast.AST, bool]
+MAX_WRAPPERS = 8
 
 
 def note_taken(m: Core, items: Iterable, item: Value) -> Value:
     """An item was taken of what may be a generator, not by a loop over it; gives the item back."""
-    while items.inner is not None:
-        items = items.inner
-    function = items.frame.function if items.frame is not None else None
-    if function is not None and goes_on_behind(function.node):
+    if _goes_on(items):
         for tensor in tensors_in(item, 2):
             m.taken_early.setdefault(tensor, {})
     return item
+
+
+def _goes_on(items: Iterable, depth: int = MAX_WRAPPERS) -> bool:
+    """Whether something is a generator that yields something else in the end, or hands on what such a one yields."""
+    while items.inner is not None:
+        items = items.inner
+    frame = items.frame
+    if frame is None or frame.function is None or depth == 0:
+        return False
+    if goes_on_behind(frame.function.node):
+        return True
+    return any(hands_on(place) and _goes_on(inner, depth - 1) for place, inner in frame.gone_over.items())
 
 
 def note_asked(m: Core, this: Tensor | Opaque, name: str, site: Site) -> None:

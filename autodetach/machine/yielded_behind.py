@@ -6,16 +6,17 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.kept import kept
-from autodetach.machine.children import children_of
+from autodetach.machine.children import children_of, nodes_in
 from autodetach.machine.exceptions import TRY
 from autodetach.machine.generators import yields
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import called_name, spelled
 from autodetach.node_types import LOOPS, SCOPES, YIELDS
 
 Kinds = frozenset[object]
 """What is yielded, as far as its text tells: calls of the same function give the same kind of thing."""
 
 _ELSE: Kinds = frozenset({"something else"})
+TYPE_TESTS = ("isinstance", "is_tensor", "hasattr")
 _ENDING = (ast.Return, ast.Raise)
 
 
@@ -24,6 +25,21 @@ def goes_on_behind(node: ast.AST) -> bool:
     """Whether a generator yields in a loop, and something of another kind behind that, or where it leaves the loop."""
     body = getattr(node, "body", None)
     return isinstance(body, list) and _after(body, frozenset()) >= _ELSE
+
+
+@kept
+def hands_on(node: ast.AST) -> bool:
+    """Whether a `yield from`, or a loop, yields what it goes over as it is, or with other things."""
+    if isinstance(node, ast.YieldFrom):
+        return True
+    if not isinstance(node, (ast.For, ast.AsyncFor)):
+        return False
+    names = {n.id for n in nodes_in(node.target) if isinstance(n, ast.Name)}
+    given = [y.value.elts if isinstance(y.value, ast.Tuple) else [y.value] for y in _yields_in(node.body)]
+    if not any(isinstance(each, ast.Name) and each.id in names for several in given for each in several):
+        return False
+    calls = (n for statement in node.body for n in nodes_in(statement) if isinstance(n, ast.Call))
+    return not any(called_name(call) in TYPE_TESTS for call in calls)
 
 
 def _after(block: list[ast.stmt], before: Kinds) -> Kinds:

@@ -171,3 +171,35 @@ def test_what_a_test_of_the_type_guards_is_a_tensor(body: str) -> None:
 @pytest.mark.parametrize("body", DOUBTED.values(), ids=DOUBTED)
 def test_a_test_of_the_type_says_nothing_of_what_stands_behind_it(body: str) -> None:
     assert _told_behind_test(body, '    yield "done"\n') == [("AD102", "unsafe")]
+
+
+WRAPPERS = {
+    "yield-from": "def wrapped():\n    yield from losses()",
+    "loop": "def wrapped():\n    for loss in losses():\n        yield loss",
+    "pairs": "def wrapped():\n    for number, loss in enumerate(losses()):\n        yield loss",
+    "given": "def each(of):\n    for loss in of:\n        yield loss\n\ndef wrapped():\n    return each(losses())",
+    "twice": "def inner():\n    yield from losses()\n\ndef wrapped():\n    yield from inner()",
+    "object": "class Run:\n    def __iter__(self):\n        yield from losses()\n\nwrapped = Run",
+}
+SIFTED = """\
+def wrapped():
+    for loss in losses():
+        if isinstance(loss, torch.Tensor):
+            yield loss"""
+
+
+def _told_behind(wrapper: str, end: str) -> list[tuple[str, str | None]]:
+    text = HEAD.replace("losses()\n{loop}", "iter(wrapped())\n{loop}").replace("def main", wrapper + "\n\ndef main")
+    source = Source.from_bytes(text.format(end=end, loop=KEEPING.format(LOOPS["next"])).encode(), "program.py")
+    found = check(source, CheckOptions(alternatives=False)).findings
+    return [(f.code, f.fix and f.fix.applicability.value) for f in found]
+
+
+@pytest.mark.parametrize("wrapper", WRAPPERS.values(), ids=WRAPPERS)
+def test_who_hands_on_what_a_generator_yields_hands_on_its_text(wrapper: str) -> None:
+    assert _told_behind(wrapper, '    yield "done"\n') == [("AD102", "unsafe")]
+    assert _told_behind(wrapper, "") == [("AD102", "safe")]
+
+
+def test_who_hands_on_tensors_alone_hands_on_no_text() -> None:
+    assert _told_behind(SIFTED, '    yield "done"\n') == [("AD102", "safe")]
