@@ -57,6 +57,17 @@ def is_ready_for(trail: Iterable[tuple[ast.stmt, object]], name: str) -> bool:
     return False
 
 
+def handles_and_goes_on(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement handles an exception of this name, and what stands behind it may run then in the same pass.
+
+    A `return` leaves the function, but who called it may go on.
+    """
+    if isinstance(statement, TRY):
+        handlers = [h for h in statement.handlers if handles(h, name)]
+        return any(not isinstance(h.body[-1], (ast.Continue, ast.Break, ast.Raise)) for h in handlers)
+    return isinstance(statement, WITH) and any(_expects(item.context_expr, name) for item in statement.items)
+
+
 def _expects(context: ast.expr, name: str) -> bool:
     """`contextlib.suppress(TypeError)`, `pytest.raises(TypeError)`, `self.assertRaises(TypeError)`."""
     if not isinstance(context, ast.Call) or not (called_name(context) == "suppress" or expects_error(context)):

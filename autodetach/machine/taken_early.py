@@ -11,12 +11,13 @@ import ast
 
 from autodetach.machine.children import nodes_in
 from autodetach.machine.core import Core
+from autodetach.machine.exceptions import handles_and_goes_on
 from autodetach.machine.graph import Site
 from autodetach.machine.held import tensors_in
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.values import Opaque, Tensor, Value
 from autodetach.machine.yielded_behind import goes_on_behind, hands_on
-from autodetach.node_types import COMPREHENSIONS, JUMPS
+from autodetach.node_types import COMPREHENSIONS, JUMPS, LOOPS
 
 Tests = dict[ast.AST, bool]
 MAX_WRAPPERS = 8
@@ -45,13 +46,21 @@ def _goes_on(items: Iterable, depth: int = MAX_WRAPPERS) -> bool:
 def note_asked(m: Core, this: Tensor | Opaque, name: str, site: Site) -> None:
     """A method of it is called: what is no tensor would raise here, and nobody asks behind that.
 
-    In the branch of a test of its type, nothing is said about what stands behind that.
+    In the branch of a test of its type, nothing is said about what stands behind that; neither where the program goes
+    on behind what is raised.
     """
     guards = _guards(m, m.taken_early[this], site.node)
-    if not guards:
+    if not guards and not _goes_on_when_raised(m):
         del m.taken_early[this]
     if name in ("item", "detach") and not any(guards):
         m.asked.append((site.node, m.fresh()))
+
+
+def _goes_on_when_raised(m: Core) -> bool:
+    """Whether the pass that is running handles what is raised where no attribute is, and does not end by that."""
+    trail = [each for each, _ in m.trail]
+    loops = [at for at, each in enumerate(trail) if isinstance(each, LOOPS)]
+    return any(handles_and_goes_on(each, "AttributeError") for each in trail[loops[-1] + 1 if loops else 0 :])
 
 
 def note_tested(m: Core, value: Value, site: Site, sure: bool) -> None:

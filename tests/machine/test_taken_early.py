@@ -10,6 +10,7 @@ from autodetach.checker import CheckOptions, check
 from autodetach.source import Source
 
 HEAD = """\
+import contextlib
 import itertools
 import torch
 
@@ -146,6 +147,8 @@ GUARDED = {
     "branch": "if isinstance(loss, torch.Tensor):\n    print(loss.item())\n    kept.append(loss)",
     "is-tensor": "if torch.is_tensor(loss):\n    kept.append(loss)",
     "jump": "if not isinstance(loss, torch.Tensor):\n    break\nkept.append(loss)",
+    "handler-that-jumps": "try:\n    print(loss.item())\nexcept AttributeError:\n    break\nkept.append(loss)",
+    "other-handler": "try:\n    print(loss.item())\nexcept ValueError:\n    pass\nkept.append(loss)",
     "assert": "assert isinstance(loss, torch.Tensor)\nkept.append(loss)",
 }
 DOUBTED = {
@@ -154,6 +157,9 @@ DOUBTED = {
     "behind-type": "if type(loss) is torch.Tensor:\n    print(loss.item())\nkept.append(loss)",
     "behind-choice": "print(loss.item() if isinstance(loss, torch.Tensor) else loss)\nkept.append(loss)",
     "text-as-well": "if isinstance(loss, (torch.Tensor, str)):\n    kept.append(loss)",
+    "handler": "try:\n    print(loss.item())\nexcept AttributeError:\n    print(loss)\nkept.append(loss)",
+    "handler-of-all": "try:\n    print(loss.item())\nexcept Exception:\n    pass\nkept.append(loss)",
+    "suppressed": "with contextlib.suppress(AttributeError):\n    print(loss.item())\nkept.append(loss)",
     "no-jump": "if not isinstance(loss, torch.Tensor):\n    print(loss)\nkept.append(loss)",
 }
 
