@@ -27,6 +27,7 @@ from autodetach.machine import (
 from autodetach.machine.attributes import Attributes
 from autodetach.machine.bare_objects import bare_object, can_be_bare, is_open
 from autodetach.machine.classes import cannot_be_called, decorate
+from autodetach.machine.cut_by_others import cut_by_call
 from autodetach.machine.exceptions import is_ready_for
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.handed_networks import note_networks
@@ -179,6 +180,7 @@ class Objects(Attributes):
         added = added_attributes.added_to(values) if self.adds_attributes else ()
         self.escape([*values, *added], site, name or "call")
         reset_by(self, name, values)
+        cut_by_call(self, name, values, site)
         result = self.unknown_result(name, unknown.handed_on(name, values), site)
         give_parameters(self, result, values, site)
         return result

@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autodetach.machine.core import Core
+from autodetach.machine.cut_by_others import says_so
 from autodetach.machine.held import keeps_history
 from autodetach.machine.marks import is_mark
 from autodetach.machine.module_tree import is_module, modules_of
 from autodetach.machine.program_values import Instance
 from autodetach.machine.values import Opaque, Tensor, Value
 
-WORDS = ("reset", "detach", "clear", "forget")
-"""By which such a function says what it does."""
-
 
 def reset_by(m: Core, name: str, given: Iterable[Value]) -> None:
     """Whatever the modules that a function is given keep with its graph may be something else behind such a call."""
-    if not any(word in name.lower() for word in WORDS):
+    if not says_so(name):
         return
     for value in given:
         for module in modules_of(value) if isinstance(value, Instance) and is_module(value) else ():

@@ -18,6 +18,7 @@ from autodetach.machine import (
 )
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
+from autodetach.machine.cut_by_others import cut_by_method
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.dtypes import is_cast_to_integers
 from autodetach.machine.graph import Site
@@ -70,6 +71,7 @@ def _is_writer(this: Opaque) -> bool:
 
 def opaque_method(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """A method of something unknown, by what its name and its arguments tell."""
+    cut_by_method(m, this, name, [*args, *kwargs.values()], site)
     if name in ONLY_OF_TENSORS:
         operations.are_tensors([this])
     keyword = keywords.method(m, this, name, args, site)
