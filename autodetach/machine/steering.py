@@ -16,10 +16,13 @@ from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import ROUNDED, wanted
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Sym
+from autodetach.node_types import LOOPS, SCOPES
 
 ENDING = (ast.Break, ast.Return, ast.Raise)
 STEERING = frozenset({"_exit", "abort", "backward", "exit", "quit", "step"})
 """Calls that end a program, or train."""
+SHOWING = frozenset("bar pbar profiler prof progress progressbar spinner ticker timer tqdm".split())
+"""Words in the names of what has a `step()` that trains nothing."""
 RATES = frozenset({"learning_rate", "lr"})
 
 
@@ -39,18 +42,42 @@ def tested(m: Core, value: Sym, site: Site) -> None:
 @kept
 def is_steering(test: ast.If | ast.While) -> bool:
     """Whether the branches leave a loop or function, step an optimizer, or set its learning rate or a flag."""
-    return isinstance(test, ast.While) or any(map(_steers, _in_branches(test)))
+    if isinstance(test, ast.While):
+        return True
+    own = frozenset(n for block in (test.body, test.orelse) for n in _leaving(block))
+    return any(_steers(n) for n in _in_branches(test) if n in own or not isinstance(n, ENDING))
+
+
+def _leaving(block: list[ast.stmt], loops: bool = True) -> Iterator[ast.stmt]:
+    """What leaves the loop or function that a block stands in: not a `break` of a loop in it, nor a nested `return`."""
+    for statement in block:
+        if isinstance(statement, ENDING) and (loops or not isinstance(statement, ast.Break)):
+            yield statement
+        if isinstance(statement, SCOPES):
+            continue
+        is_loop = isinstance(statement, LOOPS)
+        for holder in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            for name in ("body", "orelse", "finalbody"):
+                inner = getattr(holder, name, None)
+                if isinstance(inner, list):
+                    yield from _leaving(inner, loops and not (is_loop and name == "body"))
 
 
 def _steers(n: ast.AST) -> bool:
     if isinstance(n, ast.Call):
-        return last_word(n.func) in STEERING
+        return last_word(n.func) in STEERING and not _shows(n.func)
     if isinstance(n, ast.Assign):
         return isinstance(n.targets[0], ast.Attribute) and _is_flag(n.value)
     if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
         key = n.slice if isinstance(n, ast.Subscript) else None
         return (key.value if isinstance(key, ast.Constant) else last_word(n)) in RATES
     return isinstance(n, ENDING)
+
+
+def _shows(callee: ast.expr) -> bool:
+    """`pbar.step()`, `self.profiler.step()`."""
+    owner = last_word(callee.value) if isinstance(callee, ast.Attribute) else ""
+    return not SHOWING.isdisjoint(owner.lower().split("_"))
 
 
 @kept
