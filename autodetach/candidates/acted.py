@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from autodetach.candidates.called_by_others import is_called_by_others
 from autodetach.machine.graph import Differentiation, Node, trail_of
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame
@@ -22,6 +23,7 @@ MEANT = "what is computed there trains nothing then; only its author knows wheth
 def acted_without_graph(program: Program, run: Run, makers: Sequence[Node]) -> Iterator[Candidate]:
     """Put the statement under `no_grad` that makes what has crossed, if nothing else of it is differentiated.
 
+    It goes into no function that others may train through.
     It binds several names at once, `scores, self.state = net(x, self.state)`: one value would only be detached.
     """
     from autodetach.codemods.under_no_grad import UnderNoGrad
@@ -29,7 +31,7 @@ def acted_without_graph(program: Program, run: Run, makers: Sequence[Node]) -> I
     for statement, frame in reversed(trail_of(makers[0])) if makers else ():
         if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Tuple):
             continue
-        if not isinstance(frame, Frame) or is_module(frame.this):
+        if not isinstance(frame, Frame) or is_module(frame.this) or is_called_by_others(program, frame, makers):
             continue
         if not all(_is_made_by(statement, maker) for maker in makers) or not program.imports_torch(statement):
             continue
