@@ -98,9 +98,17 @@ def _growing_updates(program: Program) -> dict[ast.Assign, Growth]:
     for growth in program.growths:
         if growth.kind == "chain" and growth.linear and not growth.elements:
             statement = program.statement(growth.node.site.node)
-            if statement is not None and is_update(statement):
+            if statement is not None and is_update(statement) and not _is_begun_with_number(growth):
                 found.setdefault(statement, growth)
     return found
+
+
+def _is_begun_with_number(growth: Growth) -> bool:
+    """Whether what grows is a sum: `total = 0.0` is no tensor that could be meant to be a leaf again."""
+    place = growth.node.site.node
+    first = next((n for n in growth.run.machine.nodes if n.site.node is place), growth.node)
+    read = place.left if isinstance(place, ast.BinOp) else None
+    return any(isinstance(value, (int, float)) for at, value in first.site.operands if at is read)
 
 
 @dataclass(frozen=True, slots=True)
