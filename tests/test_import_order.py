@@ -139,6 +139,7 @@ ORDER = (
     "machine.nothing_added",
     "machine.growing_chains machine.growing_stores machine.gathered_alike",
     "machine.trained_elsewhere machine.updates_on_tape machine.trials machine.untrained machine.always_cut",
+    "machine.own_changes",
     "machine.idle_steps",
     "machine.untrained_starts",
     "machine.growing",

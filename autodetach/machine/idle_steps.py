@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from autodetach.machine.always_cut import always_cuts, is_made_ready
 from autodetach.machine.events import HistoryLost, IdleStep, Step
 from autodetach.machine.graph import Differentiation, Lost, Node, within
+from autodetach.machine.own_changes import may_change_parameters
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Analysis, Run
 from autodetach.machine.untrained import is_surely_trained, leaves_of
@@ -27,7 +28,7 @@ def idle_steps(analysis: Analysis) -> Iterator[tuple[Step, HistoryLost]]:
     if not all(_is_known(one) for one in analysis.runs):
         return
     executed = {n for one in analysis.runs for n in one.machine.executed}
-    if not always_cuts(analysis.tree, executed, run.started):
+    if not always_cuts(analysis.tree, executed, run.started) or may_change_parameters(analysis.tree):
         return
     told: set[ast.AST] = set()
     for step in steps:
