@@ -9,6 +9,8 @@ from autodetach.machine.graph import Node, Site
 from autodetach.machine.imports import Imports
 from autodetach.machine.lent import note_lent
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.module_tree import is_module
+from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import External, Frame, Instance
 from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES, size_at
@@ -85,6 +87,8 @@ class Assignments(Imports):
             raw = self.class_attribute(old.cls, f"__i{op.lower()}__")
             if raw is not MISSING:
                 return self.call(self.bind(raw, old, site), [right], {}, site)
+            if is_module(old):
+                wanted(self, [right], site, op)  # a list of parameters makes some of tensors alone
         return self.binary(op, old, right, site)
 
     def assign(self, target: ast.expr, value: Value, frame: Frame, source: ast.expr | None = None) -> None:
@@ -170,6 +174,8 @@ class Assignments(Imports):
                 at = site if source is None else Site(site.node, site.scope, ((source, value),))
                 self.call(self.bind(raw, this, site), [index, value], {}, at)
             elif ITEMS in this.attrs:
+                if is_module(this):
+                    wanted(self, [value], site, "[]")
                 elements.set_item(self, this.attrs[ITEMS], index, value, source, site)
         elif isinstance(this, Opaque):
             if object_arrays.set_places(self, this, index, value, source, site):

@@ -16,6 +16,7 @@ from autodetach.machine.module_calls import call_builtin_module, run_hooks, run_
 from autodetach.machine.module_dicts import held_by_name, is_kept_by_name
 from autodetach.machine.module_methods import MODULE_METHODS, module_method
 from autodetach.machine.module_tree import is_module, named_child
+from autodetach.machine.number_readers import wanted
 from autodetach.machine.optimizers import OPTIMIZER_METHODS, fill_optimizer, optimizer_method
 from autodetach.machine.part_names import forget
 from autodetach.machine.program_values import External, Instance, Iterable, Native
@@ -115,8 +116,7 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
             "update",
             "pop",
         ):
-            items = this.attrs[ITEMS]
-            return Native(name, lambda args, kwargs, s: m.call_method(items, name, args, kwargs, s), this)
+            return Native(name, lambda args, kwargs, s: _of_items(m, this.attrs[ITEMS], name, args, kwargs, s), this)
         if name == "__init__":
             return MISSING
         if name in ("log", "log_dict", "print", "save_hyperparameters") and this.open:
@@ -127,6 +127,14 @@ def instance_attribute(m: Core, this: Instance, path: str, name: str, site: Site
         if name == "optimizers" and this.open:
             return Native(name, lambda args, kwargs, s: _lightning_optimizers(m, this, s), this)
     return MISSING
+
+
+def _of_items(
+    m: Core, items: Value, name: str, args: list[Value], kwargs: dict[str, Value], site: Site
+) -> Value:
+    """Call a method of a list or dict of layers, or of parameters, which makes parameters of tensors alone."""
+    wanted(m, [*args, *kwargs.values()], site, name)
+    return m.call_method(items, name, args, kwargs, site)
 
 
 def class_attribute(m: Core, path: str, name: str) -> Value:

@@ -8,6 +8,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
 from autodetach.machine.held import contents
 from autodetach.machine.marks import LEAVES, OPTIMIZER
+from autodetach.machine.number_readers import wanted
 from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
 from autodetach.machine.program_values import Class, External, Instance, Iterable, Native
 from autodetach.machine.state import MAX_LISTED
@@ -143,6 +144,7 @@ def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
             m.zero(optimizer_leaves(m, this))
             return None
         if name == "add_param_group":
+            wanted(m, values, site, name)
             leaves = [leaf for v in values for leaf in leaves_of(m, v, site)]
             held = this.attrs.get(LEAVES)
             if isinstance(held, Sequence):

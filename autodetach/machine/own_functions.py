@@ -14,6 +14,7 @@ from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
 from autodetach.machine.marks import HOOK, HOOK_NAME, HOOKED
+from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import Class, External, Function, Instance, Native, StaticMethod
 from autodetach.machine.saved_by_functions import saved_by
 from autodetach.machine.state import Kept, Raised
@@ -28,6 +29,7 @@ def apply_function(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Val
 
     What it marks as not differentiable has no history (https://docs.pytorch.org/docs/stable/notes/extending.html).
     """
+    wanted(m, [*args, *kwargs.values()], site, "apply")
     context = m.quiet("ctx")
     kept, returned = _forward(m, cls, context, args, kwargs, site)
     if _is_marked(cls.node):

@@ -126,6 +126,8 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if name.startswith(foreach.PREFIX):
         wanted(m, args[:1], site, name)
         return foreach.call(m, name, args, kwargs, site)
+    if _takes_tensors(part, name):
+        wanted(m, [*args, *kwargs.values()], site, name)
     if name in GRAD_MODES:
         return make_grad_mode(m, name, args, kwargs)
     if part.startswith("nn.init."):
@@ -172,6 +174,13 @@ def call(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: 
     if "." in part and part not in OPS and not part.startswith(OF_TENSORS):
         return m.call_unknown(name, args, kwargs, site)
     return torch_function(m, part, name, args, kwargs, site)
+
+
+def _takes_tensors(part: str, name: str) -> bool:
+    """Whether what is called takes tensors as they are, to hold, train or differentiate them: of numbers it raises."""
+    if part.startswith("distributions.") or name in TENSOR_CLASSES or part == "Size":
+        return False
+    return name[:1].isupper() or name in WRAPPERS or part.startswith(("nn.init.", "autograd.functional.", "cuda."))
 
 
 TELLING = frozenset("device dtype finfo iinfo is_tensor is_grad_enabled".split())
@@ -422,6 +431,7 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
 
 def _functional_call(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """`torch.func.functional_call(module, params, args)`: the module with other parameters."""
+    wanted(m, [*args, *kwargs.values()], site, "functional_call")
     params = args[1] if len(args) > 1 else None
     given = args[2] if len(args) > 2 else kwargs.get("args")
     values: list[Value] = list(given.items) if isinstance(given, Sequence) else [given]

@@ -29,7 +29,7 @@ from autodetach.machine.lent import note_lent
 from autodetach.machine.log_records import logged
 from autodetach.machine.marks import ARRAY, HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.number_readers import tags_of
+from autodetach.machine.number_readers import tags_of, wanted
 from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
 from autodetach.machine.parameter_groups import clip
 from autodetach.machine.program_values import Function, Instance, Iterable, Method
@@ -363,6 +363,7 @@ def opaque_scaler(m: Core, name: str, args: list[Value], site: Site) -> Value:
     """`torch.amp.GradScaler`."""
     if name == "scale" and args:
         value = args[0]
+        wanted(m, [value], site, name)
         if isinstance(value, Tensor):
             return m.derive("mul", lookup("mul"), [value, m.fresh("number")], site, value.shape, is_float=True)
         if isinstance(value, Sequence):
