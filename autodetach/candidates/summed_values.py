@@ -6,21 +6,30 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.growth import Growth
-from autodetach.machine.spelling import spelled
+from autodetach.machine.spelling import last_word, spelled
 from autodetach.suspect import Candidate
 from autodetach.view.program import text
 
 DOUBT = "some of what is summed may be no tensor"
 
 
+def adding(growth: Growth) -> tuple[ast.Call, int] | None:
+    """The call of `sum` or `functools.reduce` that makes a sum, and which of its arguments it adds up."""
+    made, loop = growth.node.site.node, growth.activation.node
+    if isinstance(made, ast.Call) and spelled(made.func) == "sum":
+        return made, 0
+    return (loop, 1) if isinstance(loop, ast.Call) and last_word(loop.func) == "reduce" else None
+
+
 def values_summed(growth: Growth) -> Iterator[Candidate]:
     """Sum the values of an iterator without their graph, where nothing else is asked of it."""
     from autodetach.codemods.replace_expression import ReplaceExpression
 
-    call = growth.node.site.node
-    if not isinstance(call, ast.Call) or spelled(call.func) != "sum" or len(call.args) != 1 or call.keywords:
+    call, at = adding(growth) or (None, 0)
+    if call is None or len(call.args) <= at or call.keywords:
         return
-    (summed,) = call.args
+    summed = call.args[at]
     if isinstance(summed, (ast.Call, ast.Name)):
         what = f"sum the values of `{text(summed)}` without their graph"
-        yield Candidate(what, (ReplaceExpression(summed, "t.detach() for t in {}"),), DOUBT)
+        made = "t.detach() for t in {}" if len(call.args) == 1 else "(t.detach() for t in {})"
+        yield Candidate(what, (ReplaceExpression(summed, made),), DOUBT)

@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterator
 from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
+from autodetach.machine.joining import added_up, is_added_one_by_one
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
 from autodetach.machine.passes import is_cut_short
-from autodetach.machine.program_values import Function, Iterable, Method, Native
-from autodetach.machine.python_builtins import as_range
+from autodetach.machine.program_values import Frame, Function, Iterable, Method, Native
+from autodetach.machine.python_builtins import as_range, is_brief
 from autodetach.machine.state import MAX_EXACT, MISSING
 from autodetach.machine.taken_early import note_taken
 from autodetach.machine.told_of_values import is_constant
@@ -75,6 +76,10 @@ def _reduce(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     total = args[2] if len(args) > 2 else kwargs.get("initial", MISSING)
     if m.trail and _goes_on(args[0], items):
         return _in_passes(m, args[0], total, items, site)
+    frame = m.trail[-1][1] if m.trail else None
+    if isinstance(frame, Frame) and is_added_one_by_one(items):
+        total = added_up(m, items, total, lambda total, item: m.call(args[0], [total, item], {}, site), frame, site)
+        return m.opaque("reduce") if total is MISSING else m.fresh("number") if is_constant(total) else total
     given, exact = m.collect(items, site)
     for item in given:
         total = item if total is MISSING else m.call(args[0], [total, item], {}, site)
@@ -272,7 +277,9 @@ def _starmap(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
         for item in inner.start(exact):
             yield m.call(args[0], m.collect(item, site)[0], {}, site)
 
-    return Iterable(make, inner.length, "starmap", once=True)
+    made = Iterable(make, inner.length, "starmap", once=True)
+    made.brief = is_brief(inner, args[1])
+    return made
 
 
 def _over_lists(name: str, function: Callable[..., Iterator[tuple[Value, ...]]]) -> Handler:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 
 from autodetach.machine.arguments import written_at
 from autodetach.machine.core import Core
 from autodetach.machine.elements import set_item
-from autodetach.machine.graph import Site
+from autodetach.machine.graph import Activation, Site
 from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.program_values import Frame, Iterable
@@ -23,6 +23,7 @@ MAX_GATHERED = 64
 """Iterators of so few elements are asked for all of them by what takes all."""
 MAX_WHOLE = 8
 """So many are asked for of a generator that was not cut off so far."""
+MAPS = frozenset({"map", "starmap"})
 
 
 def put(
@@ -101,28 +102,49 @@ def gathered(m: Core, items: Iterable, kind: str, site: Site) -> Sequence:
 
 
 def is_added_one_by_one(items: Value) -> bool:
-    """Whether `sum` adds what `map` makes of many things, each made in a pass of its own when it is asked for."""
-    if not isinstance(items, Iterable) or items.name != "map" or items.brief:
+    """Whether what is added up is made of many things, by `map` or a generator, each when it is asked for."""
+    if not isinstance(items, Iterable) or items.brief or (items.name not in MAPS and items.frame is None):
         return False
     return items.length is None or items.length > MAX_GATHERED
 
 
 def summed(m: Core, items: Iterable, total: Value, frame: Frame, site: Site) -> Value:
-    """`sum(map(step, data))`, as a loop that adds each element."""
+    """`sum(map(step, data))`, `sum(losses(data))`, as a loop that adds each element."""
+    total = added_up(m, items, total, lambda total, item: m.binary("Add", total, item, site), frame, site)
+    return m.fresh("number") if is_constant(total) else total
+
+
+def added_up(
+    m: Core, items: Iterable, total: Value, add: Callable[[Value, Value], Value], frame: Frame, site: Site
+) -> Value:
+    """What a loop makes of all elements, each made in a pass of its own; MISSING where there are none, nor a begin."""
+    begun = len(m.activations) + 1
     activation, outer = m.activate_over(items, site.node, frame, False), m.loops
     try:
-        for item in items.start(False):
-            if activation.passes >= MAX_PASSES:
+        steps, usual = items.start(False), None
+        for item in steps:
+            if activation.passes >= (MAX_WHOLE if items.whole else MAX_PASSES):
+                for _ in m.others_at_end(items, steps, usual):
+                    pass
                 break
             m.enter_pass_with(item, activation, outer)
-            total = m.binary("Add", total, item, site)
-            m.loops = outer
+            total = item if total is MISSING else add(total, item)
+            m.loops, usual = outer, item
         else:
             activation.exact = items.whole
     finally:
         m.loops = outer
+        if items.frame is not None:
+            _as_its_loops(activation, [a for a in m.activations[begun:] if a.frame is items.frame])
         m.finish(activation)
-    return m.fresh("number") if is_constant(total) else total
+    return total
+
+
+def _as_its_loops(activation: Activation, inside: list[Activation]) -> None:
+    """Going over a generator is as long as its own loops are, and goes over what these go over."""
+    activation.short = activation.short or all(a.short or a.exact for a in inside)
+    activation.over_modules = activation.over_modules or any(a.over_modules for a in inside)
+    activation.over_parameters = activation.over_parameters or any(a.over_parameters for a in inside)
 
 
 def adopt(m: Core, old: Sequence | Mapping, new: Sequence | Mapping) -> None:

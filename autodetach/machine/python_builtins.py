@@ -158,11 +158,11 @@ def _map(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
 
     length = min(n for n in lengths if n is not None) if lengths and None not in lengths else None
     made = Iterable(make, length, "map", once=True)
-    made.brief = any(map(_is_brief, parts, args[1:]))
+    made.brief = any(map(is_brief, parts, args[1:]))
     return made
 
 
-def _is_brief(items: Iterable, given: Value) -> bool:
+def is_brief(items: Iterable, given: Value) -> bool:
     """Whether few things are gone over, as rows, parameters or layers, or graphs that are there already."""
     held = held_by(given)
     layers = held.items if isinstance(held, Sequence) else []

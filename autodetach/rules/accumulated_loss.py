@@ -71,7 +71,7 @@ from autodetach.candidates.gradient_in_state import gradient_kept
 from autodetach.candidates.growing_state import leaf_at_the_end
 from autodetach.candidates.handed_back import is_step_of_shared_network, with_doubt
 from autodetach.candidates.kept_before import kept_before
-from autodetach.candidates.summed_values import values_summed
+from autodetach.candidates.summed_values import adding, values_summed
 from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
@@ -114,7 +114,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         for e in growth.elements
         if e.expression is not None
     ]
-    name = text(_named_inside(program, growth.node.site.node) or _summing(growth) or _target(statement))
+    name = text(_named_inside(program, growth.node.site.node) or _summing(growth, statement) or _target(statement))
     story = []
     if elements:
         made = line(growth.elements[0].node.site)
@@ -230,12 +230,12 @@ def _named_inside(program: Program, node: ast.AST) -> ast.expr | None:
     return None
 
 
-def _summing(growth: Growth) -> ast.expr | None:
-    """`sum(...)`, which adds what a generator makes."""
-    place = growth.node.site.node
-    if not isinstance(place, ast.Call) or spelled(place.func) != "sum":
+def _summing(growth: Growth, statement: ast.stmt) -> ast.expr | None:
+    """`sum(...)`, which adds what a generator makes; what `functools.reduce` adds may have a name."""
+    call, at = adding(growth) or (None, 0)
+    if call is None or (at and isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign))):
         return None
-    return ast.Call(place.func, [ast.Constant(...)], [])
+    return ast.Call(call.func, [ast.Constant(...)], [])
 
 
 def _attribute(this: ast.expr, name: ast.expr) -> ast.expr:
