@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.evaluated_still import evaluations
 from autodetach.candidates.gradient_with_history import gradient_with_history
 from autodetach.candidates.gradients_on import with_gradients_on
 from autodetach.candidates.left_off import without_gradients_inside
@@ -230,19 +231,26 @@ def _without_decorator(program: Program, fact: HistoryLost) -> Iterator[Candidat
     What it loses may be lost in what it calls. Of several such functions, nobody knows which of them should be.
     """
     from autodetach.codemods.drop_decorator import DropDecorator
+    from autodetach.codemods.under_no_grad import UnderNoGrad
 
     steps = [step for run in program.runs for step in run.machine.steps if step.what != "grad"]
     trained = {leaf for step in steps for leaf in (*step.idle, *(leaf for leaf, _ in step.consumed))}
     places = [one.place for one in fact.lost if one.how == OFF and (not one.node.leaf or one.node in trained)]
     functions = {program.scope(place) for place in places}
-    if places and not any(_is_decorated(function) for function in functions):
+    functions = {function for function in functions if _is_decorated(function)}
+    if places and not functions:
         running = {program.scope(statement) for statement, _ in fact.trail}
         called = {f for run in program.runs for f in run.machine.called_on if _is_decorated(f)}
         functions = called - running
     function = functions.pop() if len(functions) == 1 else None
     mode = _mode_of(function) if isinstance(function, FUNCTIONS) else None
-    if mode is not None:
-        yield Candidate(f"let `{text(mode)}` go", (DropDecorator(mode),), FOR_ALL, adds=True)
+    if mode is None or not isinstance(function, FUNCTIONS):
+        return
+    if others := evaluations(program, function):
+        message = f"let `{text(mode)}` go, and evaluate under `torch.no_grad()`"
+        under = (UnderNoGrad((statement,)) for statement in others)
+        yield Candidate(message, (DropDecorator(mode), *under), FOR_ALL, adds=True)
+    yield Candidate(f"let `{text(mode)}` go", (DropDecorator(mode),), FOR_ALL, adds=True)
 
 
 def _is_decorated(function: ast.AST) -> bool:
