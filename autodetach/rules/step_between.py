@@ -58,6 +58,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from autodetach.candidates.added_by_each import added_by_each
 from autodetach.candidates.called_later import called_later
@@ -82,6 +83,7 @@ from autodetach.machine.events import SecondWalk, StaleSaved
 from autodetach.machine.graph import Differentiation, Site, diverge
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate, Suspect, rule
+from autodetach.view.crossings import crossings
 from autodetach.view.other_entries import stand_in_for_each_other
 from autodetach.view.program import Program, assumptions_of, fault_of, is_assumed, line, observed_of, text
 from autodetach.view.steps_between import stepped_between
@@ -98,10 +100,13 @@ def find(program: Program) -> Iterator[Suspect]:
 
 def _changed(program: Program, run: Run) -> Iterator[Suspect]:
     for event in run.machine.stale:
-        if diverge(event.node.loops, event.by.loops) is None:
-            first = next((d for d in event.node.walked_by if d.number < event.by.number), None)
-            if first is None or not stand_in_for_each_other(program, first, event.by):
-                yield _suspect(program, run, event, first, event.by, event.changed)
+        apart = diverge(event.node.loops, event.by.loops)
+        if apart is not None and any(True for _ in crossings(event.by, apart[1])):
+            continue  # a pass goes on with what an earlier one has computed: see AD302
+        first = next((d for d in event.node.walked_by if d.number < event.by.number), None)
+        if first is None or not stand_in_for_each_other(program, first, event.by):
+            suspect = _suspect(program, run, event, first, event.by, event.changed)
+            yield suspect if apart is None else replace(suspect, candidates=lambda: iter(()))
 
 
 def _freed(program: Program, run: Run) -> Iterator[Suspect]:
