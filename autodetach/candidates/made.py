@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from autodetach.container_methods import ADDING
 from autodetach.machine.children import walk
@@ -20,7 +21,7 @@ def made_in_scope(program: Program, changed: ast.AST, name: str) -> ast.Assign |
         s
         for s in walk(program.scope(changed))
         if isinstance(s, ast.Assign) and line(s) < line(changed) and program.scope(s) is program.scope(changed)
-        and any(spelled(n) == name for t in s.targets for n in ast.walk(t) if isinstance(n, (ast.Name, ast.Attribute)))
+        and any(spelled(n) == name for t in s.targets for n in _named(t))
     ]  # fmt: skip
     last = max(before, key=line, default=None)
     if last is None or len(last.targets) > 1 or spelled(last.targets[0]) != name:
@@ -33,6 +34,16 @@ def made_in_scope(program: Program, changed: ast.AST, name: str) -> ast.Assign |
         may_share = isinstance(called, ast.Attribute) and lookup(called.attr).view
         return None if may_share else last
     return last if isinstance(last.value, ast.BinOp) else None
+
+
+def _named(target: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
+    """What may be another one behind an assignment: a tensor of which a part is written, `p[k] = 0`, stays the same."""
+    if isinstance(target, (ast.Name, ast.Attribute)):
+        yield target
+    if not isinstance(target, ast.Subscript):
+        for inner in ast.iter_child_nodes(target):
+            if isinstance(inner, ast.expr):
+                yield from _named(inner)
 
 
 def doubt_of_holders(program: Program, name: str, made: ast.Assign | None) -> str | None:

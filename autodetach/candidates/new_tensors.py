@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from itertools import islice, product
+from typing import TYPE_CHECKING
 
 from autodetach.candidates.copied import written_copy
 from autodetach.candidates.out_of_place import out_of_place
@@ -12,6 +14,9 @@ from autodetach.machine.events import StaleSaved
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
+
+if TYPE_CHECKING:
+    from autodetach.codemods import Codemod
 
 MOST = 8
 
@@ -23,10 +28,20 @@ def new_tensors(program: Program, run: Run, event: StaleSaved) -> Iterator[Candi
     others = [ways for other in _others(run, event) if (ways := list(_ways(program, other)))]
     if not own or not others:
         return
+    tried = {_places(way.codemods) for way in own}
     for group in islice(product(own, *others), MOST):
         doubt = next((way.doubt for way in group if way.doubt is not None), None)
         codemods = tuple(codemod for way in group for codemod in way.codemods)
-        yield Candidate("; ".join(way.message for way in group), codemods, doubt)
+        if _places(codemods) not in tried:
+            tried.add(_places(codemods))
+            yield Candidate("; ".join(way.message for way in group), codemods, doubt)
+
+
+def _places(codemods: tuple[Codemod, ...]) -> frozenset[ast.AST | None]:
+    """What is edited: several changes of one tensor have ways in common."""
+    from autodetach.codemods import target_of
+
+    return frozenset(target_of(codemod) for codemod in codemods)
 
 
 def _ways(program: Program, event: StaleSaved) -> Iterator[Candidate]:
@@ -36,12 +51,12 @@ def _ways(program: Program, event: StaleSaved) -> Iterator[Candidate]:
 
 
 def _others(run: Run, event: StaleSaved) -> list[StaleSaved]:
-    """What else a backward walks that was changed since it was saved: PyTorch stops at the first."""
+    """What else a backward walks that was changed since it was saved, by each change: PyTorch stops at the first."""
     steps = {step.site.node for step in run.machine.steps}
     found = {event.changed.node: event}
     for node in event.by.walked:
         for storage, version in node.saved:
-            changed = storage.changed
-            if storage.version != version and changed is not None and changed.node not in steps:
-                found.setdefault(changed.node, StaleSaved(node, storage, changed, event.by, ()))
+            for changed in storage.changed_since(version):
+                if changed.node not in steps:
+                    found.setdefault(changed.node, StaleSaved(node, storage, changed, event.by, ()))
     return list(found.values())[1:]

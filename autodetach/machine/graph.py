@@ -151,22 +151,39 @@ class Lost(NamedTuple):
     loops: Loops = ()
 
 
+MOST_EARLIER = 3
+"""Of so many changes of a storage, besides the last one, the places are kept."""
+
+
 class Storage:
     """The memory behind a tensor and its views, with PyTorch's version counter.
 
     `trail`: the statements that were running when it was last changed, outermost first, each with its frame.
     `guessed`: the last change is the step of an optimizer of which nobody knows the parameters. `uncounted`: changes by
-    way of `.data`, which has a counter of its own.
+    way of `.data`, which has a counter of its own. `earlier`: the last changes before that one, the oldest first.
     """
 
-    __slots__ = ("changed", "guessed", "trail", "uncounted", "version")
+    __slots__ = ("changed", "earlier", "guessed", "trail", "uncounted", "version")
 
     def __init__(self) -> None:
         self.version = 0
         self.changed: Site | None = None
+        self.earlier: tuple[Site, ...] = ()
         self.trail: tuple[Place, ...] = ()
         self.guessed = False
         self.uncounted = 0
+
+    def change(self, site: Site, trail: tuple[Place, ...]) -> None:
+        """Note a change in place, where something is running."""
+        if self.changed is not None:
+            self.earlier = (*self.earlier, self.changed)[-MOST_EARLIER:]
+        self.version += 1
+        self.changed, self.trail, self.guessed = site, trail, False
+
+    def changed_since(self, version: int) -> list[Site]:
+        """The changes behind a version, the oldest first, of so many as are known."""
+        known = [*self.earlier, *([] if self.changed is None else [self.changed])]
+        return known[-(self.version - version) :] if self.version > version else []
 
     @property
     def changes(self) -> int:

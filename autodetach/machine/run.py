@@ -203,7 +203,7 @@ def dissolve(analysis: Analysis) -> None:
         for activation in machine.activations:
             activation.frame = None
         for tensor in machine.leaf_tensors:
-            tensor.storage.changed, tensor.storage.trail = None, ()
+            tensor.storage.changed, tensor.storage.earlier, tensor.storage.trail = None, (), ()
         for container in machine.held:
             container.holder = None
         vars(machine).clear()

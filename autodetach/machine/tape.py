@@ -208,9 +208,7 @@ class Tape(State):
                 self.restraints.append(SumDetached(node, self.loops))
 
     def change_in_place(self, tensor: Tensor, site: Site) -> None:
-        tensor.storage.version += 1
-        tensor.storage.changed, tensor.storage.trail = site, tuple(self.trail)
-        tensor.storage.guessed = False
+        tensor.storage.change(site, tuple(self.trail))
         at: Tensor | None = tensor
         while at is not None:
             if at.data_of is not None:

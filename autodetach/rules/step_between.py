@@ -34,8 +34,9 @@ it is computed once more, the first one from a detached value where both would t
 dropped, if the same one runs behind the second loss and nothing is zeroed in between.
 Where no step but the program changes a tensor in place, it makes a new one: `x += y` becomes `x = x + y`, `x.mul_(y)`
 becomes `x = x.mul(y)`, a layer gets `inplace=False`, and `x[k] = y` writes into a copy, in a loop into one that is made
-in front of it; this is unsafe where something else may hold `x`, as the next network that reads the same `x` does, and
-where `y` may be of a wider type, as an array of NumPy is: `x` keeps its own in place.
+in front of it; where several operations have saved `x`, a copy is made in front of its first change. This is unsafe
+where something else may hold `x`, as the next network that reads the same `x` does, and where `y` may be of a wider
+type, as an array of NumPy is: `x` keeps its own in place.
 Of a parameter that it changes so, as to normalise it,
 a copy (`weight.clone()`) is computed with.
 Where the forward is run again behind the step, but under a name that nobody reads, it takes the name of the old result.
@@ -64,6 +65,7 @@ from autodetach.candidates.added_by_each import added_by_each
 from autodetach.candidates.called_later import called_later
 from autodetach.candidates.computed_behind import called_behind_step, computed_behind_step
 from autodetach.candidates.copied import read_copy
+from autodetach.candidates.copied_before_change import copied_before_change
 from autodetach.candidates.copied_before_loop import copied_before_loop
 from autodetach.candidates.copied_parameter import parameter_copied
 from autodetach.candidates.copied_views import read_copies, returned_copy
@@ -168,6 +170,7 @@ def _candidates(
         yield from returned_copy(program, event)
         yield from handed_on_copies(program, event)
         yield from copied_before_loop(program, event)
+        yield from copied_before_change(program, event)
         yield from parameter_copied(run, event)
         yield from added_by_each(program, run, event)
     given = made_by_stepped(run, by)
