@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.candidates.computed_with_gradients import FOR_ALL, computed_with_gradients, is_decorated, mode_of
 from autodetach.candidates.evaluated_still import evaluations
 from autodetach.candidates.gradient_with_history import gradient_with_history
 from autodetach.candidates.gradients_on import with_gradients_on
@@ -30,7 +31,6 @@ OF_ITS_TYPE = "the tensors may be of another type, or on another device, than th
 OF_NOTHING = "the list may be empty, of which `torch.tensor` makes a tensor, and `torch.stack` makes none"
 WHOLE = frozenset({"mean", "sum"})
 ON_THE_WAY_TO_NUMPY = frozenset({"cpu", "data", "detach", "numpy"})
-FOR_ALL = "all that calls it records history, too, and trains more"
 
 
 def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
@@ -50,6 +50,7 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
     yield from _not_detached(program, [one for one in fact.lost if one.how == DETACHED])
     yield from _called_with_gradients(program, fact)
     yield from _without_decorator(program, fact)
+    yield from computed_with_gradients(program, fact)
     yield from without_gradients_inside(program, fact)
     yield from with_gradients_on(program, fact)
 
@@ -216,7 +217,7 @@ def _called_with_gradients(program: Program, fact: HistoryLost) -> Iterator[Cand
 
     for statement, _ in reversed(fact.trail):
         function = program.scope(statement)
-        if isinstance(function, FUNCTIONS) and _mode_of(function) is not None:
+        if isinstance(function, FUNCTIONS) and mode_of(function) is not None:
             called = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
             given = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
             if isinstance(called, ast.Call) and isinstance(called.func, ast.Name) and called.func.id in given:
@@ -237,13 +238,13 @@ def _without_decorator(program: Program, fact: HistoryLost) -> Iterator[Candidat
     trained = {leaf for step in steps for leaf in (*step.idle, *(leaf for leaf, _ in step.consumed))}
     places = [one.place for one in fact.lost if one.how == OFF and (not one.node.leaf or one.node in trained)]
     functions = {program.scope(place) for place in places}
-    functions = {function for function in functions if _is_decorated(function)}
+    functions = {function for function in functions if is_decorated(function)}
     if places and not functions:
         running = {program.scope(statement) for statement, _ in fact.trail}
-        called = {f for run in program.runs for f in run.machine.called_on if _is_decorated(f)}
+        called = {f for run in program.runs for f in run.machine.called_on if is_decorated(f)}
         functions = called - running
     function = functions.pop() if len(functions) == 1 else None
-    mode = _mode_of(function) if isinstance(function, FUNCTIONS) else None
+    mode = mode_of(function) if isinstance(function, FUNCTIONS) else None
     if mode is None or not isinstance(function, FUNCTIONS):
         return
     if others := evaluations(program, function):
@@ -251,13 +252,3 @@ def _without_decorator(program: Program, fact: HistoryLost) -> Iterator[Candidat
         under = (UnderNoGrad((statement,)) for statement in others)
         yield Candidate(message, (DropDecorator(mode), *under), FOR_ALL, adds=True)
     yield Candidate(f"let `{text(mode)}` go", (DropDecorator(mode),), FOR_ALL, adds=True)
-
-
-def _is_decorated(function: ast.AST) -> bool:
-    return isinstance(function, FUNCTIONS) and _mode_of(function) is not None
-
-
-def _mode_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
-    """The decorator that turns gradients off."""
-    found = (d for d in function.decorator_list if "no_grad" in (last_word(d), called_name(d)))
-    return next(found, None)

@@ -42,7 +42,8 @@ more is trained then; and for lists of which a filter may leave nothing, where t
 backward: of that, a test may keep an empty one. Unsafe, too, where a gradient is taken with `create_graph=True`, since
 all that reads it has to bear its history, and where nothing raises: what the tensor was told to require goes with it,
 and more is trained. Operations without a gradient are not repaired, nor are numbers that others read, too, and what
-numpy computes: what was meant is their author's to say.
+numpy computes: what was meant is their author's to say. So it is with a `with torch.no_grad():` that makes several
+things, as a value and its target.
 
 ## When it stays silent
 Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error
