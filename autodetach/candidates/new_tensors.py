@@ -25,16 +25,15 @@ def new_tensors(program: Program, run: Run, event: StaleSaved) -> Iterator[Candi
     """Each way for the change that an event tells of, then those for all changes that its backward meets, together."""
     own = list(_ways(program, event))
     yield from own
-    others = [ways for other in _others(run, event) if (ways := list(_ways(program, other)))]
-    if not own or not others:
-        return
     tried = {_places(way.codemods) for way in own}
-    for group in islice(product(own, *others), MOST):
-        doubt = next((way.doubt for way in group if way.doubt is not None), None)
-        codemods = tuple(codemod for way in group for codemod in way.codemods)
-        if _places(codemods) not in tried:
-            tried.add(_places(codemods))
-            yield Candidate("; ".join(way.message for way in group), codemods, doubt)
+    for earlier in (False, True):
+        others = [ways for other in _others(run, event, earlier) if (ways := list(_ways(program, other)))]
+        for group in islice(product(own, *others), MOST):
+            doubt = next((way.doubt for way in group if way.doubt is not None), None)
+            codemods = tuple(codemod for way in group for codemod in way.codemods)
+            if _places(codemods) not in tried:
+                tried.add(_places(codemods))
+                yield Candidate("; ".join(way.message for way in group), codemods, doubt)
 
 
 def _places(codemods: tuple[Codemod, ...]) -> frozenset[ast.AST | None]:
@@ -50,13 +49,16 @@ def _ways(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     yield from written_copy(program, event)
 
 
-def _others(run: Run, event: StaleSaved) -> list[StaleSaved]:
-    """What else a backward walks that was changed since it was saved, by each change: PyTorch stops at the first."""
+def _others(run: Run, event: StaleSaved, earlier: bool) -> list[StaleSaved]:
+    """What else a backward walks that was changed since it was saved: PyTorch stops at the first.
+
+    Of a tensor that was changed several times it is the last change, or also each that came `earlier`.
+    """
     steps = {step.site.node for step in run.machine.steps}
     found = {event.changed.node: event}
     for node in event.by.walked:
         for storage, version in node.saved:
-            for changed in storage.changed_since(version):
+            for changed in storage.changed_since(version)[0 if earlier else -1 :]:
                 if changed.node not in steps:
                     found.setdefault(changed.node, StaleSaved(node, storage, changed, event.by, ()))
     return list(found.values())[1:]
