@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
 
 IN_VIEW = frozenset(
@@ -36,11 +37,11 @@ def always_cuts(tree: ast.Module, executed: Collection[ast.AST], called: Collect
 
     `called` are the functions that it calls itself, by their qualified names.
     """
-    if not all(map(_is_in_view, ast.walk(tree))) or any(_names(n) in SET_OTHERWISE for n in _but_eval(tree)):
+    if not all(map(_is_in_view, walk(tree))) or any(_names(n) in SET_OTHERWISE for n in _but_eval(tree)):
         return False
     if _derives(tree) or not set(_functions_in(tree, "")).issubset(called):
         return False
-    statements = (n for n in ast.walk(tree) if isinstance(n, ast.stmt))
+    statements = (n for n in walk(tree) if isinstance(n, ast.stmt))
     return all(n in executed or _does_nothing(n) for n in statements) and not any(_chosen_cuts(tree, False))
 
 
@@ -49,7 +50,7 @@ def is_made_ready(tree: ast.Module, step: ast.AST) -> bool:
     if not isinstance(step, ast.Call) or not isinstance(step.func, ast.Attribute):
         return False
     optimizer = spelled(step.func.value)
-    asked = (n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr == "zero_grad")
+    asked = (n for n in walk(tree) if isinstance(n, ast.Attribute) and n.attr == "zero_grad")
     return bool(optimizer) and any(spelled(n.value) == optimizer for n in asked)
 
 
@@ -65,7 +66,7 @@ def _is_in_view(node: ast.AST) -> bool:
 
 def _but_eval(tree: ast.Module) -> Iterator[ast.AST]:
     """All nodes, but for `network.eval()`, which is no `eval(text)`."""
-    return (n for n in ast.walk(tree) if not (isinstance(n, ast.Attribute) and n.attr == "eval"))
+    return (n for n in walk(tree) if not (isinstance(n, ast.Attribute) and n.attr == "eval"))
 
 
 def _names(node: ast.AST) -> str:
@@ -89,7 +90,7 @@ def _functions_in(node: ast.AST, around: str) -> Iterator[str]:
 
 def _derives(tree: ast.Module) -> bool:
     """Whether a class is another one of the program, of which a part is done otherwise."""
-    classes = [n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)]
+    classes = [n for n in walk(tree) if isinstance(n, ast.ClassDef)]
     names = {cls.name for cls in classes}
     return any(isinstance(base, ast.Name) and base.id in names for cls in classes for base in cls.bases)
 

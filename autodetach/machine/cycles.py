@@ -69,6 +69,6 @@ def cycle_of(parent: Node, within_pass: Pass, place: ast.AST) -> list[Node]:
         return []
     on_path: set[Node] = set()
     for node in sorted(order, key=lambda n: n.number):
-        if node in ends or any(p in on_path for p in node.parents):
+        if node in ends or not on_path.isdisjoint(node.parents):
             on_path.add(node)
     return [n for n in order if n in on_path]

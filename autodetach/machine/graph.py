@@ -398,7 +398,7 @@ def leading_to(leaf: Node, order: Iterable[Node]) -> set[Node]:
     """Of nodes by their number, those from which a path through these leads down to a leaf."""
     on_path: set[Node] = set()
     for node in order:  # parents are older than their children, in-place rebinding included
-        if node is leaf or any(p in on_path for p in node.parents):
+        if node is leaf or not on_path.isdisjoint(node.parents):
             on_path.add(node)
     return on_path
 
@@ -407,7 +407,7 @@ def with_leaves(nodes: Iterable[Node]) -> set[Node]:
     """Of these nodes, with all that is behind them, those through which gradient comes to a leaf."""
     found: set[Node] = set()
     for node in sorted(nodes, key=lambda n: n.number):
-        if node.leaf or any(p in found for p in node.parents):
+        if node.leaf or not found.isdisjoint(node.parents):
             found.add(node)
     return found
 

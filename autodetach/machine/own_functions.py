@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.kept import kept
 from autodetach.machine import tensors
 from autodetach.machine.arguments import flatten
 from autodetach.machine.core import Core
@@ -34,7 +35,7 @@ def apply_function(m: Core, cls: Class, args: list[Value], kwargs: dict[str, Val
     kept, returned = _forward(m, cls, context, args, kwargs, site)
     if _is_marked(cls.node):
         return tensors.plain()
-    saves = any(isinstance(n, ast.Attribute) and n.attr == "save_for_backward" for n in ast.walk(cls.node))
+    saves = _saves(cls.node)
     op = Op(Saved.OPAQUE if saves else Saved.NOTHING)
     result = m.derive(cls.name, op, flatten(args), site)
     if result.node is not None and saves:
@@ -53,7 +54,7 @@ def _forward(
     It is not run if it does nothing to others.
     """
     forward, setup = (_written(cls, name) for name in ("forward", "setup_context"))
-    if forward is None or not _reaches_others(forward.node, with_context=setup is None):
+    if forward is None or not _reaches_others(forward.node, setup is None):
         return [], None
     recorded, refused, watched = m.grad_enabled, len(m.type_faults), m.watched
     kept: list[Kept] = []
@@ -95,7 +96,7 @@ def _give_graph(m: Core, node: Node, kept: list[Kept], returned: Value, args: li
 def _run_backward_later(m: Core, cls: Class, context: Value, result: Tensor) -> None:
     """Run `backward` at each differentiation of a result, for what it does to others: it may empty what was filled."""
     backward = _written(cls, "backward")
-    if backward is None or not _reaches_others(backward.node, with_context=True):
+    if backward is None or not _reaches_others(backward.node, True):
         return
 
     def differentiated(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -117,9 +118,22 @@ def _written(cls: Class, name: str) -> Function | None:
     return function if isinstance(function, Function) else None
 
 
-def _reaches_others(node: ast.AST, *, with_context: bool) -> bool:
-    """Whether a function may do anything to what it is given, or finds, besides its context."""
-    own = {a.arg for a in node.args.args[:1]} if with_context and isinstance(node, ast.FunctionDef) else set()
+def _reaches_others(node: ast.AST, with_context: bool) -> bool:
+    """Whether a function may do anything to what it is given, or finds, besides its context, if it has one."""
+    return _touches_beside_context(node) if with_context else _touches(node)
+
+
+@kept
+def _touches_beside_context(node: ast.AST) -> bool:
+    return _is_touched_by(node, {a.arg for a in node.args.args[:1]} if isinstance(node, ast.FunctionDef) else set())
+
+
+@kept
+def _touches(node: ast.AST) -> bool:
+    return _is_touched_by(node, set())
+
+
+def _is_touched_by(node: ast.AST, own: set[str]) -> bool:
     dropped = {n.value for n in ast.walk(node) if isinstance(n, ast.Expr)}
     for n in ast.walk(node):
         if isinstance(n, ast.Call) and _root(n.func) not in own and _root(n.func) not in TORCH:
@@ -141,6 +155,12 @@ def _root(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
+@kept
+def _saves(cls: ast.ClassDef) -> bool:
+    return any(isinstance(n, ast.Attribute) and n.attr == "save_for_backward" for n in ast.walk(cls))
+
+
+@kept
 def _is_marked(cls: ast.ClassDef) -> bool:
     """Whether all that `forward` returns is marked as not differentiable."""
     forward = next((f for f in cls.body if isinstance(f, ast.FunctionDef) and f.name == "forward"), None)

@@ -66,7 +66,7 @@ When nothing is stepped in between (rows of a Jacobian, a loop over losses), and
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from autodetach.candidates.as_property import computed_as_property
@@ -344,7 +344,7 @@ def _candidates(
         yield Candidate(message, codemods, doubt or CONSTANT, cuts=True, last_resort=True)
 
 
-def _trains_by_turns(run: Run, calls: list[Differentiation], activation: Activation) -> bool:
+def _trains_by_turns(run: Run, calls: Sequence[Differentiation], activation: Activation) -> bool:
     """Whether the passes step different parameters, as in a loop over agents that share a network."""
     trained: dict[int, set[Node]] = {}
     for step in run.machine.steps:
