@@ -16,6 +16,7 @@ from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES, size_at
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import rated
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.words import twin_critics
 
@@ -163,6 +164,7 @@ class Assignments(Imports):
     def set_item(self, this: Value, index: Value, value: Value, site: Site, source: ast.expr | None) -> None:
         if isinstance(index, (Sym, Opaque)):
             open_written(self, this)
+        rated(self, this, index, value, site)
         if isinstance(this, Tensor):
             at = site if source is None else Site(site.node, site.scope, ((source, value),))
             tensors.set_item(self, this, index, value, at)

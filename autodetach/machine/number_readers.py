@@ -51,6 +51,17 @@ def converted(value: Sym, site: Site) -> frozenset[object]:
     return frozenset({site.node, *(value.tags & {FRACTION, ROUNDED})}) if value.tags else value.tags
 
 
+def of_sums(values: Iterable[Value]) -> frozenset[object]:
+    """What is left to tell of sums in what Python makes of them, which is the same of numbers and of tensors."""
+    tags = frozenset(tag for value in values for tag in tags_in(value))
+    return tags & {FRACTION, ROUNDED} if ROUNDED in tags else frozenset()
+
+
+def truth_of_sums(values: Iterable[Value]) -> frozenset[object]:
+    """The same in a truth that Python makes of them."""
+    return of_sums(values) - {FRACTION}
+
+
 def asked_for_type(m: Core, value: Value, site: Site) -> None:
     """The type of a value is asked, and a tensor would answer otherwise than a number does."""
     if type(value) is Sym and value.tags and (is_truth(value) or not (m.trail and _is_converted(m, site.node))):

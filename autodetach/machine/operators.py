@@ -18,6 +18,7 @@ from autodetach.machine.number_readers import (
     computed,
     number_in,
     of_truth,
+    truth_of_sums,
     wanted,
 )
 from autodetach.machine.objects import Objects
@@ -25,6 +26,7 @@ from autodetach.machine.old_types import SIGNS, is_variable, tells_variables
 from autodetach.machine.other_types import meets
 from autodetach.machine.program_values import Class, External, Instance, Iterable
 from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.steering import weighed
 from autodetach.machine.tallies import is_tally, signed
 from autodetach.machine.told_of_values import TRUTH, is_constant, is_member, is_number, is_truth
 from autodetach.machine.torch_semantics import OPERATORS
@@ -85,6 +87,7 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     if one is Tensor or (other is Tensor and one in BEFORE_TENSORS):
         if one is Sym or other is Sym:
             meets(m, left, right, site)
+            weighed(m, left, right, site)
         return operations.operator(m, OPERATORS.get(op, "add"), left, right, site)
     if one in PLAIN and other in PLAIN:
         if op in RAISING:
@@ -94,6 +97,7 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
             number = number_in(left) or number_in(right)
             if number is not None:
                 meets(m, left, right, site)
+                weighed(m, left, right, site)
                 result.attrs[FROM_NUMBER] = number
             return result
         if one is Sym or other is Sym:
@@ -371,4 +375,4 @@ def negate(m: Objects, value: Value, site: Site) -> Value:
     known = m.known_truth(value, site)
     if known is not None:
         return not known
-    return m.sym(("not", key_in_test(m, value)), "bool")
+    return m.sym(("not", key_in_test(m, value)), "bool", None, truth_of_sums([value]))

@@ -15,7 +15,7 @@ from autodetach.machine.held import graph_in, held_by, lost_from
 from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, hash_all, show, special
 from autodetach.machine.marks import ITEMS, SUMMED
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.number_readers import converted, tags_of, wanted
+from autodetach.machine.number_readers import converted, tags_of, truth_of_sums, wanted
 from autodetach.machine.object_builtins import (
     callable_,
     delete_attribute,
@@ -243,7 +243,7 @@ def _all_any(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -
     for item in items:
         if isinstance(item, Instance):
             m.known_truth(item, site)
-    return m.fresh("bool")
+    return m.fresh("bool", tags=truth_of_sums(items))
 
 
 def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -275,7 +275,7 @@ def _bool(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> V
     known = m.known_truth(value, site) if isinstance(value, Instance) else None
     if known is not None:
         return known
-    return m.sym(("bool", m.key(value)), "bool")
+    return m.sym(("bool", m.key(value)), "bool", None, truth_of_sums([value]))
 
 
 def _str(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

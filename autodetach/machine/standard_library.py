@@ -11,6 +11,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in, lost_by_arrays
 from autodetach.machine.implicit_calls import compare_in_order
 from autodetach.machine.library_constants import PLATFORM
+from autodetach.machine.number_readers import of_sums, truth_of_sums
 from autodetach.machine.opened import exit_stack
 from autodetach.machine.program_values import Class, External, Field, Instance, Native
 from autodetach.machine.records import NAMESPACE, fill_namespace
@@ -19,8 +20,10 @@ from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import make_tally
 from autodetach.machine.values import Sequence, Tensor, Value
 
-NUMERIC = "sqrt exp log log10 log2 sin cos ceil floor pow isnan isfinite isinf".split()
+NUMERIC = "sqrt exp log log10 log2 sin cos ceil floor pow".split()
 """The functions of `math` that are known to give numbers."""
+TESTING = "isclose isfinite isinf isnan".split()
+"""Those that give True or False."""
 CLOCKS = "time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time thread_time".split()
 DRAWING = "random uniform triangular gauss normalvariate expovariate betavariate randint randrange getrandbits".split()
 """The functions of `random` that give numbers."""
@@ -43,7 +46,11 @@ def _deque(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> 
 
 
 def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    return m.fresh("number")
+    return m.fresh("number", tags=of_sums(args))
+
+
+def _number_tested(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    return m.fresh("bool", tags=truth_of_sums(args))
 
 
 def _random_number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -163,6 +170,7 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("random.Random", "random.SystemRandom"), generator_of("random")),
     **dict.fromkeys(("numpy.random.RandomState", "numpy.random.default_rng"), generator_of("numpy.random")),
     **dict.fromkeys((f"math.{name}" for name in NUMERIC), _number),
+    **dict.fromkeys((f"math.{name}" for name in TESTING), _number_tested),
     **dict.fromkeys((*(f"time.{name}" for name in CLOCKS), "timeit.default_timer"), _number),
     **dict.fromkeys((f"random.{name}" for name in DRAWING), _random_number),
 }  # fmt: skip

@@ -1,29 +1,37 @@
 """Where a test steers the training: how long it goes on, or what a branch does to an optimizer.
 
 `.item()` makes a number of double precision, and a sum of these is another one in its last digits than the sum of the
-tensors, by which such a test may go the other way. What the branches only save or print is left as it is.
+tensors, by which such a test may go the other way. What the branches only save or print is left as it is. A scheduler
+tests what its step is given; a truth that is counted may weigh a loss; and what chooses a value, by `a if test else b`,
+chooses what that is for.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from autodetach.kept import kept
 from autodetach.machine.children import walk
-from autodetach.machine.core import Core
+from autodetach.machine.core import Core, tags_in
+from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
-from autodetach.machine.number_readers import ROUNDED, wanted
+from autodetach.machine.number_readers import FRACTION, ROUNDED
+from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.values import Sym
+from autodetach.machine.told_of_values import key_of
+from autodetach.machine.values import Mapping, Opaque, Sym, Tensor, Value
 from autodetach.node_types import LOOPS, SCOPES
 
+NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 ENDING = (ast.Break, ast.Return, ast.Raise)
 STEERING = frozenset({"_exit", "abort", "backward", "exit", "quit", "step"})
 """Calls that end a program, or train."""
 SHOWING = frozenset("bar pbar profiler prof progress progressbar spinner ticker timer tqdm".split())
 """Words in the names of what has a `step()` that trains nothing."""
 RATES = frozenset({"learning_rate", "lr"})
+Trail = Sequence[tuple[ast.stmt, Frame]]
+"""The statements that are executed, from the outermost one to the innermost one, each with its frame."""
 
 
 def tested(m: Core, value: Sym, site: Site) -> None:
@@ -31,12 +39,114 @@ def tested(m: Core, value: Sym, site: Site) -> None:
     if not (m.trail and ROUNDED in value.tags):
         return
     statement, frame = m.trail[-1]
-    if not isinstance(statement, (ast.If, ast.While)) or not any(n is site.node for n in ast.walk(statement.test)):
+    if isinstance(statement, (ast.If, ast.While)) and _is_in(site.node, statement.test):
+        frame.went[statement, ROUNDED] = True
+        steers = is_steering(statement) or _go_on(m.trail, _set_in(statement))
+    else:
+        chosen = next((n for n in _choices(statement) if _is_in(site.node, n.test)), None)
+        steers = chosen is not None and _chooses(m.trail, statement, chosen)
+    if steers:
+        _note(m, value.tags, site)
+
+
+def scheduled(m: Core, values: Iterable[Value], site: Site) -> None:
+    """A `step()` out of view is given some values: a scheduler compares what it is given with what it was given."""
+    tags = frozenset(tag for value in values for tag in tags_in(value))
+    if ROUNDED in tags and isinstance(site.node, ast.Call) and not _shows(site.node.func):
+        _note(m, tags, site)
+
+
+def rated(m: Core, this: Value, key: Value, value: Value, site: Site) -> None:
+    """Something is stored under a key: a learning rate may be made of a sum, or be set where a test of one leads to."""
+    if not (isinstance(key, str) and key in RATES):
         return
+    if isinstance(this, Mapping) and key_of("params") not in this.items:
+        return  # a record, which may tell of the rate
+    tags = value.tags if type(value) is Sym else frozenset()
+    if ROUNDED in tags or any((statement, ROUNDED) in frame.went for statement, frame in m.trail):
+        _note(m, tags, site)
+
+
+def weighed(m: Core, left: Value, right: Value, site: Site) -> None:
+    """An operator is applied to a number and to a tensor: if the number counts how a test of sums went, it steers."""
+    number, other = (left, right) if type(left) is Sym else (right, left)
+    if type(number) is not Sym or ROUNDED not in number.tags or FRACTION in number.tags:
+        return
+    if isinstance(other, (Tensor, Opaque)) and other.node is not None:
+        _note(m, number.tags, site)
+
+
+def _note(m: Core, tags: frozenset[object], site: Site) -> None:
+    """What Python makes of a number and of a tensor alike is told by nothing else than the place where it steers."""
+    told = tags if any(isinstance(tag, ast.AST) for tag in tags) else tags | {site.node}
+    m.escapes.append(Escape((), Site(site.node, site.scope), m.tick(), "test", told))
+
+
+def _is_in(node: ast.AST | None, expression: ast.expr) -> bool:
+    return any(n is node for n in walk(expression))
+
+
+@kept
+def _choices(statement: ast.stmt) -> list[ast.IfExp]:
+    """Where a simple statement chooses between two values."""
+    return [] if hasattr(statement, "body") else [n for n in walk(statement) if isinstance(n, ast.IfExp)]
+
+
+def _chooses(trail: Trail, statement: ast.stmt, chosen: ast.IfExp) -> bool:
+    """Whether it steers the training which of two values a statement takes."""
+    if any(_steers(n) for branch in (chosen.body, chosen.orelse) for n in walk(branch)):
+        return True
+    if isinstance(statement, (ast.Assign, ast.AugAssign)) and not any(map(_counts, (chosen.body, chosen.orelse))):
+        return any(_is_rate(n) for target in _targets(statement) for n in walk(target))
+    return _goes_to(trail)
+
+
+def _counts(value: ast.expr) -> bool:
+    """`0`, `True`, `stale + 1`: what tells how a test went, and is no value of its own."""
+    if isinstance(value, ast.Tuple):
+        return any(map(_counts, value.elts))
+    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.Sub)):
+        sides = (value.left, value.right)
+        return any(isinstance(n, ast.Constant) for n in sides) and any(isinstance(n, NAMES) for n in sides)
+    return isinstance(value, ast.Constant)
+
+
+def _goes_to(trail: Trail) -> bool:
+    """Whether the value that the innermost statement of some takes steers the training."""
+    statement, frame = trail[-1]
+    if isinstance(statement, ast.Return):
+        callers = [place for place, (_, there) in enumerate(trail) if there is not frame]
+        return bool(callers) and _goes_to(trail[: callers[-1] + 1])
+    if isinstance(statement, (ast.If, ast.While)):
+        return is_steering(statement) or _go_on(trail, _set_in(statement))
+    if isinstance(statement, ast.Expr):
+        return any(_steers(n) for n in walk(statement))
+    targets = _targets(statement)
+    names = frozenset(spelled(n) for t in targets for n in walk(t) if isinstance(n, NAMES) and not _is_read(n))
+    return any(_is_rate(n) for t in targets for n in walk(t)) or _go_on(trail, names)
+
+
+def _is_read(n: ast.Name | ast.Attribute | ast.Subscript) -> bool:
+    return isinstance(n.ctx, ast.Load)
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    return [statement.target] if isinstance(statement, (ast.AugAssign, ast.AnnAssign)) else []
+
+
+def _go_on(trail: Trail, names: frozenset[str]) -> bool:
+    """Whether what the innermost statement sets is asked for later where it steers the training, or by its caller."""
+    statement, frame = trail[-1]
     function = frame.function.node if frame.function is not None else None
-    around = function or next((at for at, there in m.trail if there is frame), statement)
-    if is_steering(statement) or not _set_in(statement).isdisjoint(_ending(around)):
-        wanted(m, [value], Site(site.node, site.scope), "test")
+    around = function or next((at for at, there in trail if there is frame), statement)
+    if not names.isdisjoint(_ending(around)):
+        return True
+    callers = [place for place, (_, there) in enumerate(trail) if there is not frame]
+    if not callers or names.isdisjoint(_returned(around)):
+        return False
+    return _goes_to(trail[: callers[-1] + 1])
 
 
 @kept
@@ -68,10 +178,15 @@ def _steers(n: ast.AST) -> bool:
         return last_word(n.func) in STEERING and not _shows(n.func)
     if isinstance(n, ast.Assign):
         return isinstance(n.targets[0], ast.Attribute) and _is_flag(n.value)
-    if isinstance(n, (ast.Name, ast.Attribute, ast.Subscript)) and isinstance(n.ctx, ast.Store):
-        key = n.slice if isinstance(n, ast.Subscript) else None
-        return (key.value if isinstance(key, ast.Constant) else last_word(n)) in RATES
-    return isinstance(n, ENDING)
+    return _is_rate(n) or isinstance(n, ENDING)
+
+
+def _is_rate(n: ast.AST) -> bool:
+    """`lr = ...`, `self.lr = ...`, `group["lr"] = ...`."""
+    if not (isinstance(n, NAMES) and isinstance(n.ctx, ast.Store)):
+        return False
+    key = n.slice if isinstance(n, ast.Subscript) else None
+    return (key.value if isinstance(key, ast.Constant) else last_word(n)) in RATES
 
 
 def _shows(callee: ast.expr) -> bool:
@@ -84,9 +199,15 @@ def _shows(callee: ast.expr) -> bool:
 def _set_in(test: ast.If | ast.While) -> frozenset[str]:
     """What the branches count, or set to a constant: `patience += 1`, `done = True`."""
     found = [n for n in _in_branches(test) if isinstance(n, (ast.Assign, ast.AugAssign))]
-    found = [n for n in found if isinstance(n.value, ast.Constant)]
-    targets = (t for n in found for t in (n.targets if isinstance(n, ast.Assign) else [n.target]))
-    return frozenset(spelled(t) for t in targets if isinstance(t, (ast.Name, ast.Attribute)))
+    pairs = (pair for n in found for target in _targets(n) for pair in _pairs(target, n.value))
+    return frozenset(spelled(t) for t, value in pairs if isinstance(t, NAMES) and _counts(value))
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """`best, stale = loss, 0`: each target with its value."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
 
 
 def _is_flag(value: ast.expr) -> bool:
@@ -95,12 +216,23 @@ def _is_flag(value: ast.expr) -> bool:
 
 @kept
 def _ending(function: ast.AST) -> frozenset[str]:
-    """What tests are asked for that steer the training, in a function or a statement; or that it returns."""
+    """What tests are asked for that steer the training, in a function or a statement, or that it returns; or a rate."""
     nodes = list(walk(function))
     tests: list[ast.expr] = [n.test for n in nodes if isinstance(n, (ast.If, ast.While)) and is_steering(n)]
     tests += [n.value for n in nodes if isinstance(n, ast.Return) and isinstance(n.value, (ast.BoolOp, ast.Compare))]
-    read = (n for test in tests for n in ast.walk(test) if isinstance(n, (ast.Name, ast.Attribute)))
-    return frozenset(spelled(n) for n in read)
+    rates = (n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign)) and any(map(_is_rate, _targets(n))))
+    return _read_in([*tests, *(n.value for n in rates)])
+
+
+@kept
+def _returned(function: ast.AST) -> frozenset[str]:
+    """What a function returns, and what that is made of."""
+    return _read_in(n.value for n in walk(function) if isinstance(n, ast.Return) and n.value is not None)
+
+
+def _read_in(expressions: Iterable[ast.expr]) -> frozenset[str]:
+    nodes = (n for expression in expressions for n in ast.walk(expression))
+    return frozenset(spelled(n) for n in nodes if isinstance(n, NAMES))
 
 
 def _in_branches(test: ast.If | ast.While) -> Iterator[ast.AST]:

@@ -37,7 +37,7 @@ from autodetach.machine.marks import HELD, LEFT_OUT, TENSORS
 from autodetach.machine.module_building import build_module
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.number_places import handed
-from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
+from autodetach.machine.number_readers import SCRIPTED, asked_for_type, of_sums, truth_of_sums, wanted
 from autodetach.machine.opened import context_of
 from autodetach.machine.optimizers import build_optimizer
 from autodetach.machine.other_types import made_of
@@ -76,6 +76,8 @@ PICKLED = frozenset({"pickle.load", "pickle.loads"})
 """What gives back an object of any kind, a network too."""
 WRITERS = frozenset(f"{module}.{name}" for module in ("pickle", "joblib", "yaml", "dill") for name in ("dump", "dumps"))
 """What is written by these is read again as what it was."""
+TELLING_TRUTH = frozenset({"allclose", "array_equal", "isclose", "isfinite", "isinf", "isnan"})
+"""Functions of numpy that give True or False of numbers."""
 OF_NUMBERS = frozenset({"csv", "decimal", "fractions", "json", "statistics", "yaml"})
 """Libraries that refuse tensors, or write something else for them."""
 TO_TEXT = frozenset({"dump", "dumps"})
@@ -264,7 +266,7 @@ def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], 
             return m.quiet(name)
         if name in progress_bars.BARS:
             return progress_bars.empty_bar(m, name)
-        number = m.fresh()
+        number = m.fresh(tags=truth_of_sums(args) if name in TELLING_TRUTH else of_sums(args))
         number.lost = lost_by_arrays(*(each for a in args for each in tensors_in(a)))
         return number
     if name == "Variable" and args:

@@ -37,6 +37,7 @@ from autodetach.machine.quiet import REPORTS
 from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import scheduled
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Saved, lookup
 from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
@@ -356,6 +357,7 @@ def _opaque_step(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Val
             return optimizer_step(m, value, [], {}, site)
     if is_optimizer(this) or any(isinstance(a, (Function, Method)) for a in (*args, *kwargs.values())):
         return optimizer_step(m, this, args, kwargs, site)
+    scheduled(m, [*args, *kwargs.values()], site)
     return m.opaque("step")
 
 

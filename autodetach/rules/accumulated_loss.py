@@ -27,7 +27,7 @@ Safe: what is differentiated stays the same. `.item()` is used where the total s
 `.detach()` where a tensor is needed later, where the value leaves the code in view, or where Python's numbers raise
 what tensors do not: where something is divided by the total, or it takes part in a power. `.item()` sums in double
 precision, whatever the loss has: the last digits of the total may differ. So `.detach()` is used, too, where a test of
-the total ends a loop or steers the training. What a function is
+the total ends a loop or steers the training, or where a scheduler takes it. What a function is
 given is detached where others in its place give numbers: `func(out.detach(), y)`. Unsafe only if the value has history
 by assumption, where a function gathers what nothing has differentiated and then does not use it, where an update is
 made a leaf again (`create_graph=True`), whose graph may be what was meant, or where a function of an imported file
