@@ -12,6 +12,7 @@ from autodetach.machine.number_readers import wanted
 from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
 from autodetach.machine.program_values import Class, External, Instance, Iterable, Native
 from autodetach.machine.state import MAX_LISTED
+from autodetach.machine.steering import scheduled
 from autodetach.machine.told_of_values import key_of
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
@@ -139,6 +140,7 @@ def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:
     def run(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         values = [*args, *kwargs.values()]
         if name == "step":
+            scheduled(m, values, site)  # what is derived from a scheduler is taken for an optimizer
             return optimizer_step(m, this, args, kwargs, site)
         if name == "zero_grad":
             m.zero(optimizer_leaves(m, this))
