@@ -45,6 +45,34 @@ def test_a_list_with_places_grows_until_they_are_filled() -> None:
     assert finding.story[-1].text.endswith("memory grows until all places of the list are filled")
 
 
+CALLED = """\
+import torch
+from torch import nn
+
+net = nn.Linear(2, 1)
+optimizer = torch.optim.LBFGS(net.parameters())
+total = 0.0
+
+def closure():
+    global total
+    optimizer.zero_grad()
+    loss = net(torch.randn(4, 2)).pow(2).mean()
+    loss.backward()
+    total = total + loss
+    return loss
+
+optimizer.step(closure)
+print(float(total))
+"""
+
+
+def test_memory_grows_with_every_call_of_a_closure() -> None:
+    [finding] = check(Source.from_bytes(CALLED.encode(), "train.py"), CheckOptions()).findings
+    assert finding.story[-1].line == 8
+    assert finding.story[-1].text.startswith("the next call ")
+    assert finding.story[-1].text.endswith("memory grows with every call")
+
+
 RETAINED = """\
 import torch
 from torch import nn

@@ -87,7 +87,7 @@ from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.once import once
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
-from autodetach.view.lifetime import left_of, walked
+from autodetach.view.lifetime import comes_again, left_of, walked
 from autodetach.view.never_read import is_never_read
 from autodetach.view.other_names import has_other_names
 from autodetach.view.program import Program, calls_of, is_update, line, observed_of, text
@@ -121,10 +121,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
         story.append(StoryStep(made, f"every pass builds a new graph for `{text(elements[0][0])}`"))
     story += walked(growth)
     story.append(StoryStep(line(growth.node.site), f"`{name}` links it to the graphs of all earlier passes"))
-    if growth.activation.node is not None:
-        story.append(
-            StoryStep(line(growth.activation.node), "the next pass adds another one: memory grows with the loop")
-        )
+    story += comes_again(growth, "adds another one", "with the loop")
     dead = growth.dead or not elements
     assumed = growth.elements[0].node if growth.elements else growth.node
     spot = program.spot(growth.node.site.node)

@@ -102,7 +102,7 @@ from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.hooked import is_kept_for_others
-from autodetach.view.lifetime import left_of, walked
+from autodetach.view.lifetime import comes_again, left_of, walked
 from autodetach.view.program import Program, handed, line, observed_of, stable, text
 from autodetach.view.summed_lists import is_list_of_numbers
 from autodetach.view.told_apart import is_told_apart
@@ -140,13 +140,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     story += walked(growth)
     keeper = stored.observed or "the container refers to it"
     story.append(StoryStep(line(stored.site), keeper))
-    if growth.activation.node is not None:
-        story.append(
-            StoryStep(
-                line(growth.activation.node),
-                f"the next pass stores another one: memory grows {_until(stored)}",
-            )
-        )
+    story += comes_again(growth, "stores another one", "for as long as this loop runs", _until(stored))
     need = "nothing needs it once its key has changed" if is_cached(program, statement) else "only its value is used"
     need = "later passes do not read it" if growth.tails is not None else need
     return Suspect(
@@ -178,12 +172,13 @@ def _dies_with_loop(program: Program, growth: Growth) -> bool:
 
 
 def _until(stored: Stored) -> str:
+    """What ends the growth before its loop ends, if anything does."""
     container = stored.container
     if isinstance(container, Sequence) and container.maxlen is not None:
         return "until the deque is full"
     if isinstance(container, Sequence) and stored.how == "new key":
         return "until all places of the list are filled"
-    return "for as long as this loop runs"
+    return ""
 
 
 def _observed(program: Program, node: Node, stored: Stored) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autodetach.finding import StoryStep
 from autodetach.machine.growth import Growth, is_whole
+from autodetach.node_types import CALLABLES
 from autodetach.view.program import line
 
 FREED = "backward frees what it saved; its nodes live as long as it is referred to"
@@ -13,6 +14,19 @@ RETAINED = "this walks it and retains it: it lives as long as it is referred to"
 def left_of(growth: Growth) -> str:
     """What a pass leaves: nodes alone, where the tensors that they have saved are freed."""
     return "graph nodes" if growth.dead and not is_whole(growth.freeing) else "graph and all its activations"
+
+
+def comes_again(growth: Growth, does: str, looping: str, until: str = "") -> list[StoryStep]:
+    """What the next pass does as well, at its loop, or at the function that is called again and again.
+
+    `looping` is how long memory grows in a loop, `until` what ends that before.
+    """
+    node = growth.activation.node
+    if node is None:
+        return []
+    is_called = isinstance(node, CALLABLES)
+    turn, growing = ("call", "with every call") if is_called else ("pass", looping)
+    return [StoryStep(line(node), f"the next {turn} {does}: memory grows {until or growing}")]
 
 
 def walked(growth: Growth) -> list[StoryStep]:
