@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from autodetach.kept import kept
 from autodetach.machine.children import walk
-from autodetach.machine.core import Core, tags_in
+from autodetach.machine.core import Core
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import FRACTION, ROUNDED
@@ -51,7 +51,7 @@ def tested(m: Core, value: Sym, site: Site) -> None:
 
 def scheduled(m: Core, values: Iterable[Value], site: Site) -> None:
     """A `step()` out of view is given some values: a scheduler compares what it is given with what it was given."""
-    tags = frozenset(tag for value in values for tag in tags_in(value))
+    tags = frozenset(tag for value in values if type(value) is Sym for tag in value.tags)
     if ROUNDED in tags and isinstance(site.node, ast.Call) and not _shows(site.node.func):
         _note(m, tags, site)
 
