@@ -6,15 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from autodetach.candidates.emptying import is_empty
-from autodetach.machine.children import walk
+from autodetach.candidates.looked_into import lists_read
 from autodetach.machine.events import Stored
-from autodetach.machine.spelling import is_dotted, spelled
+from autodetach.machine.spelling import spelled
 from autodetach.machine.tails import Tails, are_all_of_their_pass
 from autodetach.node_types import YIELDS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name
-from autodetach.view.program import Program, targets_of
+from autodetach.view.program import Program
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -24,44 +23,78 @@ NAMES = ("latest", "newest", "taken")
 
 
 def emptied_behind_read(program: Program, at_end: Tails, stored: Stored) -> Iterator[Candidate]:
-    """Empty the list behind the last statement that reads it, if nothing but these looks into it."""
+    """Empty the list behind the last statement that reads it, if nothing but these looks into it.
+
+    Other lists of the same dict that the same statements read alike, as those of a teacher, are emptied with it.
+    """
     from autodetach.codemods.insert_statement import InsertStatement
 
-    reads = [site for site in at_end.sites if isinstance(site, ast.Subscript)]
-    statements = {program.statement(read) for read in reads}
-    last = max(statements, key=lambda s: s.lineno if s is not None else 0, default=None)
-    held = {spelled(read.value) for read in reads}
-    if len(reads) < len(at_end.sites) or last is None or len(held) != 1 or not all(is_dotted(r.value) for r in reads):
+    own = [site for site in at_end.sites if isinstance(site, ast.Subscript)]
+    lists = lists_read(program, own)
+    if not own or len(own) < len(at_end.sites) or lists is None:
         return
-    block, (container,) = program.block(last), held
-    if not all(s in block for s in statements) or isinstance(last, ast.While):
+    if not all(are_all_of_their_pass(run, at_end.loop, own) for run in program.runs):
         return
-    if not all(_is_said_for(program, mention, reads) for mention in _mentions(program, container)):
-        return
-    if not all(are_all_of_their_pass(run, at_end) for run in program.runs):
+    found = {text: reads for text, reads in lists.items() if reads[0] in own or _are_alike(program, at_end, reads)}
+    last = _last_of(program, found)
+    if last is None:
+        found = {spelled(own[0].value): own}
+        last = _last_of(program, found)
+    if last is None:
         return
     doubt = OTHERS if program.is_imported(stored.site.node) else None
-    clear = f"{container}.clear()"
-    codemods: tuple[Codemod, ...] = (InsertStatement(last, clear),)
+    lists_of_pass = tuple(reads[0].value for reads in found.values())
+    clear = "\n".join(f"{{{i}}}.clear()" for i in range(len(found)))
+    codemods: tuple[Codemod, ...] = (InsertStatement(last, clear, parts=lists_of_pass),)
     if isinstance(last, (ast.Return, ast.Raise)):
-        codemods = _before_return(program, last, reads, clear)
+        reads = [read for of_list in found.values() for read in of_list if program.statement(read) is last]
+        codemods = _before_return(program, last, reads, clear, lists_of_pass)
     if codemods:
-        yield Candidate(f"empty `{container}` when it has been read", codemods, doubt)
+        shown = " and ".join(f"`{text}`" for text in found)
+        yield Candidate(f"empty {shown} when {'it has' if len(found) == 1 else 'they have'} been read", codemods, doubt)
+
+
+def _last_of(program: Program, lists: dict[str, list[ast.Subscript]]) -> ast.stmt | None:
+    """The last statement that reads one of some lists, if all that do so stand in one block."""
+    statements = {program.statement(read) for reads in lists.values() for read in reads}
+    last = max(statements, key=lambda s: s.lineno if s is not None else 0, default=None)
+    if last is None or isinstance(last, ast.While) or not all(s in program.block(last) for s in statements):
+        return None
+    return last
+
+
+def _are_alike(program: Program, at_end: Tails, reads: list[ast.Subscript]) -> bool:
+    """Whether a list, too, is read as each pass of the loop reads what it has stored, and some run has shown that."""
+    shown = {tail.site.node for run in program.runs for tail in run.machine.tails}
+    return shown.issuperset(reads) and all(are_all_of_their_pass(run, at_end.loop, reads) for run in program.runs)
 
 
 def _before_return(
-    program: Program, statement: ast.Return | ast.Raise, reads: list[ast.Subscript], clear: str
+    program: Program,
+    statement: ast.Return | ast.Raise,
+    own: list[ast.Subscript],
+    clear: str,
+    lists: tuple[ast.expr, ...],
 ) -> tuple[Codemod, ...]:
     """What is read gets a name first: behind the statement that returns it, nothing runs any more."""
     from autodetach.codemods.insert_statement import InsertStatement
     from autodetach.codemods.replace_expression import ReplaceExpression
+    from autodetach.codemods.replace_statement import ReplaceStatement
 
-    own = [read for read in reads if program.statement(read) is statement]
-    name = free_name(program.scope(statement), *NAMES)
-    if name is None or len(own) != 1 or not _is_read_first(program, own[0]):
+    names = NAMES if len(own) == 1 else ("result", *NAMES)
+    name, end = free_name(program.scope(statement), *names), len(lists)
+    if name is None or not own:
         return ()
-    taken = f"{name} = {spelled(own[0])}\n{clear}"
-    return InsertStatement(statement, taken, "before"), ReplaceExpression(own[0], name)
+    if len(own) == 1:
+        if not _is_read_first(program, own[0]):
+            return ()
+        taken = f"{name} = {{{end}}}\n{clear}"
+        return InsertStatement(statement, taken, "before", (*lists, own[0])), ReplaceExpression(own[0], name)
+    value = statement.value if isinstance(statement, ast.Return) else None
+    if value is None or any(isinstance(n, (ast.GeneratorExp, ast.Lambda, *YIELDS)) for n in ast.walk(value)):
+        return ()
+    whole = f"{name} = {{{end}}}\n{clear}\nreturn {name}"
+    return (ReplaceStatement(statement, whole, (*lists, value)),)
 
 
 def _is_read_first(program: Program, read: ast.expr) -> bool:
@@ -83,34 +116,3 @@ def _is_read_first(program: Program, read: ast.expr) -> bool:
                     return False
         child = around
     return False
-
-
-def _mentions(program: Program, container: str) -> Iterator[ast.AST]:
-    """Whatever in all files says the last name of what holds a list."""
-    name = container.rpartition(".")[2]
-    for tree in program.analysis.trees:
-        for node in walk(tree):
-            said = (getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname", "value"))
-            if any(isinstance(one, str) and one == name for one in said):
-                yield node
-
-
-def _is_said_for(program: Program, mention: ast.AST, reads: list[ast.Subscript]) -> bool:
-    """Whether a list is mentioned to begin it empty, to append to it, to empty it, or for one of the reads."""
-    around = program.parents.get(mention)
-    if not isinstance(mention, (ast.Name, ast.Attribute)):
-        return False
-    if isinstance(mention.ctx, ast.Store):
-        return (
-            isinstance(around, (ast.Assign, ast.AnnAssign)) and mention in targets_of(around) and is_empty(around.value)
-        )
-    if isinstance(around, ast.Attribute):
-        call = program.parents.get(around)
-        is_called = isinstance(call, ast.Call) and call.func is around
-        return is_called and around.attr in ("append", "clear") and _is_for_effect(program, call)
-    return any(around is read for read in reads)
-
-
-def _is_for_effect(program: Program, call: ast.AST | None) -> bool:
-    """Whether nothing asks for what a call returns, but a lambda that is a hook."""
-    return isinstance(program.parents.get(call) if call is not None else None, (ast.Expr, ast.Lambda))

@@ -13,21 +13,28 @@ from autodetach.source import Edit
 
 @dataclass(frozen=True, eq=False, slots=True)
 class InsertStatement:
-    """Insert `text` (lines without indentation) next to `anchor`, indented as it is."""
+    """Insert `text` (lines without indentation) next to `anchor`, indented as it is.
+
+    `{0}`, `{1}`, ... in the text stand for `parts` as they are written in the source.
+    """
 
     anchor: ast.stmt
     text: str
     where: Literal["before", "after"] = "after"
+    parts: tuple[ast.expr, ...] = ()
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
         source = tree.source
         start, end = tree.span(self.anchor)
+        text = self.text
+        for i, part in enumerate(self.parts):
+            text = text.replace(f"{{{i}}}", tree.text(part))
         if tree.company(self.anchor) != "none":
-            if "\n" in self.text:
+            if "\n" in text:
                 raise Refused("several lines do not go into a line with `;`")
             if self.where == "after":
-                return (Edit(end, end, f"; {self.text}"),)
-            return (Edit(start, start, f"{self.text}; "),)
+                return (Edit(end, end, f"; {text}"),)
+            return (Edit(start, start, f"{text}; "),)
         first = source.position(start).line
         if (
             isinstance(self.anchor, DEFINITIONS)
@@ -35,7 +42,7 @@ class InsertStatement:
         ):
             first = min(tree.line(d) for d in self.anchor.decorator_list)
         indent = source.indent_of(first)
-        body = "".join(f"{indent}{part}\n" if part else "\n" for part in self.text.split("\n"))
+        body = "".join(f"{indent}{line}\n" if line else "\n" for line in text.split("\n"))
         if self.where == "before":
             at = source.line_span(first).start
             if first == 1:

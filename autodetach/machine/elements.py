@@ -61,9 +61,10 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
         return _sliced(m, this, index, site)
     if isinstance(index, (int, bool)):
         if -len(this.items) <= index < len(this.items):
-            if index == -1:
-                m.tails.append(Tail(this, (this.items[-1],), site, m.clock, m.loops))
-            return from_end(m, this, index)
+            taken = from_end(m, this, index)
+            if index < 0 and taken is this.items[index]:
+                m.tails.append(Tail(this, (taken,), site, m.clock, m.loops))
+            return taken
         if this.exact and not m.widening:
             raise Raised("IndexError")
         # One behind those that are known: each place another one.

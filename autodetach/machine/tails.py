@@ -10,7 +10,7 @@ from autodetach.machine.events import Drawn, Stored, Tail
 from autodetach.machine.graph import Loops, Node, Pass
 from autodetach.machine.held import graph_in
 from autodetach.machine.run import Run
-from autodetach.machine.values import Mapping, Sequence
+from autodetach.machine.values import Mapping, Sequence, Tensor, Value
 
 
 class Tails(NamedTuple):
@@ -41,12 +41,12 @@ def tails_of(run: Run, events: list[Stored]) -> Tails | None:
     return None
 
 
-def are_all_of_their_pass(run: Run, at_end: Tails) -> bool:
+def are_all_of_their_pass(run: Run, loop: ast.AST, sites: Collection[ast.AST]) -> bool:
     """Whether a run reads no list at these places but as each pass of the loop reads what it has stored."""
-    tails = [tail for tail in run.machine.tails if tail.site.node in at_end.sites]
+    tails = [tail for tail in run.machine.tails if tail.site.node in sites]
     containers = {id(tail.container): tail.container for tail in tails}
     return all(
-        _passes_of(run, at_end.loop, container, [t for t in tails if t.container is container]) > 0
+        _passes_of(run, loop, container, [t for t in tails if t.container is container]) > 0
         for container in containers.values()
     )
 
@@ -70,9 +70,14 @@ def _passes_of(run: Run, loop: ast.AST, container: Sequence | Mapping, tails: li
         seen.add((tail.site.node, now))
         for item in tail.items:
             of = [each for t in graph_in(item) if t.node is not None for each in stored.get(t.node, ())]
-            if not of or any(_pass_in(each, loop) is not now for each in of):
+            if not (of or _is_made_in(item, now)) or any(_pass_in(each, loop) is not now for each in of):
                 return 0
     return len({now for _, now in seen})
+
+
+def _is_made_in(item: Value, now: Pass) -> bool:
+    """Whether a tensor without graph, as of a teacher, was made in a pass: no earlier one can have stored it."""
+    return isinstance(item, Tensor) and item.node is None and item.born >= now.started > 0
 
 
 def loops_around(loops: Loops, loop: ast.AST) -> Loops:
