@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from autodetach.machine.core import Args, Core, Handler, Named
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
-from autodetach.machine.joining import added_up, is_added_one_by_one
+from autodetach.machine.joining import MAX_WHOLE, added_up, is_added_one_by_one
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
-from autodetach.machine.passes import is_cut_short
+from autodetach.machine.passes import MAX_PASSES, is_cut_short
 from autodetach.machine.program_values import Frame, Function, Iterable, Method, Native
 from autodetach.machine.python_builtins import as_range, is_brief
 from autodetach.machine.state import MAX_EXACT, MISSING
@@ -225,17 +225,43 @@ def _product(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
 
 def _accumulate(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
-    items, exact = m.collect(args[0], site)
+    inner = m.items_of(args[0], site)
     function = args[1] if len(args) > 1 else kwargs.get("func")
-    totals: list[Value] = [kwargs["initial"]] if kwargs.get("initial") is not None else []
+    begin: list[Value] = [kwargs["initial"]] if kwargs.get("initial") is not None else []
+
+    def add(total: Value, item: Value) -> Value:
+        return m.binary("Add", total, item, site) if function is None else m.call(function, [total, item], {}, site)
+
+    frame = m.trail[-1][1] if m.trail else None
+    if isinstance(frame, Frame) and is_added_one_by_one(inner):
+        return Iterable(lambda exact: _sums(m, inner, begin, add, frame, site), None, "accumulate", once=True)
+    items, exact = m.collect(inner, site)
+    totals = list(begin)
     for item in items:
-        if not totals:
-            totals.append(item)
-        elif function is None:
-            totals.append(m.binary("Add", totals[-1], item, site))
-        else:
-            totals.append(m.call(function, [totals[-1], item], {}, site))
+        totals.append(add(totals[-1], item) if totals else item)
     return _listed(totals, exact, "accumulate")
+
+
+def _sums(
+    m: Core, items: Iterable, begin: list[Value], add: Callable[[Value, Value], Value], frame: Frame, site: Site
+) -> Iterator[Value]:
+    """The sums of what is made when it is asked for, as by a generator that trains: a loop that yields each of them."""
+    yield from begin
+    total, usual = begin[0] if begin else MISSING, None
+    activation, steps = m.activate_over(items, site.node, frame, False), items.start(False)
+    for item in steps:
+        if activation.passes >= (MAX_WHOLE if items.whole else MAX_PASSES):
+            for _ in m.others_at_end(items, steps, usual):
+                pass
+            break
+        outer = m.loops
+        try:
+            m.enter_pass_with(note_taken(m, items, item), activation, outer)
+            total = item if total is MISSING else add(total, item)
+        finally:
+            m.loops, usual = outer, item
+        yield total
+    m.finish(activation)
 
 
 ITERATORS = frozenset("chain enumerate filter numbered reversed zip".split())
@@ -260,7 +286,9 @@ def _islice(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
         for item in itertools.islice(inner.start(exact), start, stop, step):
             yield note_taken(m, inner, item)
 
-    return Iterable(make, length, "islice", once=inner.once)
+    made = Iterable(make, length, "islice", once=inner.once)
+    made.frame = inner.frame
+    return made
 
 
 def _repeat(m: Core, args: Args, kwargs: Named, site: Site) -> Value:

@@ -83,7 +83,7 @@ class Looping(Definitions):
         generator = items
         while generator.inner is not None:
             generator = generator.inner
-        frame = generator.frame
+        frame = generator.frame if generator.name != "islice" else None  # the program does not go to the end of that
         if frame is not None and not frame.ending and frame.function is not None and ends(frame.function.node):
             frame.ending = frame.cut = True
             yield from (item for item in islice(steps, MAX_EXACT_ITEMS) if is_no_tensor(item, usual))
