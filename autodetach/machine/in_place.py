@@ -7,7 +7,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import Differentiation, Node, Site, ancestors
 from autodetach.machine.held import MAX_LOST
-from autodetach.machine.torch_semantics import INPLACE_AT, RANDOM, lookup
+from autodetach.machine.torch_semantics import INPLACE_AT, LIKE_ANOTHER, RANDOM, lookup
 from autodetach.machine.values import Opaque, Tensor, Value, joined, scaled_by_gradient
 
 SCALING = frozenset({"mul", "multiply", "div", "divide", "true_divide"})
@@ -32,6 +32,8 @@ def scale_rows(m: Core, table: Value, max_norm: Value, site: Site) -> None:
 def in_place(m: Core, t: Tensor, name: str, others: list[Value], site: Site) -> Tensor:
     """Change `t` by an operation on it and `others`; `name` may be "__setitem__". Returns `t`."""
     base = name[:-1] if name.endswith("_") and name != "__setitem__" else name
+    if name in LIKE_ANOTHER:
+        others = []
     carriers = [v for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None]
     if name in RANDOM:
         m.note_random(site)

@@ -17,11 +17,9 @@ from autodetach.machine.other_types import made_of
 from autodetach.machine.result_names import PAIR, result_names
 from autodetach.machine.shapes import broadcast, shape_after, shape_of_product
 from autodetach.machine.told_of_values import GIVEN, is_scalar
-from autodetach.machine.torch_semantics import RANDOM, TAKES_TWO_TENSORS, Op, Saved, lookup, of_arguments
+from autodetach.machine.torch_semantics import LIKE_ANOTHER, RANDOM, TAKES_TWO_TENSORS, Op, Saved, lookup, of_arguments
 from autodetach.machine.values import Opaque, Sequence, Shape, Sym, Tensor, Value
 
-LIKE_ANOTHER = frozenset("view_as expand_as reshape_as resize_as type_as to".split())
-"""What takes a shape, or a type, of another tensor, and not its history."""
 TAKE_SIZES = frozenset({"view", "reshape"})
 """What is told how many dimensions to give by how many arguments there are."""
 

@@ -201,6 +201,8 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
     if name == "requires_grad_":
         set_requires_grad(m, t, args[0] if args else kwargs.get("requires_grad", True), site)
         return t
+    if name == "type" and not args and not kwargs:
+        return m.fresh("str")
     if name == "is_floating_point":
         return is_floating(m, t)
     if name in NUMBER_METHODS:

@@ -101,6 +101,9 @@ TAKES_TWO_TENSORS: frozenset[str] = _names(
 )
 """Functions and Tensor methods that raise where a Python number stands for the second tensor."""
 
+LIKE_ANOTHER: frozenset[str] = _names("expand_as reshape_as resize_as resize_as_ to type_as view_as")
+"""What takes a shape, or a type, of another tensor, and not its history."""
+
 TENSOR_ATTRIBUTES: frozenset[str] = _names(
     """
     H T abs abs_ absolute absolute_ acos acos_ acosh acosh_ add add_ addbmm addbmm_ addcdiv addcdiv_ addcmul addcmul_

@@ -39,7 +39,7 @@ from autodetach.machine.sizes import SIZES
 from autodetach.machine.state import MISSING
 from autodetach.machine.steering import scheduled
 from autodetach.machine.told_of_values import GIVEN
-from autodetach.machine.torch_semantics import TENSOR_ATTRIBUTES, Saved, lookup
+from autodetach.machine.torch_semantics import LIKE_ANOTHER, TENSOR_ATTRIBUTES, Saved, Shape, lookup
 from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
 from autodetach.machine.values import GradMode, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.machine.words import EVIDENCE, names_penalty
@@ -217,6 +217,8 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
 
 def _of_anything(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """A method of which its name tells nothing, or little: its result has what history it and its arguments have."""
+    if _takes_no_history(name, args, kwargs):
+        args, kwargs = [], {}
     values = [*args, *kwargs.values()]
     if name in ("items", "keys", "values") and not args:
         return _opaque_view(m, this, name, site)
@@ -243,6 +245,19 @@ def _of_anything(m: Core, this: Opaque, name: str, args: list[Value], kwargs: di
     if stored_in(this):
         return m.unknown_result(name, [this, *values], site)
     return m.call_unknown(name, args, kwargs, site)
+
+
+def _takes_no_history(name: str, args: list[Value], kwargs: dict[str, Value]) -> bool:
+    """Whether a method is one of tensors that takes a shape, a type, or only the values of the one that it is given.
+
+    What compares has more arguments, or fewer, where it is a method of something else: `losses.ge(scores, labels)`.
+    """
+    if len(args) + len(kwargs) != 1:
+        return False
+    row = lookup(name)
+    return name in LIKE_ANOTHER or name == "new_tensor" or (
+        name in ONLY_OF_TENSORS and row.shape is Shape.BROADCAST and not row.differentiable
+    )
 
 
 def _is_operation(this: Opaque, name: str, values: list[Value]) -> bool:
@@ -323,7 +338,7 @@ def _opaque_operation(
     result = m.opaque(name)
     result.node = None
     if m.grad_enabled and this.node is not None:
-        given = () if name in operations.LIKE_ANOTHER else flatten(args)
+        given = () if name in LIKE_ANOTHER else flatten(args)
         carriers = [this, *[v for v in given if isinstance(v, (Tensor, Opaque)) and v.node is not None]]
         parents = tuple(dict.fromkeys(c.node for c in carriers if c.node is not None))
         result.node = m.new_node(
