@@ -12,6 +12,10 @@ The argument, which the tests hold against the machine:
 4. It learns each of these names from a name, an attribute, a keyword or a string of the program, that is of the file or
    of what it imports, directly or not. So a program without any of these words has no finding.
 
+Where a file has neither `torch` nor `backward` in it, it is likely to have nothing to do with PyTorch, and is not run.
+But if it is what is run of a program, whose parts it only puts together, one of the few files that it imports first may
+import PyTorch: then it is asked for the words, as all others are.
+
 `in_bytes` looks for the words anywhere; `in_tree` only where they are evaluated: not in comments, docstrings,
 annotations, the classes of an `isinstance`, nor where a method is only defined, or looked at where it had to be called.
 """
@@ -20,6 +24,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Protocol
 
@@ -41,6 +46,8 @@ from autodetach.machine.words import (
 from autodetach.node_types import FUNCTIONS
 
 MAX_FILES = 200
+MAX_FILES_BEFORE_TORCH = 20
+"""Among how many files that are imported, the nearest first, one has to import PyTorch if the first does not."""
 
 _WORDS = re.compile(
     rb"backward|training_step|requires_grad|\bVariable\b|Module|\bnn\b|autograd\b(?!\.(?!grad\b))"
@@ -54,6 +61,8 @@ _OTHERS = re.compile(
 )
 """Other frameworks that differentiate, some of them by a method `backward`."""
 _TORCH = re.compile(rb"\b(?:import|from)\b[^\n]*torch")
+_RUNS = re.compile(rb"^(?:if[ \t(]+__name__[ \t]*==|(?:for|while|with)\b|[A-Za-z_][\w.]*[ \t]*\()", re.MULTILINE)
+"""What is done where a file is run, or imported: a loop, or a call whose result nobody keeps."""
 _IMPORT = re.compile(
     rb"\bfrom[ \t\\]+([.\w \t]+?)[ \t\\]+import\b[ \t\\]*(\([^)]*\)?|[^\n;]*)|\bimport\b[ \t\\]*([^\n;]*)"
 )
@@ -119,7 +128,7 @@ def is_idle(
     Of the file at the absolute path, `tree` is looked at if it is given, else its bytes. `changed` has the bytes of
     files that are to be taken instead of what `finder` reads. When in doubt, it is not idle.
     """
-    if not may_matter(raw):
+    if not may_matter(raw) and (finder is None or not puts_together(raw, path, finder, changed)):
         return True
     if in_bytes(raw) if tree is None else in_tree(tree, imports=finder is not None and b"import" in raw):
         return False
@@ -127,6 +136,28 @@ def is_idle(
         return True
     imported = (finder.find(name, path) for name in imports_in(raw))
     return not says((found for found in imported if found is not None), finder, changed, seen={path})
+
+
+def puts_together(raw: bytes, path: str, finder: Finder, changed: Mapping[str, bytes]) -> bool:
+    """Whether a file without a word of PyTorch runs a program whose other files, those near to it, import it."""
+    if b"import" not in raw or _RUNS.search(raw) is None or _OTHERS.search(raw) is not None:
+        return False
+    known = {path}
+    pending = deque([(raw, path)])
+    while pending:
+        text, importer = pending.popleft()
+        for name in imports_in(text):
+            found = finder.find(name, importer)
+            if found is None or found in known:
+                continue
+            if len(known) > MAX_FILES_BEFORE_TORCH:
+                return False
+            known.add(found)
+            imported = changed[found] if found in changed else finder.peek(found)
+            if imported is not None and _TORCH.search(imported) is not None:
+                return True
+            pending.append((imported or b"", found))
+    return False
 
 
 def says(paths: Iterable[str], finder: Finder, changed: Mapping[str, bytes], *, seen: Iterable[str] = ()) -> bool:

@@ -185,6 +185,46 @@ def test_what_is_imported_counts(tmp_path: Path) -> None:
     assert not is_idle(raw, path, Imports(path, ""), {}) or relevance.MAX_FILES == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("from near import epoch\n\nprint(epoch(3))\n", ["AD101"]),
+        ("import near\n\nif __name__ == '__main__':\n    near.epoch(3)\n", ["AD101"]),
+        ("from named import run\n\nrun(3)\n", ["AD101"]),
+        ("def main():\n    from near import epoch\n    epoch(3)\n\n\nmain()\n", ["AD101"]),
+        ("import mxnet\nfrom near import epoch\n\nepoch(3)\n", []),
+        ("from near import epoch\n\nEPOCH = epoch\n", []),  # which only names it
+        ("from elsewhere import epoch\n\nepoch(3)\n", []),
+        ("print(3)\n", []),
+    ],
+)
+def test_what_is_run_may_leave_pytorch_to_what_it_imports(tmp_path: Path, text: str, expected: list[str]) -> None:
+    (tmp_path / "setup.py").write_text("")
+    (tmp_path / "named.py").write_text("from near import epoch as run\n")
+    (tmp_path / "near.py").write_text(
+        "import torch\n\nnet = torch.nn.Linear(1, 1)\n\n\ndef epoch(n):\n    total = 0\n"
+        "    for x in range(n):\n        total += net(torch.rand(1)).sum()\n    return total.item()\n"
+    )
+    path = str(tmp_path / "a.py")
+    finder = Imports(path, str(tmp_path))
+    source = Source.from_bytes(text.encode(), "a.py")
+    assert is_idle(source.raw, path, finder, {}) is not bool(expected)
+    assert [f.code for f in check(source, CheckOptions(), path=path, finder=finder).findings] == expected
+
+
+def test_who_puts_a_program_together_has_pytorch_near(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "setup.py").write_text("")
+    for n in range(8):
+        (tmp_path / f"m{n}.py").write_text(f"import m{n + 1}\n")
+    (tmp_path / "m8.py").write_text("import torch\nnet = torch.nn.Linear(1, 1)\n")
+    path = str(tmp_path / "a.py")
+    finder = Imports(path, "")
+    assert not is_idle(b"import m0\nprint(m0)\n", path, finder, {})
+    assert is_idle(b"import m0\nprint(m0)\n", path, finder, {str(tmp_path / "m8.py"): b"net = 1\n"})
+    monkeypatch.setattr(relevance, "MAX_FILES_BEFORE_TORCH", 4)
+    assert is_idle(b"import m0\nprint(m0)\n", path, finder, {})
+
+
 def test_a_file_without_the_words_is_not_even_decoded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from autodetach import perform
     from autodetach.disk.files import FoundFile
