@@ -11,7 +11,7 @@ from autodetach.disk.files import ReadError, read_bytes, relative
 from autodetach.disk.state import ABSENT, NOTHING, Ground, Known, digest, file_digest, known_at, known_folder, mark_of
 from autodetach.projects.named_folders import named_folders
 from autodetach.projects.scripts import imported, is_script
-from autodetach.projects.search_path import folders_around, looks_around
+from autodetach.projects.search_path import folder_above, folders_around, looks_around
 from autodetach.source import Source
 
 MAX_FILE_BYTES = 200_000
@@ -73,6 +73,9 @@ class Imports:
         for at in self._folders(folder):
             if (found := self._in(at, parts, self._project)) is not None:
                 return found
+        above = folder_above(folder, parts, PROJECT_MARKS)
+        if above is not None and (found := self._in(above, parts, above)) is not None and os.path.isfile(found):
+            return found
         return next((found for at in self._around if (found := self._in(at, parts, at)) is not None), None)
 
     def read(self, path: str) -> Source | None:

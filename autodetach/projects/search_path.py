@@ -1,4 +1,4 @@
-"""What a script does to `sys.path`, so that it finds the project around the folder in which it stands."""
+"""Where a file says that the project is, around the folder in which it stands: by `sys.path`, or by what it imports."""
 
 from __future__ import annotations
 
@@ -32,3 +32,18 @@ def folders_around(folder: str, marks: tuple[str, ...]) -> tuple[str, ...]:
             break
         found.append(at)
     return tuple(found)
+
+
+def folder_above(folder: str, parts: list[str], marks: tuple[str, ...]) -> str | None:
+    """The folder from which a file in `folder` is run, if it imports something by the name of a folder in which it is.
+
+    In `train/epochs.py`, `from train.metrics import error` means the file beside, though `train` has no `__init__.py`.
+    A package that is installed under the same name is asked for files which are not there, or for itself.
+    """
+    if len(parts) < 2 or parts[0] not in folder:
+        return None
+    for at in folders_around(folder, marks):
+        if os.path.basename(folder) == parts[0]:
+            return at
+        folder = at
+    return None

@@ -66,6 +66,50 @@ def test_found(tmp_path: Path, name: str, importer: str, expected: str | None) -
     assert found(tmp_path, name, importer) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "importer", "expected"),
+    [
+        ("train.metrics", "it/train/epochs.py", "it/train/metrics.py"),
+        ("train.deep.part", "it/train/epochs.py", "it/train/deep/part.py"),
+        ("train.metrics", "it/train/deep/part.py", "it/train/metrics.py"),
+        ("train.package.part", "it/train/epochs.py", "it/train/package/part.py"),
+        ("train.metrics", "it/train/package/part.py", "it/train/metrics.py"),
+        ("train", "it/train/epochs.py", None),  # may be installed
+        ("train.missing", "it/train/epochs.py", None),
+        ("train.deep", "it/train/epochs.py", None),
+        ("other.part", "it/train/epochs.py", None),
+        ("train.metrics", "it/other/part.py", None),
+        ("rain.metrics", "it/train/epochs.py", None),
+        ("own.metrics", "it/own/epochs.py", None),  # a project, of which that is not the name
+    ],
+)
+def test_a_folder_may_be_called_by_its_name_in_itself(
+    tmp_path: Path, name: str, importer: str, expected: str | None
+) -> None:
+    """As Python does where the program is run from the folder above; no `__init__.py` makes it a package."""
+    tree(
+        tmp_path,
+        "it/train/epochs.py",
+        "it/train/metrics.py",
+        "it/train/deep/part.py",
+        "it/train/package/__init__.py",
+        "it/train/package/part.py",
+        "it/other/part.py",
+        "it/own/setup.py",
+        "it/own/epochs.py",
+        "it/own/metrics.py",
+    )
+    assert found(tmp_path, name, importer) == expected
+
+
+def test_what_stands_nearer_than_the_folder_itself_comes_first(tmp_path: Path) -> None:
+    tree(tmp_path, "setup.py", "it/train/epochs.py", "it/train/metrics.py", "train/metrics.py")
+    assert found(tmp_path, "train.metrics", "it/train/epochs.py") == "train/metrics.py"
+    (tmp_path / "train" / "metrics.py").unlink()
+    forget()
+    assert found(tmp_path, "train.metrics", "it/train/epochs.py") == "it/train/metrics.py"
+
+
 def test_the_files_of_pytorch_do_not_follow_each_other(tmp_path: Path) -> None:
     """However the import is written; a folder of that name that is no package is none of PyTorch."""
     tree(tmp_path, "setup.py", "torch/__init__.py", "torch/nn/__init__.py", "torch/nn/a.py", "torch/nn/b.py")
