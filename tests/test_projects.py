@@ -22,6 +22,7 @@ RAISES = {
     "two_packages": "Trying to backward through the graph a second time",
     "src_layout": None,
     "base_class": None,
+    "shared_sampler": None,
 }
 
 

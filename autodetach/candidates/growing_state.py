@@ -7,14 +7,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from autodetach.candidates.detaching import SHARED
-from autodetach.candidates.handed_back import with_doubt
+from autodetach.candidates.handed_back import is_in_imported_loop, with_doubt
 from autodetach.candidates.reads import Repair, at_read
 from autodetach.candidates.stores import at_key, at_store, stored_operands
 from autodetach.candidates.truncation import leaves_again, truncated
+from autodetach.candidates.without_graph import called_without_graph
 from autodetach.finding import NEVER_DIFFERENTIATED, Severity, StoryStep
 from autodetach.machine.graph import Differentiation, Node, Pass, ancestors, pass_of
-from autodetach.machine.growth import Growth
+from autodetach.machine.growth import Growth, is_returned
 from autodetach.machine.operands import expression_of
+from autodetach.machine.program_values import Frame
 from autodetach.suspect import OF_UPDATES, Candidate, Suspect
 from autodetach.view.crossings import Crossed, crossed_operands
 from autodetach.view.holders import Replay, replay, twin_activation
@@ -72,7 +74,14 @@ def _again(program: Program, growth: Growth) -> _Again | None:
 
 
 def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
-    """A chain that nothing differentiates: detach it at the end of the pass, or where it is read."""
+    """A chain that nothing differentiates: detach it at the end of the pass, or where it is read.
+
+    If an imported file has the loop, and hands back what it makes, others may train through that: the caller, which
+    does not, first does without a graph.
+    """
+    frame = growth.activation.frame if is_in_imported_loop(program, growth) else None
+    if isinstance(frame, Frame) and is_returned(growth.run, growth.node, frame):
+        yield from called_without_graph(program, growth)
     now, again = pass_of(growth.node.loops, growth.activation), _again(program, growth)
     if now is None or again is None:
         return

@@ -41,6 +41,12 @@ def with_doubt(program: Program, growth: Growth, candidates: Iterable[Candidate]
         yield replace(candidate, doubt=candidate.doubt or doubt)
 
 
+def is_in_imported_loop(program: Program, growth: Growth) -> bool:
+    """Whether an imported file has the loop in which something grows, wherever that is computed."""
+    loop = growth.activation.node
+    return loop is not None and program.is_imported(loop)
+
+
 def is_step_of_shared_network(program: Program, growth: Growth) -> bool:
     """Whether the graph, still whole, is made in a step of a network in an imported file, and its caller has the loop.
 
@@ -61,10 +67,11 @@ def _may_train_others(program: Program, growth: Growth) -> bool:
     if growth.dead or not isinstance(frame, Frame):
         return False
     place = growth.stored.site.node if growth.stored is not None else growth.node.site.node
-    if not program.is_imported(place):
+    if program.is_imported(place):
+        if _is_of_a_step(program, place, frame):
+            return True
+    elif not is_in_imported_loop(program, growth):
         return False
-    if _is_of_a_step(program, place, frame):
-        return True
     if frame.outer is None:
         return False
     if is_evaluated(growth) and not is_module(frame.this):

@@ -39,6 +39,24 @@ def computed_without_graph(program: Program, growth: Growth) -> Iterator[Candida
         yield Candidate(f"compute without graph: {shown}", (UnderNoGrad(tuple(statements)),), MEANT, last_resort=True)
 
 
+def called_without_graph(program: Program, growth: Growth) -> Iterator[Candidate]:
+    """Put the statements of the analysed file under `no_grad` in which an imported one makes what grows.
+
+    Others may train through what the imported file does.
+    """
+    from autodetach.codemods.under_no_grad import UnderNoGrad
+
+    begins = _beginnings(growth)
+    for _, frame in reversed(trail_of(begins[0]) if begins else ()):
+        statements = _of_no_module(program, begins, frame) if frame is not growth.activation.frame else []
+        if not statements or program.is_imported(statements[0]) or not program.imports_torch(statements[0]):
+            continue
+        if not is_called_by_others(program, frame, begins):
+            shown = listed(statements)
+            yield Candidate(f"compute without graph: {shown}", (UnderNoGrad(tuple(statements)),), MEANT)
+        return
+
+
 def built_without_graph(
     program: Program, activation: Activation, outer: list[Node], doubt: str | None
 ) -> Iterator[Candidate]:
