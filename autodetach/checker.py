@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from autodetach.suspect import Suspect
     from autodetach.view.program import Program
 
+CUT_IMPORTS = "only partly analysed: with all that it imports, its paths and calls are more than the budget allows"
 MAX_LEFT = 400_000
 """Objects that checks may leave behind before those that died are looked for."""
 MAX_NESTING = 6000
@@ -209,10 +210,12 @@ def _of_tree(
     with _undisturbed():
         files = Files(at, source, tree, finder, changed)
         session = _Session(files, options, evidence, told and (lambda early: told(_sifted(early, source, files))))
+        trained: frozenset[str] = frozenset()
         if len(files.modules) > 1 and not session.analysis.complete:
             # With all that it imports it is too much; without what takes the most of it, it may not be.
-            from autodetach.projects.costly import costly
+            from autodetach.projects.costly import costly, trained_in
 
+            trained = trained_in(session.analysis, files)
             without = costly(session.analysis, files)
             if without:
                 files = Files(at, source, tree, finder, changed, without)
@@ -222,6 +225,8 @@ def _of_tree(
             files = Files(at, source, tree)
             session = _Session(files, options, evidence, only_certain=True)
         result = session.result()
+        if session.analysis.complete and not trained <= {module.path for module in files.modules}:
+            result = result._replace(problems=(Problem(source.path, CUT_IMPORTS, partial=True), *result.problems))
         if _again is None:
             session.dissolve()
     return _sifted(result, source, files)

@@ -11,6 +11,12 @@ SHARE = 4
 """Imported files that are kept have taken at most one part in so many of the budget, which did not last to the end."""
 
 
+def trained_in(analysis: Analysis, files: Files) -> frozenset[str]:
+    """The paths of the files in which the default path differentiates: who leaves one out does not see it train."""
+    calls = (d.call for d in analysis.runs[0].machine.differentiations)
+    return frozenset(files.module_at(getattr(call, "lineno", 0)).path for call in calls)
+
+
 def costly(analysis: Analysis, files: Files) -> frozenset[str]:
     """The paths of imported files without which a program whose default path was cut short may be run to its end.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autodetach.checker import CheckOptions, check
+from autodetach.checker import CUT_IMPORTS, CheckOptions, check
 from autodetach.finding import Applicability
 from autodetach.machine.exploring import analyse
 from autodetach.projects.costly import costly
@@ -89,6 +89,9 @@ class Runner(BaseRunner):
 }
 
 
+LONG = "    net(x).backward()\n" + f"    x = {' * '.join('x' * 20)}\n" * 2000
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     for name, text in {**FILES, "pyproject.toml": "[project]\nname = 'runners'\n"}.items():
@@ -104,6 +107,14 @@ def test_networks_go_and_what_the_program_derives_from_stays(project: Path) -> N
     analysis = analyse(files.root.tree, files, whole=True)
     assert not analysis.complete
     assert {os.path.relpath(at, project) for at in costly(analysis, files)} == {os.path.join("nets", "blocks.py")}
+
+
+def test_it_is_told_where_what_trains_goes(project: Path) -> None:
+    path = str(project / "main.py")
+    source = Source.from_text("import torch\nfrom long import train\n\ntrain(torch.ones(1))\n", path)
+    (project / "long.py").write_text(f"import torch\n\nnet = torch.nn.Linear(1, 1)\n\n\ndef train(x):\n{LONG}")
+    result = check(source, CheckOptions(), path=path, finder=Imports(path, str(project)))
+    assert [(p.message, p.partial) for p in result.problems] == [(CUT_IMPORTS, True)]
 
 
 def test_the_rest_is_looked_at(project: Path) -> None:
