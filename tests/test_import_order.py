@@ -88,7 +88,7 @@ ORDER = (
     "machine.module_calls",
     "machine.module_methods",
     "machine.taken_early",
-    "machine.container_builtins machine.object_builtins",
+    "machine.container_builtins machine.object_builtins machine.one_of_many",
     "machine.ranges",
     "machine.python_builtins",
     "machine.copies machine.weak_references machine.progress_bars",

@@ -12,7 +12,7 @@ from autodetach.machine.container_builtins import dict_of_keys, iterator_of, mak
 from autodetach.machine.core import Core, Handler
 from autodetach.machine.graph import NUMBER, Site
 from autodetach.machine.held import graph_in, held_by, lost_from
-from autodetach.machine.implicit_calls import TO_NUMBER, compare_in_order, formatted, hash_all, show, special
+from autodetach.machine.implicit_calls import TO_NUMBER, formatted, hash_all, show, special
 from autodetach.machine.marks import ITEMS, SUMMED
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.number_readers import converted, tags_of, truth_of_sums, wanted
@@ -26,6 +26,7 @@ from autodetach.machine.object_builtins import (
     type_,
     variables,
 )
+from autodetach.machine.one_of_many import all_any, extreme
 from autodetach.machine.ordering import in_order
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.program_values import External, Frame, Instance, Iterable, Property
@@ -217,35 +218,6 @@ def _sum(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
     return total
 
 
-def _extreme(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    items = m.collect(args[0], site)[0] if len(args) == 1 else list(args)
-    compare_in_order(m, items, kwargs.get("key"), site)
-    if items and all(isinstance(i, (int, float)) for i in items) and "key" not in kwargs:
-        name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else "max"
-        return min(items) if name == "min" else max(items)
-    carrier = next((i for i in items if isinstance(i, (Tensor, Opaque)) and i.node is not None), None)
-    number = next((i for i in items if is_number(i)), None)
-    if carrier is not None:
-        # `max(0, loss)` is that very 0 where the loss is less.
-        return carrier if number is None or m.truth(m.fresh("bool"), site) else number
-    if items and all(is_number(i) for i in items):
-        return m.fresh("number", tags=frozenset(tag for i in items if isinstance(i, Sym) for tag in i.tags))
-    if number is not None:
-        return m.fresh()
-    return items[-1] if items else m.fresh()
-
-
-def _all_any(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    items, exact = m.collect(args[0], site) if args else ([], True)
-    if exact and all(is_constant(i) for i in items):
-        name = site.node.func.id if isinstance(site.node, ast.Call) and isinstance(site.node.func, ast.Name) else "all"
-        return all(items) if name == "all" else any(items)
-    for item in items:
-        if isinstance(item, Instance):
-            m.known_truth(item, site)
-    return m.fresh("bool", tags=truth_of_sums(items))
-
-
 def _number(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     value = args[0] if args else 0
     if isinstance(value, (str, int, float, bool)):
@@ -377,8 +349,8 @@ def _property(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
 
 BUILTINS: dict[str, Handler] = {
     "range": _range, "len": _len, "enumerate": _enumerate, "zip": _zip, "map": _map, "filter": _filter,
-    "reversed": _reversed, "sorted": _sorted, "sum": _sum, "max": _extreme, "min": _extreme, "all": _all_any,
-    "any": _all_any, "isinstance": isinstance_, "hasattr": has_attribute, "getattr": get_attribute,
+    "reversed": _reversed, "sorted": _sorted, "sum": _sum, "max": extreme, "min": extreme, "all": all_any,
+    "any": all_any, "isinstance": isinstance_, "hasattr": has_attribute, "getattr": get_attribute,
     "setattr": set_attribute, "delattr": delete_attribute, "int": _number, "float": _number, "bool": _bool,
     "str": _str, "repr": _repr, "ascii": _repr, "format": _format, "hash": _hash, "list": maker_of("list"),
     "tuple": maker_of("tuple"), "set": maker_of("set"), "frozenset": maker_of("set"), "dict": make_dict,
