@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
 
 from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.graph import Site
@@ -14,6 +13,7 @@ from autodetach.machine.program_values import Instance
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_RECURSION, MISSING
 from autodetach.machine.steering import tested
+from autodetach.machine.told_of_values import truth_key
 from autodetach.machine.values import CONSTANT_TYPES, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 
@@ -112,11 +112,6 @@ class Decisions(Objects):
             sides = map(spelled, (site.node.left, *site.node.comparators))
             is_counter = counter_of(activation.node) in sides
         return (site.node, activation) if is_counter else None
-
-
-def truth_key(value: Sym | Opaque) -> Hashable:
-    """What the oracle calls the truth of a value."""
-    return value.key if isinstance(value, Sym) else ("truth", value.number)
 
 
 def _asks_for_last(test: ast.AST | None) -> bool:

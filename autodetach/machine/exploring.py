@@ -204,15 +204,16 @@ def _most_where_quiet(run: Run) -> int:
 
 
 def _in_order(found: list[Policy], run: Run, leading: Container[TestKey], *, all_of_them: bool) -> list[Policy]:
-    """First the paths that lead to differentiations which the first one passes by.
+    """First that of a program that is given no flags, then those that lead to what the first one passes by.
 
-    Where not all can be run, then those that are decided where that one differentiates.
+    That are differentiations. Where not all can be run, then those that are decided where that one differentiates.
     """
     near, decisions = around(() if all_of_them else run.machine.differentiations), run.machine.oracle.decisions
+    bare = run.machine.oracle.without_flags()
 
-    def rank(policy: Policy) -> tuple[bool, bool]:
+    def rank(policy: Policy) -> tuple[bool, bool, bool]:
         key = policy.flips[-1][0]
-        return key not in leading, not near.hold(decisions[key])
+        return policy != bare, key not in leading, not near.hold(decisions[key])
 
     return sorted(found, key=rank)
 
@@ -242,7 +243,8 @@ def variants(run: Run) -> list[Policy]:
     depth = len(flipped)
     if depth >= 3:
         return []
-    made: list[Policy] = []
+    bare = run.machine.oracle.without_flags() if depth == 0 else None
+    made: list[Policy] = [bare] if bare is not None else []
     # Where an error ended the program, its last test is the likeliest to go the other way.
     before = list(run.machine.oracle.decisions.values())[: run.stop.decided] if run.stop is not None else []
     last = next((d for d in reversed(before) if d.relevant), None)

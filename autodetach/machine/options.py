@@ -1,19 +1,22 @@
 """What a program's command line is by default: `argparse` options, and the tests that choose by them.
 
 Of `if args.model == "a": ... elif args.model == "b": ...`, the default path takes the way that the default goes. The
-others are still variations of it.
+others are still variations of it. Whoever writes `if args.resume:` means it to be done, but a run without that flag, as
+most are, goes the other way, which is no less usual: see `Run.is_usual`.
 """
 
 from __future__ import annotations
 
 from autodetach.machine.core import Core
 from autodetach.machine.program_values import External
-from autodetach.machine.told_of_values import is_constant, is_number
+from autodetach.machine.told_of_values import is_constant, is_number, truth_key
 from autodetach.machine.values import Opaque, Sequence, Sym, Value
 
 NUMBERS = frozenset({"builtins.int", "builtins.float"})
 OPTIONS = "#options"
 """Marks what `parse_args()` returned."""
+FLAGS = {"store_true": False, "store_false": True}
+"""What an option that takes no value is where it is not given, by its action."""
 PARSE = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args"})
 
 
@@ -24,7 +27,9 @@ def add_argument(m: Core, args: list[Value], kwargs: dict[str, Value]) -> None:
     if not isinstance(dest, str):
         long = [flag for flag in flags if flag.startswith("--")]
         dest = (long or flags or [""])[0].lstrip("-").replace("-", "_")
-    default = kwargs.get("default")
+    default, action = kwargs.get("default"), kwargs.get("action")
+    if dest and default is None and isinstance(action, str) and action in FLAGS:
+        m.flags[dest] = FLAGS[action]
     if dest and default is not None and is_constant(default):
         m.options[dest] = default
         kind = kwargs.get("type")
@@ -43,6 +48,8 @@ def attribute(m: Core, name: str, value: Value) -> Value:
     """What stands for `args.model`, which was read for the first time, and is not known: `value`, or a number."""
     if name in m.numeric_options:
         value = m.sym((OPTIONS, name), "number")
+    if name in m.flags and isinstance(value, (Opaque, Sym)):
+        m.oracle.unset[truth_key(value)] = m.flags[name]
     if name in m.options and isinstance(value, (Opaque, Sym)):
         m.oracle.presumed[m.key(value)] = m.key(m.options[name])
     return value

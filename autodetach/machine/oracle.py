@@ -59,9 +59,10 @@ class Decision:
 
     `counts`: it is, or follows from, one of how many there are by now, or of every k-th pass. `of_device`: it asks
     what there is to compute on. `settings`: it asks for some of these objects, and takes them as they are by default.
+    `unset`: how it goes where a flag that it asks for is not given to the program, None where it asks for none.
     """
 
-    __slots__ = ("counts", "default", "key", "line", "of_device", "outcomes", "relevant", "settings", "text")
+    __slots__ = ("counts", "default", "key", "line", "of_device", "outcomes", "relevant", "settings", "text", "unset")
 
     def __init__(
         self, key: TestKey, line: int, text: str, *, relevant: bool, default: bool, counts: bool, of_device: bool
@@ -74,7 +75,13 @@ class Decision:
         self.counts = counts
         self.of_device = of_device
         self.settings: frozenset[str] = frozenset()
+        self.unset: bool | None = None
         self.outcomes: set[bool] = set()
+
+    @property
+    def is_unset_otherwise(self) -> bool:
+        """Whether it asks for a flag, and goes the other way where that is not given."""
+        return self.unset is not None and self.unset is not self.default
 
 
 class Oracle:
@@ -87,6 +94,7 @@ class Oracle:
         self.decisions: dict[TestKey, Decision] = {}
         self.visits: dict[TestKey, int] = {}
         self.presumed: dict[Hashable, Hashable] = {}
+        self.unset: dict[Hashable, bool] = {}
         self._decided_in: dict[Hashable, TestKey] = {}
         self._settled: dict[ast.AST, Hashable] = {}
 
@@ -147,6 +155,7 @@ class Oracle:
             decision = self.decisions[test] = Decision(
                 test, line, text, relevant=relevant, default=default, counts=counts, of_device=_asks_for_device(key)
             )
+            decision.unset = self._without_flag(key)
         visit = self.visits.get(test, 0)
         self.visits[test] = visit + 1
         how = self.policy.flip(test)
@@ -167,6 +176,21 @@ class Oracle:
         self._decided_in.setdefault(_without_not(key), test)
         self.learn(key, outcome)
         return outcome
+
+    def without_flags(self) -> Policy | None:
+        """The path of a program that is given no flag, where one was taken to be given."""
+        policy = self.policy
+        for decision in self.decisions.values():
+            if decision.relevant and not decision.settings and decision.is_unset_otherwise:
+                policy = policy.turned(decision)
+        return policy if policy is not self.policy else None
+
+    def _without_flag(self, key: Hashable) -> bool | None:
+        """Which way a test of a flag goes where that is not given, None where it asks for no flag."""
+        if isinstance(key, tuple) and len(key) == 2 and key[0] == "not":
+            inner = self._without_flag(key[1])
+            return None if inner is None else not inner
+        return self.unset.get(key)
 
     def note_settled(self, node: ast.AST, key: Hashable) -> None:
         """A statement asks for what was decided before."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from autodetach.machine.apart import Apart
 from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.interpreter import Machine
-from autodetach.machine.oracle import Policy
+from autodetach.machine.oracle import Policy, TestKey
 from autodetach.machine.program_values import Class, Frame
 from autodetach.machine.project import Project
 from autodetach.machine.state import FUEL_FOR_IMPORTS
@@ -104,8 +104,13 @@ class Run:
 
     @property
     def is_usual(self) -> bool:
-        """Whether it is the default path, or differs from that only in what some later passes do."""
-        return all(way != "other" for _, way in self.policy.flips)
+        """Whether it is the default path, or differs from that only in what some later passes do, or in unset flags."""
+        return all(way != "other" or self._is_unset(test) for test, way in self.policy.flips)
+
+    def _is_unset(self, test: TestKey) -> bool:
+        """Whether a test that goes the other way asks for a flag, and goes as it does where that is not given."""
+        decision = self.machine.oracle.decisions.get(test)
+        return decision is not None and decision.is_unset_otherwise
 
     @property
     def unsure(self) -> set[ast.AST]:

@@ -6,7 +6,6 @@ import ast
 from collections.abc import Callable
 
 from autodetach.machine import contexts
-from autodetach.machine.decisions import truth_key
 from autodetach.machine.events import DroppedDetach
 from autodetach.machine.exceptions import (
     TRY,
@@ -28,7 +27,7 @@ from autodetach.machine.settings import may_ask
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import OutOfFuel, Raised
 from autodetach.machine.stop_flags import ends_loop
-from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.told_of_values import is_constant, truth_key
 from autodetach.machine.values import Opaque, Sequence, Sym, Value
 from autodetach.node_types import JUMPS
 

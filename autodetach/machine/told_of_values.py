@@ -48,6 +48,11 @@ def may_be_no_tensor(value: Value) -> bool:
     return isinstance(value, Sym) and not value.kind
 
 
+def truth_key(value: Sym | Opaque) -> Hashable:
+    """What the oracle calls the truth of a value."""
+    return value.key if isinstance(value, Sym) else ("truth", value.number)
+
+
 def key_of(value: Value) -> Hashable:
     """A hashable form of a value: equal for equal constants, identity otherwise."""
     kind = type(value)
