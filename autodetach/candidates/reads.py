@@ -87,12 +87,17 @@ def is_part_of_what_is_read(reader: Node, operand: Value) -> bool:
 
 def _is_none_at_first(program: Program, expression: ast.expr) -> bool:
     """Whether the function that reads a variable may have set it to None: there is no state before the first pass."""
-    return isinstance(expression, ast.Name) and any(
+    return isinstance(expression, ast.Name) and is_set_to_none(program.scope(expression), expression.id)
+
+
+def is_set_to_none(scope: ast.AST, name: str) -> bool:
+    """Whether a function or file may set a variable to None."""
+    return any(
         isinstance(value, ast.Constant) and value.value is None
-        for assigned in walk(program.scope(expression))
+        for assigned in walk(scope)
         if isinstance(assigned, (ast.Assign, ast.AnnAssign)) and assigned.value is not None
         for target in (assigned.targets if isinstance(assigned, ast.Assign) else [assigned.target])
-        if isinstance(target, ast.Name) and target.id == expression.id
+        if isinstance(target, ast.Name) and target.id == name
         for value in ast.walk(assigned.value)
     )
 

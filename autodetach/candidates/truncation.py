@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.cover import cover, is_bound_first
 from autodetach.candidates.detaching import structural
-from autodetach.candidates.reads import Repair, at_read
+from autodetach.candidates.reads import Repair, at_read, is_set_to_none
 from autodetach.machine.graph import Activation
 from autodetach.machine.held import graph_in
 from autodetach.machine.tallies import is_tally
@@ -39,6 +39,7 @@ def truncated(
     else:
         yield from _at_the_end(program, again, d, activation, crossed)
         yield from at_read(program, crossed)
+        yield from _at_the_end(program, again, d, activation, crossed, if_any=True)
 
 
 def _reads_its_own(again: Replay, activation: Activation, crossed: list[Crossed]) -> bool:
@@ -62,15 +63,23 @@ def leaves_again(
 
 
 def _at_the_end(
-    program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed], *, leaves: bool = False
+    program: Program,
+    again: Replay,
+    d: Moment,
+    activation: Activation,
+    crossed: list[Crossed],
+    *,
+    leaves: bool = False,
+    if_any: bool = False,
 ) -> Iterator[Repair]:
     """Detach the bindings that carry the state, behind the step at the end of the pass.
 
-    Where a name of the pass itself is nearer than what lasts, that is tried first, and then what lasts.
+    Where a name of the pass itself is nearer than what lasts, that is tried first, and then what lasts. With `if_any`,
+    variables that may still be None there, as where only one step of several gives the state, are let be None.
     """
     operands = [operand for _, operand, _ in crossed]
     chosen = cover(program, again, d, activation, operands)
-    yield from _detached(program, again, d, activation, chosen, leaves=leaves)
+    yield from _detached(program, again, d, activation, chosen, leaves=leaves, if_any=if_any)
     passing = {h.text for h in chosen.values() if is_bound_first(program, activation.node, h.text)}
     if passing:
 
@@ -78,7 +87,7 @@ def _at_the_end(
             return [h for h in again.of(operand) if h.text not in passing]
 
         chosen = cover(program, again, d, activation, operands, lasting)
-        found = _detached(program, again, d, activation, chosen, leaves=leaves)
+        found = _detached(program, again, d, activation, chosen, leaves=leaves, if_any=if_any)
         yield from islice(found, 1, None)
 
 
@@ -90,6 +99,7 @@ def _detached(
     chosen: dict[str, Holder],
     *,
     leaves: bool = False,
+    if_any: bool = False,
 ) -> Iterator[Repair]:
     """Behind the step, and behind the last mention; with `leaves`, only where some of it has to require grad again."""
     from autodetach.codemods.insert_statement import InsertStatement
@@ -99,6 +109,7 @@ def _detached(
         return
     early: list[Codemod] = []
     late: list[Codemod] = []
+    optional: set[str] = set()
     for frame in dict.fromkeys(h.frame for h in chosen.values()):
         own = [h for h in chosen.values() if h.frame is frame]
         held = {h.text: _cut(h, is_leaf=h in asked) for h in own}
@@ -107,12 +118,20 @@ def _detached(
             return
         if any(may_be_no_tensor(program, statement, h.text, h.value) for h in own):
             return
+        if if_any:
+            scope = program.scope(statement)
+            none = {text for text in held if text.isidentifier() and is_set_to_none(scope, text)}
+            held.update((text, f"{held[text]} if {text} is not None else None") for text in none)
+            optional |= none
         anchor = behind_step(program, again.machine, d, statement, frame)
         body = assignments(held, [h.text for h in chosen.values() if has_default(h.value)])
         early.append(InsertStatement(anchor, body))
         late.append(InsertStatement(last_mention(program, anchor, list(held)), body))
     shown = ", ".join(f"`{t}`" for t in chosen)
-    kept = f", and make {', '.join(f'`{h.text}`' for h in asked)} require grad again" if asked else ""
+    if if_any and not optional:
+        return
+    kept = ", if there is one" if if_any else ""
+    kept += f", and make {', '.join(f'`{h.text}`' for h in asked)} require grad again" if asked else ""
     yield f"detach {shown} where it enters the next pass{kept}", tuple(early)
     yield f"detach {shown} at the end of the pass{kept}", tuple(late)
 
