@@ -169,6 +169,8 @@ ORDER = (
     "view.handed_over",
     "view.what_is_read",
     "view.changes",
+    "view.never_read",
+    "view.only_differentiated",
     "view.*",
     "view.alike view.filled",
     # What may repair them.

@@ -273,7 +273,8 @@ class HistoryLost(NamedTuple):
     `trail`: the statements that were running, outermost first, each with its frame. `off`: so were gradients then. It
     does not raise if its values were made to require grad, as leaves that have `begun` a graph of their own, or if they
     are only a part of what has history, for which they stand `beside` that: what they were made of may be trained.
-    `added`: that part is a term, which takes no part in any gradient, whatever it was made of.
+    `added`: that part is a term, which takes no part in any gradient, whatever it was made of. `asked`: `detach()` or
+    `.item()` has asked for its values, which may be wanted for what they are.
     """
 
     site: Site
@@ -283,6 +284,7 @@ class HistoryLost(NamedTuple):
     begun: tuple[Node, ...] = ()
     beside: Node | None = None
     added: bool = False
+    asked: bool = False
 
     @property
     def raises(self) -> bool:

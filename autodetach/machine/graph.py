@@ -140,7 +140,8 @@ class Lost(NamedTuple):
     list, put into an operation without gradient (DISCRETE, as `argmax`), or computed with where gradients are OFF; or
     the GRADIENT was taken without `create_graph`.
     `sure`: whatever else the value was made of has no history either. `sizes`: the shape of what was copied, gathered
-    or read; None where that is not known. `loops`: of the value of a parameter, where it was read.
+    or read; None where that is not known. `loops`: of the value of a parameter, where it was read. `compared`: where a
+    loss of PyTorch was given it, and nothing that has history.
     """
 
     node: Node
@@ -149,6 +150,7 @@ class Lost(NamedTuple):
     sure: bool = True
     sizes: tuple[int | None, ...] | None = None
     loops: Loops = ()
+    compared: ast.AST | None = None
 
 
 MOST_EARLIER = 3

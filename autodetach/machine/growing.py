@@ -247,7 +247,7 @@ def _is_missed(run: Run, growth: Growth, alike: _Alike) -> bool:
     """
     faults = run.machine.type_faults
     lost = [one.node for fault in faults for one in fault.lost if one.how in (DETACHED, COPIED, GATHERED)]
-    facts = (fact for fact in run.machine.facts if isinstance(fact, HistoryLost) and not fact.raises)
+    facts = (fact for fact in run.machine.facts if isinstance(fact, HistoryLost) and not (fact.raises or fact.asked))
     lost += [one.node for fact in facts for one in trains_nothing(run, fact)]
     return bool(lost) and not alike.of(growth).isdisjoint(ancestors(lost))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from autodetach.machine.closures import closed_over
@@ -79,6 +80,11 @@ def lost_by_arrays(*values: Value) -> tuple[Lost, ...]:
         if type(value) in (Opaque, Sym) and value.lost:
             found.append(value.lost)
     return joined(*found)[-MAX_LOST:] if found else ()
+
+
+def compared(lost: tuple[Lost, ...], place: ast.AST) -> tuple[Lost, ...]:
+    """The same, as a loss of PyTorch is given it, and nothing that has history."""
+    return tuple(one if one.compared is not None else one._replace(compared=place) for one in lost)
 
 
 def unsure(lost: tuple[Lost, ...]) -> tuple[Lost, ...]:

@@ -11,7 +11,7 @@ from autodetach.machine.by_place import by_place
 from autodetach.machine.core import Core
 from autodetach.machine.folding import is_copied, is_transposed_first
 from autodetach.machine.graph import OFF, Site
-from autodetach.machine.held import graph_in
+from autodetach.machine.held import compared, graph_in
 from autodetach.machine.in_place import in_place, scale_rows
 from autodetach.machine.loss_options import is_reduced
 from autodetach.machine.loss_weights import refuse_weight
@@ -127,6 +127,8 @@ def run_module(
     if not m.grad_enabled or not carriers:
         result.from_grad = by_gradient
         m.note_lost(result, (*inputs, *weights), site, OFF)
+        if result.lost and spec.result == "loss" and m.grad_enabled:
+            result.lost = compared(result.lost, site.node)
         return result
     one = [*inputs, *weights[:1]]
     discrete = [isinstance(t, Tensor) and t.is_float is False for t in one]

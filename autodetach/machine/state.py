@@ -185,6 +185,7 @@ class State:
         self.by_gradient: dict[Node, tuple[Differentiation, ...]] = {}  # what was computed with a gradient, and whose
         self.begun: dict[Node, tuple[Lost, ...]] = {}  # leaves made of values that had lost their history
         self.beside: dict[Node, tuple[Lost, ...]] = {}  # what was made of such copies, and of what has a history
+        self.entering: set[Node] = set()  # what went, without its history, into operations besides sums
         self.added: dict[Node, tuple[Lost, ...]] = {}  # sums with what has no history, and only values of what has some
         self.cut_off: dict[Node, tuple[Lost, ...]] = {}  # what was made of values that were detached, or made without
         self.of_gradient: list[Site] = []  # operators one side of which is a gradient, or computed from one

@@ -9,8 +9,9 @@ from autodetach.machine.detached_sums import note_detached
 from autodetach.machine.events import Crossing, IdleStep, Step, SumDetached
 from autodetach.machine.folding import is_copied, order_of_view
 from autodetach.machine.graph import COPIES, CUTS, DISCRETE, OFF, Differentiation, Lost, Node, Site, Storage, diverge
-from autodetach.machine.held import MAX_LOST, graph_in, lost_of, stored_in, unsure
+from autodetach.machine.held import MAX_LOST, compared, graph_in, lost_of, stored_in, unsure
 from autodetach.machine.state import State
+from autodetach.machine.torch_facts import Shape as OpShape
 from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked
 from autodetach.machine.values import Opaque, Shape, Tensor, Value, joined, scaled_by_gradient
 
@@ -119,6 +120,8 @@ class Tape(State):
         carriers = [t for t in inputs if isinstance(t, (Tensor, Opaque)) and t.node is not None]
         if not carriers:
             self.note_lost(result, inputs, site)
+            if result.lost and op.shape is OpShape.LOSS:
+                result.lost = compared(result.lost, site.node)
             return result
         result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
         lost = joined(*(t.lost for t in inputs if type(t) is Tensor and t.node is None and t.lost))

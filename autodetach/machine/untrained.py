@@ -13,14 +13,17 @@ def trains_nothing(run: Run, fact: HistoryLost) -> tuple[Lost, ...]:
     Where it does not, an optimizer steps behind it, with parameters of that history for which there is no gradient.
     What is differentiated up to a leaf of its own gives that its gradient, which nobody takes. What stands beside
     another part of a loss may be meant as a constant, unless a parameter of it is trained by nothing else, ever. What
-    is only added to a loss is of no use as a constant: it was to train what the other terms train.
+    is only added to a loss is of no use as a constant: it was to train what the other terms train. If values were asked
+    for, nothing else differentiates any of it: else they may correct what stands for it in the gradient.
     """
     if fact.raises:
         return fact.lost
     d = next((d for d in run.machine.differentiations if d.site is fact.site), None)
     taken = {leaf for step in run.machine.steps for leaf, _ in step.consumed}
     if fact.added:
-        return () if d is None else tuple(one for one in fact.lost if _is_trained_beside(run, d, one))
+        if d is None or (fact.asked and any(one.node.walked_by for one in fact.lost)):
+            return ()
+        return tuple(one for one in fact.lost if _is_trained_beside(run, d, one))
     if d is None or not taken.isdisjoint(fact.begun):
         return ()
     if fact.begun and d.kind == "grad":
@@ -34,7 +37,7 @@ def trains_nothing(run: Run, fact: HistoryLost) -> tuple[Lost, ...]:
 
 def is_taken_for_constant(run: Run, nodes: set[Node]) -> bool:
     """Whether a loss has a part that is made of the values of some nodes, of which nothing else trains a parameter."""
-    facts = (fact for fact in run.machine.facts if isinstance(fact, HistoryLost) and not fact.raises)
+    facts = (fact for fact in run.machine.facts if isinstance(fact, HistoryLost) and not (fact.raises or fact.asked))
     for fact in facts:
         for one in trains_nothing(run, fact) if fact.added else fact.lost:
             if not nodes.isdisjoint(ancestors([one.node])) and (fact.added or _untrained(run, one.node)):

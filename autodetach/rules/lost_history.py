@@ -8,7 +8,9 @@ what `torch.autograd.grad` has given that was not asked to `create_graph`: so do
 So it does where such a tensor was told to require grad, and nobody takes its gradient, and where it is a term beside
 others: `torch.tensor(log_probs)`, of which an optimizer steps parameters that nothing else trains. And it reports a
 term that is only added to a loss, and was made of nothing but such copies, and of the values of parameters that the
-other terms train: `l2 * layer.weight.data.norm()`. Last, it reports the `step` of an optimizer whose parameters never
+other terms train: `l2 * layer.weight.data.norm()`. So it does where a loss of PyTorch compares features that a hook, or
+another function, gives detached, with what has no history either; and where such a term is a number, or is detached
+before it is compared, and nobody reads the sum. Last, it reports the `step` of an optimizer whose parameters never
 get a gradient, where the loss is made of what these compute under `torch.no_grad()`, or of what is detached of it.
 
 ## Why is this bad
@@ -50,9 +52,10 @@ Where anything that the tensor was made of is not in view, where a test decides 
 is expected (`except RuntimeError`), and where nothing on the way ever had history. Where nothing raises, also where the
 gradient of the tensor is read, or steps it, where no optimizer steps parameters that have got no gradient, and where
 the values stand beside other terms and anything else trains what they were made of: they may be meant as constants.
-Of a term that is only added, also where `.item()`, `no_grad` or `detach()` says that its values are meant, where what
-it is added to is no sum any more when it is differentiated, where something differentiates what it is made of, or a sum
-multiplies by zero, and where it holds values of earlier passes. Of weights, also where their gradient may come in
+Of a term that is only added, also where `.item()`, `no_grad` or `detach()` says that its values are meant, as where the
+sum is shown, or they correct another term; where what it is added to is no sum any more when it is differentiated,
+where something differentiates what it is made of, or a sum multiplies by zero, and where it holds values of earlier
+passes. Of weights, also where their gradient may come in
 another way: by `weight_decay` or an optimizer that decays by itself, by a hook, `.grad` or a change in place, or by a
 call that differentiates them besides.
 Of a `step` that finds no gradient, in all programs that may have one for it elsewhere: where a test decides what is cut

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from itertools import takewhile
 
 from autodetach.machine.children import walk
 from autodetach.machine.events import HistoryLost
+from autodetach.machine.graph import Node
 from autodetach.machine.spelling import spelled
+from autodetach.node_types import CALLABLES
+from autodetach.view.only_differentiated import is_only_differentiated
 from autodetach.view.program import Program
 
 DECAY = "weight_decay"
@@ -22,8 +27,10 @@ def is_meant_as_value(program: Program, fact: HistoryLost) -> bool:
     """Whether what is only added to a loss may be shown in it, or be trained otherwise."""
     if not fact.added or fact.beside is None:
         return False
-    computed = {one.node.site.node for one in fact.lost if not one.node.leaf}
-    if _counts_nothing(fact.beside.site.node) or _is_differentiated(program, computed):
+    computed = [one.node for one in fact.lost if not one.node.leaf]
+    if _counts_nothing(fact.beside.site.node) or _is_differentiated(program, computed, fact.asked):
+        return True
+    if fact.asked and _is_asked_on_purpose(program, fact, fact.beside):
         return True
     leaves = {one.node for one in fact.lost if one.node.leaf}
     if not leaves:
@@ -44,10 +51,37 @@ def _counts_nothing(place: ast.AST) -> bool:
     return any(isinstance(side, ast.Constant) and not side.value for side in factors)
 
 
-def _is_differentiated(program: Program, computed: set[ast.AST]) -> bool:
-    """Whether something differentiates what the same expressions make in another pass, or on another path."""
+def _is_asked_on_purpose(program: Program, fact: HistoryLost, total: Node) -> bool:
+    """Whether the values of a term may be wanted for what they are, though all others are differentiated.
+
+    Not those that another function gives, as a hook does, to a loss that compares them with what has no history either;
+    and not where nobody reads the sum.
+    """
+    scopes = {program.scope(place) for one in fact.lost for place in (total.site.node, one.compared) if place}
+    if any(isinstance(at, (ast.If, ast.IfExp)) for one in fact.lost for at in _within(program, one.place)):
+        return True
+    is_given = all(one.compared is not None and program.scope(one.place) not in scopes for one in fact.lost)
+    return not (is_given or is_only_differentiated(program, total.site.node, fact.site.node))
+
+
+def _within(program: Program, place: ast.AST) -> Iterator[ast.AST]:
+    """What is around a place in its function."""
+    return takewhile(lambda at: not isinstance(at, (*CALLABLES, ast.Module)), program.enclosing(place))
+
+
+def _is_differentiated(program: Program, computed: list[Node], asked: bool) -> bool:
+    """Whether something differentiates what the same expressions make in another pass, or on another path.
+
+    If values were `asked` for, where the same calls make it: what a function computes for one term, it may for others.
+    """
+    made = {_made(node, asked) for node in computed}
     walked = (n for run in program.runs for d in run.machine.differentiations for n in d.walked)
-    return bool(computed) and any(node.site.node in computed for node in walked)
+    return bool(made) and any(_made(node, asked) in made for node in walked)
+
+
+def _made(node: Node, asked: bool) -> tuple[ast.AST, ast.AST | None]:
+    """The expression that makes a node, and if that is asked, the call of its function."""
+    return node.site.node, node.chain[0].node if asked and node.chain is not None else None
 
 
 def _has_other_gradient(program: Program, fact: HistoryLost) -> bool:
