@@ -273,6 +273,12 @@ class Core(Tape):
 
     # ---- loops
 
+    def rounds(self) -> Iterator[int]:
+        """The numbers of the passes of a loop over what has nobody knows how many items."""
+        yield from range(MAX_PASSES)
+        if self.oracle.awaits_end:
+            yield MAX_PASSES
+
     def activate(self, node: ast.AST | None, frame: Frame | None, exact: bool) -> Activation:
         activation = Activation(self._loops_begun, node, frame, self.tick(), exact)
         self._loops_begun += 1

@@ -10,6 +10,7 @@ from autodetach.machine.last_pass import goes_on_after, may_be_last, without_one
 from autodetach.machine.objects import Objects
 from autodetach.machine.passes import passes_of
 from autodetach.machine.program_values import Instance
+from autodetach.machine.remainder_tests import test_of_remainder
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_RECURSION, MISSING
 from autodetach.machine.steering import tested
@@ -83,7 +84,13 @@ class Decisions(Objects):
         if ends is not None and self.oracle.settled(key) is None:
             self.oracle.learn(key, ends)
         turn = self.loops[-1].index if self.loops else None
+        told = test_of_remainder(self, test, site)
+        follows = told.follows(self) if told is not None else None
+        if follows is not None and self.oracle.settled(key) is None:
+            self.oracle.learn(key, follows)
         outcome = self.oracle.decide(key, test, site.line, text, default, relevant, turn)
+        if told is not None:
+            told.note(outcome)
         if self.trail:
             self.trail[-1][1].went[test] = outcome
         if once is not None and outcome:

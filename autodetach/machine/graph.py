@@ -19,9 +19,11 @@ class Activation:
     `without_grad`: no gradient was recorded when it began itself.
     `training`: in how many of its passes loops inside have trained whose further passes do what the last ones did;
     `trained`: what an outer one knows of this one.
+    `awaited`: so many passes it has at least, since what the last but one has begun anew is ended in a later one.
     """
 
     __slots__ = (
+        "awaited",
         "begun",
         "bounded",
         "dropping",
@@ -65,6 +67,7 @@ class Activation:
         self.without_grad = False
         self.training: dict[ast.AST | None, int] = {}
         self.trained = 0
+        self.awaited = 0
 
 
 class Pass:

@@ -198,7 +198,7 @@ def _loader_items(m: Core, this: Instance, site: Site) -> Iterable:
         return m.call(collate, [Sequence("list", [item, item], m.clock, exact=False)], {}, site)
 
     def make(exact: bool) -> Iterator[Value]:
-        for i in range(3):
+        for i in m.rounds():
             index: Value = i if i == 0 else m.fresh("number", lo=i)
             if isinstance(dataset, Instance) and m.lookup(dataset, "__getitem__", site) is not MISSING:
                 get = m.attribute(dataset, "__getitem__", site)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NamedTuple
 
 from autodetach.kept import kept
+from autodetach.machine.alternation import Alternation
 from autodetach.machine.spelling import spelled
 
 ORDER: dict[str, Callable[[Any, Any], bool]] = {"==": operator.eq, "Lt": operator.lt, "LtE": operator.le}
@@ -95,6 +96,8 @@ class Oracle:
         self.visits: dict[TestKey, int] = {}
         self.presumed: dict[Hashable, Hashable] = {}
         self.unset: dict[Hashable, bool] = {}
+        self.alternations: dict[Hashable, Alternation] = {}
+        self.awaits_end = False  # of what began in the last of the usual passes of a loop
         self._decided_in: dict[Hashable, TestKey] = {}
         self._settled: dict[ast.AST, Hashable] = {}
 

@@ -34,7 +34,7 @@ def passes_of(activation: Activation, nodes: list[Node]) -> int:
 def is_cut_short(activation: Activation, nodes: list[Node], ways: Ways) -> bool:
     """Whether a loop has had its passes: with more, where what two of them have made takes long to come to its end."""
     passes, usual = activation.passes - min(activation.skipped, MAX_SKIPPED), passes_of(activation, nodes)
-    if passes < usual:
+    if passes < usual or activation.passes < activation.awaited:
         return False
     delay = delay_of(activation.node) if isinstance(activation.node, LOOPS) else 1
     if passes < usual + min(delay - 1, MAX_DELAY):

@@ -360,7 +360,7 @@ def items(m: Core, t: Tensor, site: Site) -> Iterable:
     size = t.shape[0] if t.shape else None
 
     def rows(exact: bool) -> Iterator[Value]:
-        for _ in range(size if exact and size is not None else 3):
+        for _ in range(size) if exact and size is not None else m.rounds():
             yield m.derive("select", lookup("select"), [t], site, shape_of_row(t.shape), is_float=t.is_float)
 
     return Iterable(rows, size if size is not None and size <= 16 else None, short=True)
