@@ -11,6 +11,7 @@ from autodetach.machine.marks import LEAVES, OPTIMIZER
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
 from autodetach.machine.program_values import Class, External, Instance, Iterable, Native
+from autodetach.machine.ranges import usual_length
 from autodetach.machine.state import MAX_LISTED
 from autodetach.machine.steering import scheduled
 from autodetach.machine.told_of_values import key_of
@@ -19,6 +20,10 @@ from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
 """The class that has no state but that which its subclasses fill in."""
 MAX_GROUPS = 16
+ONCE = "#once"
+"""Marks an `LBFGS` that calls its closure once in each step: it makes one iteration, and searches no line."""
+LBFGS_MAX_ITER, LBFGS_LINE_SEARCH = 2, 7
+"""Where `LBFGS` takes these by position."""
 OPTIMIZER_METHODS = frozenset("step zero_grad add_param_group state_dict load_state_dict".split()) | set(
     step_hooks.OF_ONE
 )
@@ -44,6 +49,14 @@ def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str,
     made.attrs["state"] = _state_of(m, made.cls)
     made.attrs["defaults"] = m.opaque("defaults")
     made.attrs[OPTIMIZER] = True
+    if made.cls.name == "LBFGS" and _makes_one_call(m, args, kwargs):
+        made.attrs[ONCE] = True
+
+
+def _makes_one_call(m: Core, args: list[Value], kwargs: dict[str, Value]) -> bool:
+    most = args[LBFGS_MAX_ITER] if len(args) > LBFGS_MAX_ITER else kwargs.get("max_iter")
+    search = args[LBFGS_LINE_SEARCH] if len(args) > LBFGS_LINE_SEARCH else kwargs.get("line_search_fn")
+    return search is None and usual_length(m, 0, most, 1) == 1
 
 
 def _state_of(m: Core, cls: Class | External) -> Value:
@@ -117,7 +130,7 @@ def _step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str,
     many = False
     function = code_of(closure)
     if function is not None:
-        many = isinstance(this, Instance) and this.cls.name == "LBFGS"
+        many = isinstance(this, Instance) and this.cls.name == "LBFGS" and ONCE not in this.attrs
         activation = m.activate(function.node, None, exact=not many)
         outer = m.loops
         mode, m.grad_enabled = m.grad_enabled, True
