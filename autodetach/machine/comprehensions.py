@@ -12,6 +12,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.joining import MAX_WHOLE
+from autodetach.machine.others import others_in
 from autodetach.machine.program_values import External, Frame, Iterable
 from autodetach.machine.state import MAX_LISTED
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
@@ -46,7 +47,7 @@ class Comprehensions(Expressions):
             steps, usual = items.start(exact), None
             for item in steps:
                 if activation.passes >= (MAX_WHOLE if items.whole else limit):
-                    for other in self.others_at_end(items, chain((item,), steps), usual):
+                    for other in self.others_at_end(items, chain((item,), steps), usual, activation.passes):
                         self.enter_pass_with(other, activation, outer)
                         yield from self._with_item(other, node, generators, frame, depth)
                         self.loops = outer
@@ -142,6 +143,7 @@ class Comprehensions(Expressions):
         made.exact = self._exact(node, started)
         length = len(made.items) if made.exact else None
         items = Iterable(lambda _: iter(made.items), length, "generator", once=True)
+        items.others = others_in(self, made.items)
         items.taken = total if _has_node(total) else made if taker is not None else None
         return items
 

@@ -75,7 +75,7 @@ def iterator_of(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site
     if inner.once:
         return inner
     made = Iterable(inner.make, inner.length, inner.name, once=True, short=inner.short)
-    made.usual = inner.usual
+    made.usual, made.others = inner.usual, inner.others
     return made
 
 

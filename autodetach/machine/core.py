@@ -17,6 +17,7 @@ from autodetach.machine.program_values import Frame, Instance, NamesOf, Namespac
 from autodetach.machine.program_values import Iterable as Iterable_
 from autodetach.machine.state import MAX_LISTED, Kept, Raised
 from autodetach.machine.tape import Tape
+from autodetach.machine.unlike import KEPT, place_of
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 OF_MODULES = frozenset({"item", "_modules"})
@@ -106,6 +107,8 @@ class Core(Tape):
     def store(
         self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str
     ) -> None:
+        if type(value) in KEPT and value not in self.places:
+            self.places[value] = place_of(site, self.chain)
         note_holder(container, value, self.held)
         if self.watched is not None:
             self.watched.append(Kept(container, value, element, site, how))
@@ -268,6 +271,8 @@ class Core(Tape):
         for item in items.start(exact):
             result.append(item)
             if len(result) >= bound:
+                if not exact and items.others is not None:
+                    result += items.others(len(result))
                 return result, exact
         return result, exact or items.whole
 
@@ -309,8 +314,10 @@ class Core(Tape):
         """End a loop."""
         raise NotImplementedError
 
-    def others_at_end(self, items: Iterable_, steps: Iterator[Value], usual: Value) -> Iterator[Value]:
-        """Go on to the end of a generator of which no more is looked at, but what is no tensor where others are."""
+    def others_at_end(
+        self, items: Iterable_, steps: Iterator[Value], usual: Value, passed: int | None = None
+    ) -> Iterator[Value]:
+        """What is unlike the items that have `passed`, of which no more are looked at, and how a generator ends."""
         raise NotImplementedError
 
     def on_pass(self, current: Pass) -> None:

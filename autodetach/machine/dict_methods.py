@@ -15,6 +15,7 @@ from autodetach.machine.elements import contains, set_item, subscript
 from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.iteration import tells_fields
+from autodetach.machine.others import others_by_keys, others_in
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.settings import open_written
 from autodetach.machine.state import MISSING
@@ -115,7 +116,9 @@ def _walked(name: str, m: Core, this: Mapping, args: Args, kwargs: Named, site: 
         return iter([pair[name == "values"] for pair in pairs])
 
     listed = isinstance(this.items, AttributeView) or tells_fields(this)
-    return Iterable(walk, len(this.items) if this.exact else None, name, listed=listed)
+    made = Iterable(walk, len(this.items) if this.exact else None, name, listed=listed)
+    made.others = others_by_keys(m, this) if name == "keys" else lambda passed: others_in(m, list(walk(False)))(passed)
+    return made
 
 
 def _clear(m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> Value:

@@ -12,6 +12,7 @@ from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.joining import MAX_WHOLE, added_up, is_added_one_by_one
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
+from autodetach.machine.others import each_made, others_in
 from autodetach.machine.passes import MAX_PASSES, is_cut_short
 from autodetach.machine.program_values import Frame, Function, Iterable, Method, Native
 from autodetach.machine.python_builtins import as_range, is_brief
@@ -177,8 +178,10 @@ def _dispatched(m: Core, args: Args, at: int) -> Value:
 # ---- itertools
 
 
-def _listed(items: list[Value], exact: bool, name: str) -> Iterable:
-    return Iterable(lambda _: iter(items), len(items) if exact else None, name, once=True)
+def _listed(m: Core, items: list[Value], exact: bool, name: str) -> Iterable:
+    made = Iterable(lambda _: iter(items), len(items) if exact else None, name, once=True)
+    made.others = others_in(m, items)
+    return made
 
 
 def _chain(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
@@ -189,7 +192,9 @@ def _chain(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
         items += more
         exact = exact and complete
     listed = any(isinstance(value, Iterable) and value.listed for value in args)
-    return Iterable(lambda _: iter(items), len(items) if exact else None, "chain", listed=listed)
+    made = Iterable(lambda _: iter(items), len(items) if exact else None, "chain", listed=listed)
+    made.others = others_in(m, items)
+    return made
 
 
 def _chain_from(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
@@ -239,7 +244,7 @@ def _accumulate(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     totals = list(begin)
     for item in items:
         totals.append(add(totals[-1], item) if totals else item)
-    return _listed(totals, exact, "accumulate")
+    return _listed(m, totals, exact, "accumulate")
 
 
 def _sums(
@@ -287,7 +292,7 @@ def _islice(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
             yield note_taken(m, inner, item)
 
     made = Iterable(make, length, "islice", once=inner.once)
-    made.frame = inner.frame
+    made.frame, made.others = inner.frame, inner.others
     return made
 
 
@@ -307,6 +312,7 @@ def _starmap(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
     made = Iterable(make, inner.length, "starmap", once=True)
     made.brief = is_brief(inner, args[1])
+    made.others = each_made(inner, lambda item: m.call(args[0], m.collect(item, site)[0], {}, site))
     return made
 
 
@@ -322,7 +328,7 @@ def _over_lists(name: str, function: Callable[..., Iterator[tuple[Value, ...]]])
             rows = itertools.islice(function(items, *sizes), 64)
         except (TypeError, ValueError):
             return m.opaque(name)
-        return _listed([Sequence("tuple", list(row), m.clock) for row in rows], exact, name)
+        return _listed(m, [Sequence("tuple", list(row), m.clock) for row in rows], exact, name)
 
     return run
 
@@ -335,7 +341,7 @@ def _zip_longest(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     parts = [m.collect(a, site) for a in args]
     rows = itertools.zip_longest(*(p for p, _ in parts), fillvalue=kwargs.get("fillvalue"))
     exact = all(complete for _, complete in parts)
-    return _listed([Sequence("tuple", list(row), m.clock) for row in rows], exact, "zip_longest")
+    return _listed(m, [Sequence("tuple", list(row), m.clock) for row in rows], exact, "zip_longest")
 
 
 def _while(take: bool) -> Handler:
@@ -372,7 +378,7 @@ def _filterfalse(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
 
 def _compress(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     """Some of the elements: any of them may be among these."""
-    return _listed(m.collect(args[0], site, 64)[0], False, "compress")
+    return _listed(m, m.collect(args[0], site, 64)[0], False, "compress")
 
 
 def _groupby(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
@@ -381,16 +387,16 @@ def _groupby(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     key = kwargs.get("key", args[1] if len(args) > 1 else None)
 
     def pair(item: Value) -> Value:
-        group = _listed([item], False, "group")
+        group = _listed(m, [item], False, "group")
         return Sequence("tuple", [item if key is None else m.call(key, [item], {}, site), group], m.clock)
 
-    return _listed([pair(item) for item in items], False, "groupby")
+    return _listed(m, [pair(item) for item in items], False, "groupby")
 
 
 def _tee(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     items, exact = m.collect(args[0], site, 64)
     count = args[1] if len(args) > 1 and isinstance(args[1], int) else 2
-    return Sequence("tuple", [_listed(items, exact, "tee") for _ in range(min(count, 16))], m.clock)
+    return Sequence("tuple", [_listed(m, items, exact, "tee") for _ in range(min(count, 16))], m.clock)
 
 
 # ---- operator

@@ -158,7 +158,7 @@ class Machine(Statements):
         item: Value = None
         while True:
             if frame.ending:
-                for other in self.others_at_end(items, steps, item):
+                for other in self.others_at_end(items, steps, item, activation.passes):
                     current = self._next_pass(activation, other)
                     self.assign(node.target, other, frame)
                     yield current

@@ -8,6 +8,7 @@ from itertools import islice
 from autodetach.machine.core import Core
 from autodetach.machine.held import graph_in
 from autodetach.machine.module_tree import is_module
+from autodetach.machine.others import others_by_keys, others_in
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.program_values import External, Instance, Iterable
 from autodetach.machine.told_of_values import is_constant
@@ -19,11 +20,13 @@ def items(m: Core, this: Value) -> Iterable:
         whole = list(this)
         return Iterable(lambda exact: iter(whole), len(whole))
     if isinstance(this, Mapping):
-        return Iterable(
+        by_key = Iterable(
             lambda exact: iter([k for k, _ in list(this.items.values())]),
             len(this.items) if this.exact else None,
             listed=tells_fields(this),
         )
+        by_key.others = others_by_keys(m, this)
+        return by_key
 
     def walk(exact: bool) -> Iterator[Value]:
         i, since = 0, m.clock
@@ -43,7 +46,9 @@ def items(m: Core, this: Value) -> Iterable:
 
     listed = this.exact and (_are_leaves(this.items) or _are_modules(this.items) or _are_fields(this.items))
     short = this.exact or _are_parts(this.items)
-    return Iterable(walk, len(this.items) if this.exact else None, short=short, listed=listed)
+    made = Iterable(walk, len(this.items) if this.exact else None, short=short, listed=listed)
+    made.others = others_in(m, this.items)
+    return made
 
 
 def _was_walked(value: Value, since: int) -> bool:

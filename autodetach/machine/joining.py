@@ -86,7 +86,7 @@ def gathered(m: Core, items: Iterable, kind: str, site: Site) -> Sequence:
         steps, usual = items.start(exact), None
         for item in steps:
             if not exact and activation.passes >= (MAX_WHOLE if items.whole else MAX_PASSES):
-                made.items += m.others_at_end(items, chain((item,), steps), usual)
+                made.items += m.others_at_end(items, chain((item,), steps), usual, activation.passes)
                 break
             m.enter_pass_with(item, activation, outer)
             made.items.append(item)

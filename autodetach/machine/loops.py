@@ -57,7 +57,7 @@ class Looping(Definitions):
             steps, usual = items.start(exact), None
             for item in steps:
                 if not exact and self._is_enough(activation, items, is_each=is_each):
-                    for other in self.others_at_end(items, chain((item,), steps), usual):
+                    for other in self.others_at_end(items, chain((item,), steps), usual, activation.passes):
                         self.enter_pass_with(other, activation, outer)
                         yield other
                         self.loops = outer
@@ -75,11 +75,16 @@ class Looping(Definitions):
             return activation.passes >= MOST
         return activation.passes >= MAX_EXACT_ITEMS if items.whole else is_cut_short(activation, self.nodes, self.ways)
 
-    def others_at_end(self, items: Iterable, steps: Iterator[Value], usual: Value) -> Iterator[Value]:
+    def others_at_end(
+        self, items: Iterable, steps: Iterator[Value], usual: Value, passed: int | None = None
+    ) -> Iterator[Value]:
         """Go on with a generator of the file, of whose items no more are looked at, to its end, as the program does.
 
-        Gives what is no tensor where others are: the text or the summary that a trainer yields behind its losses.
+        Gives what is no tensor where others are: the text or the summary that a trainer yields behind its losses. And
+        of the elements of a container, those that are unlike the ones that have `passed`.
         """
+        if items.others is not None and passed is not None:
+            yield from items.others(passed)
         generator = items
         while generator.inner is not None:
             generator = generator.inner

@@ -292,12 +292,12 @@ class Iterable:
     the rows of a tensor, the elements of a display, the results of a network, whose graph is there before the loop, or
     as many as an unknown number says. `listed`: each counts, however many there are: a parameter that an optimizer is
     not seen to have would be taken for one that nobody trains. `latest` is what `next` has got.
-    `brief`: what `map` makes keeps little when it is summed.
+    `brief`: what `map` makes keeps little when it is summed. `others` gives those that are unlike the first few.
     """
 
     __slots__ = (
-        "attrs", "brief", "frame", "inner", "latest", "length", "listed", "make", "name", "once", "running", "short",
-        "taken", "usual",
+        "attrs", "brief", "frame", "inner", "latest", "length", "listed", "make", "name", "once", "others", "running",
+        "short", "taken", "usual",
     )  # fmt: skip
 
     def __init__(
@@ -316,6 +316,7 @@ class Iterable:
         self.short = short
         self.brief = False
         self.listed = listed
+        self.others: Callable[[int], Iterator[Value]] | None = None
         self.running: Iterator[Value] | None = None
         self.frame: Frame | None = None
         self.inner: Iterable | None = None

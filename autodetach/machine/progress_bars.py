@@ -56,7 +56,7 @@ def _bar(m: Core, given: Value, site: Site) -> Iterable:
     is_range = first.name == "range"
     made = Iterable(make, first.length, COUNTED if is_range else first.name, listed=first.listed)
     made.short, made.brief = first.short and first.length is not None, first.brief
-    made.inner, made.usual, made.frame = first, first.usual, first.frame
+    made.inner, made.usual, made.frame, made.others = first, first.usual, first.frame, first.others
     made.attrs[BAR] = given
     return made
 

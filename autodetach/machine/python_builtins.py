@@ -28,6 +28,7 @@ from autodetach.machine.object_builtins import (
 )
 from autodetach.machine.one_of_many import all_any, extreme
 from autodetach.machine.ordering import in_order
+from autodetach.machine.others import each_made, each_passing, others_in, side_by_side
 from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.program_values import External, Frame, Instance, Iterable, Property
 from autodetach.machine.ranges import is_empty, usual_length
@@ -132,6 +133,7 @@ def _enumerate(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site)
     name = "enumerate" if inner.name == "range" else "numbered"
     made = Iterable(make, inner.length, name, short=inner.short, listed=inner.listed)
     made.inner, made.usual = inner, inner.usual
+    made.others = each_made(inner, lambda item: Sequence("tuple", [m.fresh("number"), item], m.clock))
     return made
 
 
@@ -145,7 +147,9 @@ def _zip(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
         for items in zip(*[p.start(exact) for p in parts], strict=False):
             yield Sequence("tuple", [note_taken(m, p, item) for p, item in zip(parts, items, strict=True)], m.clock)
 
-    return Iterable(make, length, "zip", short=any(p.short for p in parts), listed=any(p.listed for p in parts))
+    made = Iterable(make, length, "zip", short=any(p.short for p in parts), listed=any(p.listed for p in parts))
+    made.others = side_by_side(m, parts)
+    return made
 
 
 def _map(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -160,6 +164,8 @@ def _map(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
     length = min(n for n in lengths if n is not None) if lengths and None not in lengths else None
     made = Iterable(make, length, "map", once=True)
     made.brief = any(map(is_brief, parts, args[1:]))
+    if len(parts) == 1:
+        made.others = each_made(parts[0], lambda item: m.call(args[0], [item], {}, site))
     return made
 
 
@@ -178,7 +184,9 @@ def _filter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
             if _passes(m, args[0], note_taken(m, inner, item), site):
                 yield item
 
-    return Iterable(make, inner.length, "filter", listed=inner.listed)
+    made = Iterable(make, inner.length, "filter", listed=inner.listed)
+    made.others = each_passing(inner, lambda item: _passes(m, args[0], item, site))
+    return made
 
 
 def _passes(m: Core, test: Value, item: Value, site: Site) -> bool:
@@ -191,7 +199,9 @@ def _passes(m: Core, test: Value, item: Value, site: Site) -> bool:
 def _reversed(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     inner = m.items_of(args[0], site)
     items, exact = m.collect(inner, site)
-    return Iterable(lambda _: iter(items[::-1]), len(items) if exact else None, "reversed", short=inner.short)
+    made = Iterable(lambda _: iter(items[::-1]), len(items) if exact else None, "reversed", short=inner.short)
+    made.others = others_in(m, items[::-1])
+    return made
 
 
 def _sorted(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

@@ -1,0 +1,73 @@
+"""What an iterator has behind the first few items that is unlike these, see `unlike`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from autodetach.machine.core import Core
+from autodetach.machine.program_values import Iterable
+from autodetach.machine.unlike import MAX_LOOKED_AT, unlike
+from autodetach.machine.values import Mapping, Sequence, Value
+
+Others = Callable[[int], Iterator[Value]]
+"""Gives those that are unlike the first items, of which it is told how many there are."""
+COUNTING = frozenset({"endless", "range"})
+CALLING = frozenset({"dropwhile", "filter", "map", "starmap", "takewhile"})
+"""What asks functions for each item."""
+
+
+def others_in(m: Core, items: list[Value]) -> Others:
+    """Those in a list, which stand for all that are like them."""
+
+    def others(passed: int) -> Iterator[Value]:
+        for one in unlike(items, passed, m.places):
+            m.note_drawn([one.item], one.alike, in_order=True)
+            yield one.item
+
+    return others
+
+
+def others_by_keys(m: Core, this: Mapping) -> Others:
+    """The keys of those in a dict."""
+
+    def others(passed: int) -> Iterator[Value]:
+        rows: list[Value] = [Sequence("tuple", [key, value], m.clock) for key, value in this.items.values()]
+        return (row.items[0] for row in others_in(m, rows)(passed))
+
+    return others
+
+
+def each_made(inner: Iterable, make: Callable[[Value], Value]) -> Others | None:
+    """Those of which something else is made each, as by `map`."""
+    given = inner.others
+    return None if given is None else lambda passed: (make(item) for item in given(passed))
+
+
+def each_passing(inner: Iterable, passes: Callable[[Value], bool]) -> Others | None:
+    """Those that pass a test."""
+    given = inner.others
+    return None if given is None else lambda passed: (item for item in given(passed) if passes(item))
+
+
+def side_by_side(m: Core, parts: list[Iterable]) -> Others | None:
+    """Those of `zip`; beside what is known may stand what counts."""
+    known = [part.others is not None and part.name not in CALLING for part in parts]
+    rest = [part for is_known, part in zip(known, parts, strict=True) if not is_known]
+    if not any(known) or any(part.name not in COUNTING for part in rest):
+        return None
+
+    def others(passed: int) -> Iterator[Value]:
+        columns = [
+            list(islice(part.make(True), MAX_LOOKED_AT)) if is_known else []
+            for is_known, part in zip(known, parts, strict=True)
+        ]
+        rows = [[_at(m, column, i) for column in columns] for i in range(max(map(len, columns)))]
+        return others_in(m, [Sequence("tuple", row, m.clock) for row in rows])(passed)
+
+    return others
+
+
+def _at(m: Core, column: list[Value], i: int) -> Value:
+    """An element of a list of which not all are known, or a number of what counts."""
+    return column[min(i, len(column) - 1)] if column else m.fresh("number", lo=i)
