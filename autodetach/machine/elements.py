@@ -14,6 +14,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import compare_with, hash_all, is_like_a_number
 from autodetach.machine.marks import ITEMS
+from autodetach.machine.others import one_of
 from autodetach.machine.program_values import Instance, Iterable
 from autodetach.machine.rhythms import modulus
 from autodetach.machine.settings import set_surely
@@ -64,20 +65,24 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
             taken = from_end(m, this, index)
             if index < 0 and taken is this.items[index]:
                 m.tails.append(Tail(this, (taken,), site, m.clock, m.loops))
-            return taken
+            return one_of(m, this, taken, index, site)
         if this.exact and not m.widening:
             raise Raised("IndexError")
         # One behind those that are known: each place another one.
-        return m.draw(this.items[-1], [], more=True, place=(m.key(this), index)) if this.items else m.opaque("item")
+        if not this.items:
+            return m.opaque("item")
+        item = m.draw(this.items[-1], [], more=True, place=(m.key(this), index))
+        return one_of(m, this, item, index, site)
     counted = counted_place(m, this, index)
     if counted is not None:
-        return this.items[counted]
+        return one_of(m, this, this.items[counted], index, site)
     if this.items:
         # An unknown index: the youngest element stands for any of them, but none of the places that None keeps.
         filled = [i for i in this.items if i is not None]
         if all(is_constant(i) for i in this.items):
             return m.fresh()
-        return m.draw(filled[-1], this.items, place=(m.key(this), m.key(index)))
+        item = m.draw(filled[-1], this.items, place=(m.key(this), m.key(index)))
+        return one_of(m, this, item, index, site)
     return m.opaque("item")
 
 

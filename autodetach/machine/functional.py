@@ -12,7 +12,7 @@ from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.joining import MAX_WHOLE, added_up, is_added_one_by_one
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
-from autodetach.machine.others import each_made, others_in
+from autodetach.machine.others import each_made, each_passing, others_in
 from autodetach.machine.passes import MAX_PASSES, is_cut_short
 from autodetach.machine.program_values import Frame, Function, Iterable, Method, Native
 from autodetach.machine.python_builtins import as_range, is_brief
@@ -104,6 +104,10 @@ def _in_passes(m: Core, function: Value, total: Value, items: Iterable, site: Si
     try:
         for item in items.start(False):
             if is_cut_short(activation, m.nodes, m.ways):
+                for other in items.others(activation.passes) if items.others is not None else ():
+                    m.enter_pass_with(other, activation, outer)
+                    total = m.call(function, [total, other], {}, site)
+                    m.loops = outer
                 break
             m.enter_pass_with(item, activation, outer)
             total = item if total is MISSING else m.call(function, [total, item], {}, site)
@@ -292,7 +296,8 @@ def _islice(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
             yield note_taken(m, inner, item)
 
     made = Iterable(make, length, "islice", once=inner.once)
-    made.frame, made.others = inner.frame, inner.others
+    given = inner.others
+    made.frame, made.others = inner.frame, given if given is None or start == 0 else lambda _: given(0)
     return made
 
 
@@ -359,7 +364,9 @@ def _while(take: bool) -> Handler:
                 if not dropping:
                     yield item
 
-        return Iterable(make, None, "takewhile" if take else "dropwhile", once=True)
+        made = Iterable(make, None, "takewhile" if take else "dropwhile", once=True)
+        made.others = inner.others
+        return made
 
     return run
 
@@ -370,10 +377,15 @@ def _filterfalse(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     def make(exact: bool) -> Iterator[Value]:
         for item in inner.start(exact):
             note_taken(m, inner, item)
-            if not m.truth(item if args[0] is None else m.call(args[0], [item], {}, site), site):
+            if passes(item):
                 yield item
 
-    return Iterable(make, None, "filter", once=True)
+    def passes(item: Value) -> bool:
+        return not m.truth(item if args[0] is None else m.call(args[0], [item], {}, site), site)
+
+    made = Iterable(make, None, "filter", once=True)
+    made.others = each_passing(inner, passes)
+    return made
 
 
 def _compress(m: Core, args: Args, kwargs: Named, site: Site) -> Value:

@@ -12,6 +12,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.implicit_calls import compare_with, hash_all
 from autodetach.machine.iteration import length
 from autodetach.machine.joining import copy_of, extend, put, united
+from autodetach.machine.others import one_of
 from autodetach.machine.state import Raised
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.values import Sequence, Value
@@ -67,25 +68,25 @@ def _pop(m: Core, this: Sequence, args: Args, site: Site) -> Value:
         this.unwound = m.clock
     else:
         this.dropped = m.clock
-    return _taken(m, this, args, -1)
+    return _taken(m, this, args, -1, site)
 
 
 def _pop_left(m: Core, this: Sequence, args: Args, site: Site) -> Value:
     this.dropped = m.clock
-    return _taken(m, this, args, 0)
+    return _taken(m, this, args, 0, site)
 
 
-def _taken(m: Core, this: Sequence, args: Args, at: int) -> Value:
+def _taken(m: Core, this: Sequence, args: Args, at: int, site: Site) -> Value:
     """The element at a place that is given, or `at`, which leaves the container."""
     if not this.items:
         if this.exact and not m.widening:
             raise Raised("IndexError")
         return m.opaque("item")
-    if not args:
-        return this.items.pop(at)
-    if isinstance(args[0], int) and -len(this.items) <= args[0] < len(this.items):
-        return this.items.pop(args[0])
-    return this.items.pop()
+    place: Value = args[0] if args else at
+    known = isinstance(place, int) and -len(this.items) <= place < len(this.items)
+    item = one_of(m, this, this.items[place if known else -1], None, site)
+    this.items.pop(place if known else -1)
+    return item
 
 
 def _clear(m: Core, this: Sequence, args: Args, site: Site) -> Value:

@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from autodetach.machine.core import Core
+from autodetach.machine.graph import Site
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.unlike import MAX_LOOKED_AT, unlike
-from autodetach.machine.values import Mapping, Sequence, Value
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 Others = Callable[[int], Iterator[Value]]
 """Gives those that are unlike the first items, of which it is told how many there are."""
 COUNTING = frozenset({"endless", "range"})
 CALLING = frozenset({"dropwhile", "filter", "map", "starmap", "takewhile"})
 """What asks functions for each item."""
+MAX_COLUMNS = 8
 
 
 def others_in(m: Core, items: list[Value]) -> Others:
@@ -71,3 +73,21 @@ def side_by_side(m: Core, parts: list[Iterable]) -> Others | None:
 def _at(m: Core, column: list[Value], i: int) -> Value:
     """An element of a list of which not all are known, or a number of what counts."""
     return column[min(i, len(column) - 1)] if column else m.fresh("number", lo=i)
+
+
+def one_of(m: Core, this: Sequence, item: Value, at: Value, site: Site) -> Value:
+    """An element that is taken by its place, where others may stand there; gives it back.
+
+    Where some of them are tensors and others numbers that were read of tensors, a method of tensors may find none.
+    """
+    is_certain = this.exact or (isinstance(at, int) and at in (0, -1))
+    if not is_certain and any(_is_number_beside(other, item) for other in this.items[:MAX_LOOKED_AT]):
+        m.asked.append((site.node, m.fresh()))
+    return item
+
+
+def _is_number_beside(other: Value, item: Value) -> bool:
+    """Whether something is a number that was read of a tensor where another thing is a tensor; or parts of the two."""
+    if type(other) is Sequence and type(item) is Sequence and len(other.items) == len(item.items) <= MAX_COLUMNS:
+        return any(map(_is_number_beside, other.items, item.items))
+    return type(other) is Sym and bool(other.tags) and type(item) in (Tensor, Opaque)
