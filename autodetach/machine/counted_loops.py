@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from autodetach.kept import kept
@@ -11,6 +12,9 @@ from autodetach.machine.spelling import spelled
 
 UPWARDS = (ast.Lt, ast.LtE)
 DOWNWARDS = (ast.Gt, ast.GtE)
+AT_LEAST = (ast.Eq, ast.Gt, ast.GtE)
+AT_MOST = (ast.Eq, ast.Lt, ast.LtE)
+Ops = tuple[type[ast.cmpop], ...]
 READ = (ast.Name, ast.Attribute, ast.Constant)
 """What may be read once more than the program does."""
 FILLS = frozenset({"add", "append"})
@@ -26,24 +30,65 @@ class Counted(NamedTuple):
 
 @kept
 def counted(loop: ast.While) -> Counted | None:
-    """How a loop counts, if its test asks whether it has come to its limit, alone or with other conditions."""
+    """How a loop counts, if its test asks whether it has come to its limit, alone or with other conditions.
+
+    So it does where it is left when it has come there, and for that alone: `while True:` with `if len(found) == size:
+    break` in it. A limit beside other reasons to leave, `if done or len(found) > limit:`, only says when to give up.
+    """
     is_joined = isinstance(loop.test, ast.BoolOp) and isinstance(loop.test.op, ast.And)
     for test in loop.test.values if is_joined and isinstance(loop.test, ast.BoolOp) else [loop.test]:
-        if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-            continue
-        left, op, right = test.left, test.ops[0], test.comparators[0]
-        for counter, limit, is_up in ((left, right, UPWARDS), (right, left, DOWNWARDS)):
-            if not isinstance(limit, READ):
-                continue
-            step = _step(loop, counter)
-            if isinstance(op, UPWARDS + DOWNWARDS) and step and isinstance(op, is_up) == (step > 0):
-                return Counted(counter, limit, step)
+        found = _counting(loop.body, test, (UPWARDS, DOWNWARDS))
+        if found is not None:
+            return found
+    for leaving, block in _exits(loop):
+        found = _counting(loop.body, leaving.test, (AT_LEAST, AT_MOST))
+        counts_here = found is not None and (block is loop.body or _step(block, found.counter))
+        if found is not None and counts_here and not _is_bound_within(loop, found):
+            return found
     return None
 
 
-def _step(loop: ast.While, counter: ast.expr) -> int:
+def _counting(body: list[ast.stmt], test: ast.expr, ways: tuple[Ops, Ops]) -> Counted | None:
+    """What a test compares with a limit; `ways` are the operators of what counts up, and of what counts down."""
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    left, op, right = test.left, test.ops[0], test.comparators[0]
+    upwards, downwards = ways
+    for counter, limit, rising, falling in ((left, right, upwards, downwards), (right, left, downwards, upwards)):
+        step = _step(body, counter) if isinstance(limit, READ) else 0
+        if step and isinstance(op, rising if step > 0 else falling):
+            return Counted(counter, limit, step)
+    return None
+
+
+def _exits(loop: ast.While) -> Iterator[tuple[ast.If, list[ast.stmt]]]:
+    """The tests behind which the loop is left, each with the block that it stands in."""
+    blocks = [loop.body]
+    while blocks:
+        block = blocks.pop()
+        for statement in block:
+            if isinstance(statement, ast.If):
+                if isinstance(statement.body[-1], (ast.Break, ast.Return)):
+                    yield statement, block
+                blocks += [statement.body, statement.orelse]
+            elif isinstance(statement, (ast.With, ast.AsyncWith)):
+                blocks.append(statement.body)
+
+
+def _is_bound_within(loop: ast.While, found: Counted) -> bool:
+    """Whether what it counts, or its limit, begins anew in the loop: in front of it, nobody knows what it is."""
+    counter = found.counter.args[0] if isinstance(found.counter, ast.Call) else None
+    names = {spelled(each) for each in (counter, found.limit) if each is not None}
+    inside = (node for statement in loop.body for node in walk(statement))
+    return any(
+        isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store) and spelled(node) in names
+        for node in inside
+    )
+
+
+def _step(body: list[ast.stmt], counter: ast.expr) -> int:
     """By how much each pass changes a name, an attribute, or the length of what it fills; 0 where it does not."""
-    inside = [node for statement in loop.body for node in walk(statement)]
+    inside = [node for statement in body for node in walk(statement)]
     if isinstance(counter, ast.Call):
         filled = spelled(counter.args[0]) if spelled(counter.func) == "len" and len(counter.args) == 1 else ""
         calls = (n.func for n in inside if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute))
