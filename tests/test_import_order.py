@@ -190,6 +190,7 @@ ORDER = (
     "candidates.mentioned",
     "candidates.alike_objects candidates.built_with_locals candidates.returned_itself",
     "candidates.as_property candidates.moved_inside candidates.anew candidates.begun_sum candidates.growing_state",
+    "candidates.idle_closures",
     "candidates.left_behind candidates.moved_behind_look candidates.emptied candidates.out_of_view",
     "candidates.copied_views candidates.views_handed_on candidates.changed_leaf candidates.kept_for_copy",
     "candidates.looked_into",

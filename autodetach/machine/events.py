@@ -50,6 +50,14 @@ class SecondWalk(NamedTuple):
         return (*self.path, *assumed_way(self.first.roots, self.node))
 
 
+class OldLoss(NamedTuple):
+    """A closure that its optimizer calls again and again gives a loss of before, and differentiates nothing."""
+
+    node: Node
+    first: Differentiation
+    site: Site
+
+
 class StaleSaved(NamedTuple):
     """A differentiation needs a saved tensor that was changed in place since: PyTorch raises."""
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+
+from autodetach.kept import kept
 from autodetach.machine import step_hooks
+from autodetach.machine.children import walk
 from autodetach.machine.classes import code_of, library_bases
 from autodetach.machine.core import Core
+from autodetach.machine.events import OldLoss
 from autodetach.machine.graph import Site
 from autodetach.machine.held import contents
 from autodetach.machine.marks import LEAVES, OPTIMIZER
@@ -135,10 +140,13 @@ def _step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str,
         outer = m.loops
         mode, m.grad_enabled = m.grad_enabled, True
         try:
+            before = m.differentiations[-1:]
             for _ in range(2 if many else 1):
                 if many:
                     m.enter_pass(activation, outer)
-                result = m.call(closure, [], {}, site)
+                earlier, result = result, m.call(closure, [], {}, site)
+                if many and m.differentiations[-1:] == before and computes_nothing(function.node):
+                    _note_old_loss(m, earlier, result, site)
                 if many:  # it moves the parameters between its calls
                     step_leaves(m, this, site)
         finally:
@@ -146,6 +154,21 @@ def _step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str,
     if not many:
         step_leaves(m, this, site)
     return result
+
+
+def _note_old_loss(m: Core, earlier: Value, result: Value, site: Site) -> None:
+    """The same loss was given twice, and what made it has been differentiated before the step."""
+    if not isinstance(earlier, Tensor) or not isinstance(result, Tensor) or result.node is not earlier.node:
+        return
+    if result.node is not None and not result.node.leaf and result.node.walked_by:
+        m.old_losses.append(OldLoss(result.node, result.node.walked_by[-1], site))
+
+
+@kept
+def computes_nothing(function: ast.AST) -> bool:
+    """Whether a function calls nothing, but what clears gradients."""
+    calls = (n for n in walk(function) if isinstance(n, ast.Call))
+    return all(isinstance(call.func, ast.Attribute) and call.func.attr == "zero_grad" for call in calls)
 
 
 def optimizer_method(m: Core, this: Instance | Opaque, name: str) -> Value:

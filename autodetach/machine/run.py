@@ -88,7 +88,12 @@ class Run:
         """Whether there is any event that a rule answers to."""
         machine = self.machine
         return bool(
-            machine.second_walks or machine.stale or machine.facts or machine.stored or machine.crossings
+            machine.second_walks
+            or machine.stale
+            or machine.old_losses
+            or machine.facts
+            or machine.stored
+            or machine.crossings
         ) or any(
             d.retain or any(len(n.walked_by) > 1 and not n.leaf for n in d.walked) for d in machine.differentiations
         )

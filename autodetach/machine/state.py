@@ -15,6 +15,7 @@ from autodetach.machine.events import (
     Escape,
     GraphLent,
     NetworkGiven,
+    OldLoss,
     SecondWalk,
     StaleSaved,
     Step,
@@ -140,6 +141,7 @@ class State:
         self.differentiations: list[Differentiation] = []
         self.second_walks: list[SecondWalk] = []
         self.stale: list[StaleSaved] = []
+        self.old_losses: list[OldLoss] = []
         self.crossings: list[Crossing] = []
         self.stored: list[Stored] = []
         self.stored_in: dict[Sequence | Mapping, list[Stored]] = {}

@@ -56,6 +56,9 @@ Where an optimizer steps behind each of several losses that were made before the
 it steps once behind that, by the gradient of all: unsafe. What a module makes before the loop and in it, of different
 data, moves into it where a distance is taken between both, as both sides of a pair are meant to learn: unsafe.
 
+A closure that gives `torch.optim.LBFGS`, which calls it several times, a loss that was computed and differentiated
+before the step is told without a repair.
+
 ## When it stays silent
 When nothing is stepped in between (rows of a Jacobian, a loop over losses), and when the leaves do not require grad.
 
@@ -72,6 +75,7 @@ from dataclasses import replace
 from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.built_once import computed_by_reader_of_method
 from autodetach.candidates.detached_where_built import detached_where_built
+from autodetach.candidates.idle_closures import gives_old_loss
 from autodetach.candidates.kept_in_record import kept_in_record
 from autodetach.candidates.kept_ingredients import computed_by_reader
 from autodetach.candidates.kept_parameter import UNTRAINED, kept_parameter, makes_parameter
@@ -117,7 +121,8 @@ ELSEWHERE = "another loss trains what it is computed from: whether its value may
 def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
     for run in program.runs:
-        for suspect in (*_errors(program, run), *_stale(program, run)):
+        old_losses = (gives_old_loss(program, event) for event in run.machine.old_losses)
+        for suspect in (*_errors(program, run), *_stale(program, run), *old_losses):
             if suspect.key not in seen:
                 seen.add(suspect.key)
                 yield suspect
