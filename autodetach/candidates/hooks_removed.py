@@ -36,9 +36,11 @@ def hooks_removed(program: Program, growth: Growth) -> Iterator[Candidate]:
     last = _last_run(program, growth, function, is_own=is_own)
     if last is None or isinstance(last, ast.Return) or line(last) <= max(map(line, calls)):
         return
+    first = next((s for s in function.body if calls[0] in walk(s)), None)
+    if first is None:
+        return
     tree = program.file_of(function)
     doubt = None if is_own and _is_seen_behind(program, function, last) else KEPT_LATER
-    first = next(s for s in function.body if calls[0] in ast.walk(s))
     codemods: tuple[Codemod, ...]
     if len(calls) == 1 and isinstance(first, ast.Expr):
         name = free_name(tree, "handle", "hook_handle")

@@ -199,8 +199,10 @@ def _grown(program: Program, run: Run) -> Iterator[Suspect]:
         if d.create_graph or d.raised or d.retain or d.kind == "grad" or not d.loops:
             continue
         for node in d.walked:
+            if len(node.walked_by) < GROWN or node.leaf or node.weak or node.assumed or node.saves or node in d.perhaps:
+                continue
             walks = [o for o in node.walked_by if o.call is d.call and o.number <= d.number]
-            if len(walks) < GROWN or node.leaf or node.weak or node.assumed or node.saves or node in d.perhaps:
+            if len(walks) < GROWN:
                 continue
             apart = diverge(node.loops, d.loops)
             if apart is None or apart[1].activation.short or apart[1].activation.node in told:
