@@ -3,8 +3,7 @@
 ## What it does
 Reports recurrent states, memories, running statistics and their like that are read in a later pass with the graph of
 an earlier one, where that graph was freed (the second backward raises), changed by a parameter step (the in-place
-error), kept by a pasted `retain_graph=True`, or never differentiated at all. So is a sum that saves no tensors, which
-each pass adds to, differentiates and steps behind: it raises nothing, and grows.
+error), kept by a pasted `retain_graph=True`, or never differentiated at all.
 
 ## Why is this bad
 `RuntimeError: Trying to backward through the graph a second time` in pass two. With `retain_graph=True` it becomes
@@ -64,27 +63,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
 
 from autodetach.candidates.growing_state import growing_state
 from autodetach.finding import Severity, StoryStep
-from autodetach.machine.graph import Differentiation, Node, Pass, ancestors, diverge, pass_of
+from autodetach.machine.graph import Differentiation, Node, Pass, diverge, pass_of
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.begun_anew import begins_anew
 from autodetach.view.crossings import Crossed, crossings, passes_of_generator, window_begin
 from autodetach.view.program import Program, assumptions_of, fault_of, is_assumed, line, observed_of, text
-from autodetach.view.steps_between import changed_by_hand, stepped_between, steps_between
-
-GROWN = 2
-"""Walked in so many passes, by what the same place adds to in each, a sum grows with all of them."""
+from autodetach.view.steps_between import changed_by_hand, stepped_between
 
 
 def find(program: Program) -> Iterator[Suspect]:
     seen: set[object] = set()
     for run in program.runs:
-        for suspect in (*_errors(program, run), *_walked_again(program, run), *_grown(program, run)):
+        for suspect in (*_errors(program, run), *_walked_again(program, run)):
             if suspect.key not in seen:
                 seen.add(suspect.key)
                 yield suspect
@@ -190,62 +185,6 @@ def _walked_again(program: Program, run: Run) -> Iterator[Suspect]:
             if crossed and not (d.kind == "grad" and _are_cut(run, d, crossed)):
                 told.add(loop)
                 yield _retained(program, run, d, node, apart, crossed)
-
-
-def _grown(program: Program, run: Run) -> Iterator[Suspect]:
-    """Each pass adds to a sum of before, differentiates it and steps: nothing is saved, so that nothing raises."""
-    told: set[object] = set()
-    for d in run.machine.differentiations:
-        if d.create_graph or d.raised or d.retain or d.kind == "grad" or not d.loops:
-            continue
-        for node in d.walked:
-            if len(node.walked_by) < GROWN or node.leaf or node.weak or node.assumed or node.saves or node in d.perhaps:
-                continue
-            walks = [o for o in node.walked_by if o.call is d.call and o.number <= d.number]
-            if len(walks) < GROWN:
-                continue
-            apart = diverge(node.loops, d.loops)
-            if apart is None or apart[1].activation.short or apart[1].activation.node in told:
-                continue
-            if not all(_leaf_stepped(run, node, *pair) for pair in pairwise(walks)):
-                continue
-            crossed = [c for c in crossings(d, apart[1]) if c[0].site.node is c[2].site.node and not c[0].assumed]
-            if crossed and {pass_of(o.loops, apart[1].activation) for o in walks} >= {*apart}:
-                told.add(apart[1].activation.node)
-                yield _growing(program, d, apart, crossed, run)
-
-
-def _leaf_stepped(run: Run, node: Node, first: Differentiation, second: Differentiation) -> bool:
-    """Whether a step between two differentiations changes a leaf that the node is made of."""
-    leaves = {n for n in ancestors([node]) if n.leaf}
-    return any(leaf in leaves for s in steps_between(run, first, second) if s.what == "step" for leaf, _ in s.consumed)
-
-
-def _growing(
-    program: Program, d: Differentiation, apart: tuple[Pass, Pass], crossed: list[Crossed], run: Run
-) -> Suspect:
-    reader, operand, maker = crossed[-1]
-    found = expression_of(reader, operand) or _changed(reader.site.node)
-    state = text(found if found is not None else reader.site.node)
-    story = (
-        StoryStep(line(maker.site), f"pass {apart[0].index + 1}: builds the graph of `{state}`: it saves no tensors"),
-        StoryStep(line(d.call), f"pass {apart[0].index + 1}: walks it; parameters that it is made of are stepped"),
-        StoryStep(line(reader.site), f"pass {apart[1].index + 1}: reads that `{state}` with its old graph"),
-        StoryStep(line(d.call), f"pass {apart[1].index + 1}: walks the graphs of all passes before it: no error"),
-    )
-    return Suspect(
-        ("AD302", d.scope, program.spot(d.call)),
-        reader.site.node if isinstance(reader.site.node, ast.expr) else d.call,
-        f"`{state}` carries its graph from one pass into the next, and `{text(d.call)}` walks those of all before",
-        Severity.WARNING,
-        story,
-        True,
-        (),
-        lambda: _candidates(program, run, d, apart[1], crossed, "the gradients of a program that runs today change"),
-        fault_of(program, d),
-        observed_of(program, (maker,)),
-        crosses=True,
-    )
 
 
 def _is_unrolled(d: Differentiation) -> bool:
