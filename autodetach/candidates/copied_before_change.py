@@ -12,6 +12,8 @@ from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program
 
+HELD = "what was computed with it before, as a view of it, keeps the value that it had"
+
 
 def copied_before_change(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     """`h = h.clone()` in front of the first change since it was saved, which serves all that follow.
@@ -31,6 +33,6 @@ def copied_before_change(program: Program, event: StaleSaved) -> Iterator[Candid
     if any(isinstance(at, LOOPS) and at not in around for at in (statement, *program.enclosing(statement))):
         return
     copy = f"{written.id} = {written.id}.clone()"
-    doubt = doubt_of_holders(program, written.id, made)
     shown = f"change a copy, which others have not saved: `{copy}`"
+    doubt = doubt_of_holders(program, written.id, made) or HELD
     yield Candidate(shown, (InsertStatement(statement, copy, "before"),), doubt, last_resort=True)

@@ -40,7 +40,6 @@ def hooks_removed(program: Program, growth: Growth) -> Iterator[Candidate]:
     if first is None:
         return
     tree = program.file_of(function)
-    doubt = None if is_own and _is_seen_behind(program, function, last) else KEPT_LATER
     codemods: tuple[Codemod, ...]
     if len(calls) == 1 and isinstance(first, ast.Expr):
         name = free_name(tree, "handle", "hook_handle")
@@ -59,7 +58,7 @@ def hooks_removed(program: Program, growth: Growth) -> Iterator[Candidate]:
         )
     if name is not None:
         shown = ", ".join(f"`{text(call.func)}`" for call in calls)
-        yield Candidate(f"keep what {shown} gives, and remove the hook when it has been used", codemods, doubt)
+        yield Candidate(f"keep what {shown} gives, and remove the hook when it has been used", codemods, KEPT_LATER)
 
 
 def _registered(program: Program, growth: Growth) -> tuple[ast.FunctionDef, list[ast.Call]] | None:
@@ -110,13 +109,6 @@ def _last_run(program: Program, growth: Growth, function: ast.FunctionDef, *, is
             return None
         last = max((last, *running))
     return function.body[last] if last >= 0 else None
-
-
-def _is_seen_behind(program: Program, function: ast.FunctionDef, last: ast.stmt) -> bool:
-    """Whether all that stands behind a statement of the body was run: what was not may run the layer once more."""
-    behind = function.body[function.body.index(last) + 1 :]
-    statements = [n for s in behind for n in ast.walk(s) if isinstance(n, ast.stmt)]
-    return all(any(n in run.machine.executed for run in program.runs) for n in statements)
 
 
 def _is_open(chain: object, function: ast.FunctionDef, statement: ast.stmt) -> bool:

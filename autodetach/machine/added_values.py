@@ -24,6 +24,8 @@ ADDING = frozenset({"add"})
 """What makes a sum of its operands. What is taken away may be a baseline, or correct a value that stands there."""
 LINEAR = ADDING | frozenset("neg mean sum mul div to float double squeeze view reshape".split())
 """What hands its gradient on whatever the values are, if it is given only one tensor with history."""
+SIGNED = LINEAR | {"sub"}
+"""What the terms of a sum stand in, which have a sign."""
 ASKED = frozenset({DETACHED, NUMBER})
 """How a program asks for mere values."""
 
@@ -61,10 +63,12 @@ def note_added(m: State, d: Differentiation) -> None:
 
     Those of an earlier pass are of what was trained since, as an average over the weights of all passes is.
     """
-    involved, terms, sums = set[Node](), set[Node](), list[Node]()
+    involved, inside, terms, sums = set[Node](), set[Node](), set[Node](), list[Node]()
     for node in d.walked:
-        if node not in involved:
+        if node not in inside:
             terms.add(node)
+        if node in inside or node.op not in SIGNED:
+            inside.update(node.parents)
         if node in involved or not _is_linear(node):
             involved.update(node.parents)
             m.entering.update(one.node for one in m.added.get(node, ()))

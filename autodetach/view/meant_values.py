@@ -52,16 +52,10 @@ def _counts_nothing(place: ast.AST) -> bool:
 
 
 def _is_asked_on_purpose(program: Program, fact: HistoryLost, total: Node) -> bool:
-    """Whether the values of a term may be wanted for what they are, though all others are differentiated.
-
-    Not those that another function gives, as a hook does, to a loss that compares them with what has no history either;
-    and not where nobody reads the sum.
-    """
-    scopes = {program.scope(place) for one in fact.lost for place in (total.site.node, one.compared) if place}
+    """Whether the values of a term may be wanted for what they are: a test asks for them, or somebody reads the sum."""
     if any(isinstance(at, (ast.If, ast.IfExp)) for one in fact.lost for at in _within(program, one.place)):
         return True
-    is_given = all(one.compared is not None and program.scope(one.place) not in scopes for one in fact.lost)
-    return not (is_given or is_only_differentiated(program, total.site.node, fact.site.node))
+    return not is_only_differentiated(program, total.site.node, fact.site.node)
 
 
 def _within(program: Program, place: ast.AST) -> Iterator[ast.AST]:
