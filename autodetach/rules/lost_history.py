@@ -8,10 +8,10 @@ what `torch.autograd.grad` has given that was not asked to `create_graph`: so do
 So it does where such a tensor was told to require grad, and nobody takes its gradient, and where it is a term beside
 others: `torch.tensor(log_probs)`, of which an optimizer steps parameters that nothing else trains. And it reports a
 term that is only added to a loss, and was made of nothing but such copies, and of the values of parameters that the
-other terms train: `l2 * layer.weight.data.norm()`. So it does where a loss of PyTorch compares features that a hook, or
-another function, gives detached, with what has no history either; and where such a term is a number, or is detached
-before it is compared, and nobody reads the sum. Last, it reports the `step` of an optimizer whose parameters never
-get a gradient, where the loss is made of what these compute under `torch.no_grad()`, or of what is detached of it.
+other terms train: `l2 * layer.weight.data.norm()`. Where nobody reads the sum, it reports such a term that is a number,
+or is detached before it is compared, as by a hook that gives features. Last, it reports the `step` of an optimizer
+whose parameters never get a gradient, where the loss is made of what these compute under `torch.no_grad()`, or of what
+is detached of it.
 
 ## Why is this bad
 PyTorch raises: `element 0 of tensors does not require grad and does not have a grad_fn`. Often the answer that is

@@ -30,18 +30,18 @@ where a tensor is needed later (`torch.stack(losses)`), where something is divid
 together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. What a function is given is
 detached where others in its place give numbers: `func(out.detach(), y)`. A record whose loss the caller differentiates
 lets go of its graph behind that, if nobody else has it. A forward hook that a function gives a layer each time that it
-is called is removed when the layer has run; unsafe where others get all that it fills. A list of which each
-pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key elsewhere, is
-compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one. Unsafe if the
-value has history by assumption, or where a function of an imported file returns it, with a graph that is still whole;
-where no detach is enough, so that the calls which begin the graph go under `no_grad`, but not inside of a function that
-others may train through; where a copy of a list or a dict is stored that takes more behind that; where a cache whose
-key changes in every pass keeps its current entry only; and where other functions of a file read the list, which
-nothing calls: if one empties it, that is called behind the step.
-Unsafe, too, where a function returns what it gathers and others, which no run has shown, call it, or only a file that
-trains nothing does under `if __name__ == "__main__"`, where a loss is given the mere values as one of its terms,
-and nothing else trains what they were made of, and where a record that a step returns behind its backward is made of
-the values, or lets go of its graph while others may have it.
+is called is removed when the layer has run; unsafe, as what the layer computes later may be meant to be kept. A list of
+which each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key
+elsewhere, is compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one.
+Unsafe if the value has history by assumption, or where a function of an imported file returns it, with a graph that is
+still whole; where no detach is enough, so that the calls which begin the graph go under `no_grad`, but not inside of a
+function that others may train through; where a copy of a list or a dict is stored that takes more behind that; where a
+cache whose key changes in every pass keeps its current entry only; and where other functions of a file read the list,
+which nothing calls: if one empties it, that is called behind the step. Unsafe, too, where a function returns what it
+gathers and others, which no run has shown, call it, or only a file that trains nothing does under `if __name__ ==
+"__main__"`, where a loss is given the mere values as one of its terms, and nothing else trains what they were made of,
+and where a record that a step returns behind its backward is made of the values, or lets go of its graph while others
+may have it.
 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
