@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autodetach.machine import tensors
+from autodetach.machine import options, tensors
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
@@ -159,6 +159,8 @@ def set_attribute(m: Core, args: list[Value], kwargs: dict[str, Value], site: Si
         if isinstance(args[0], Instance):
             set_by_part(m, args[0], args[1], args[2], site)
         else:
+            if isinstance(args[0], Opaque) and options.OPTIONS in args[0].attrs:
+                options.set_elsewhere(m)
             m.escape(args[2:], site, "setattr")
     return None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from typing import TypeGuard
 
 from autodetach.machine import elements, iteration, joining, operations
 from autodetach.machine.graph import DISCRETE, Site
@@ -28,7 +29,7 @@ from autodetach.machine.program_values import Class, External, Instance, Iterabl
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.steering import weighed
 from autodetach.machine.tallies import is_tally, signed
-from autodetach.machine.told_of_values import TRUTH, is_constant, is_member, is_number, is_truth
+from autodetach.machine.told_of_values import TRUTH, is_constant, is_member, is_number, is_truth, truth_key
 from autodetach.machine.torch_semantics import OPERATORS
 from autodetach.machine.values import CONSTANT_TYPES, FROM_NUMBER, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
@@ -271,7 +272,7 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
     if known is not None:
         return known
     if op in ("Eq", "NotEq"):
-        return of_truth(m, _equality(m, op, left, right), left, right)
+        return of_truth(m, _equality(m, op, left, right, site), left, right)
     a, b = key_in_test(m, left), key_in_test(m, right)
     kind = _kind_of_truth(left, right)
     key = (op, a, b) if op in ("Lt", "LtE") else ({"Gt": "Lt", "GtE": "LtE"}[op], b, a)
@@ -283,7 +284,7 @@ def _kind_of_truth(left: Value, right: Value) -> str:
     return TRUTH if is_number(left) and is_number(right) else "bool"
 
 
-def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
+def _equality(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     if isinstance(left, Sequence) and isinstance(right, Sequence) and left.kind == right.kind:
         same = iteration.equal(left, right) if left.exact and right.exact else None
         if same is not None:
@@ -297,6 +298,9 @@ def _equality(m: Objects, op: str, left: Value, right: Value) -> Value:
         return (left is right) is (op == "Eq")
     if any(isinstance(a, (Sequence, Mapping)) and is_constant(b) for a, b in ((left, right), (right, left))):
         return op == "NotEq"  # `now != None`
+    for flag, way in ((left, right), (right, left)):
+        if isinstance(way, bool) and _is_flag(flag, m):
+            return flag if way is (op == "Eq") else negate(m, flag, site)
     a, b = key_in_test(m, left), key_in_test(m, right)
     if a == b:
         return op == "Eq"
@@ -326,6 +330,8 @@ def _type_of(value: Value) -> object:
 
 def _identity(m: Objects, left: Value, right: Value, site: Site) -> Value:
     for a, b in ((left, right), (right, left)):
+        if isinstance(b, bool) and _is_flag(a, m):
+            return a if b else negate(m, a, site)
         if b is None or isinstance(b, bool) or b is Ellipsis:
             if is_constant(a):
                 return a is b
@@ -365,6 +371,11 @@ def _bounded(m: Objects, op: str, left: Value, right: Value) -> bool | None:
     return None
 
 
+def _is_flag(value: Value, m: Objects) -> TypeGuard[Opaque | Sym]:
+    """Whether this is an option of the command line that takes no value: True or False, and always the same."""
+    return isinstance(value, (Opaque, Sym)) and truth_key(value) in m.oracle.unset
+
+
 def key_in_test(m: Objects, value: Value) -> object:
     """A value in the key of a test: the same test has the same key."""
     return value.key if isinstance(value, Sym) else m.key(value)
@@ -375,4 +386,5 @@ def negate(m: Objects, value: Value, site: Site) -> Value:
     known = m.known_truth(value, site)
     if known is not None:
         return not known
-    return m.sym(("not", key_in_test(m, value)), "bool", None, truth_of_sums([value]))
+    key = truth_key(value) if _is_flag(value, m) else key_in_test(m, value)
+    return m.sym(("not", key), "bool", None, truth_of_sums([value]))

@@ -95,7 +95,7 @@ class Oracle:
         self.decisions: dict[TestKey, Decision] = {}
         self.visits: dict[TestKey, int] = {}
         self.presumed: dict[Hashable, Hashable] = {}
-        self.unset: dict[Hashable, bool] = {}
+        self.unset: dict[Hashable, bool | None] = {}  # of flags: None where they may be given elsewhere
         self.alternations: dict[Hashable, Alternation] = {}
         self.awaits_end = False  # of what began in the last of the usual passes of a loop
         self._decided_in: dict[Hashable, TestKey] = {}
@@ -187,6 +187,10 @@ class Oracle:
             if decision.relevant and not decision.settings and decision.is_unset_otherwise:
                 policy = policy.turned(decision)
         return policy if policy is not self.policy else None
+
+    def asks_for_flag(self, key: Hashable) -> bool:
+        """Whether a test is one of an option that takes no value, whichever way."""
+        return _without_not(key) in self.unset
 
     def _without_flag(self, key: Hashable) -> bool | None:
         """Which way a test of a flag goes where that is not given, None where it asks for no flag."""

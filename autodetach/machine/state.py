@@ -118,6 +118,7 @@ class State:
         self.options: dict[str, Value] = {}
         self.numeric_options: set[str] = set()
         self.flags: dict[str, bool] = {}
+        self.flags_set_elsewhere = False
         self.settings: dict[int, Settings] = {}  # by identity
         self.asking: set[str] | None = None  # the names of those that the test asks which is evaluated
         self.setting_asked: TestKey | None = None  # the last test that did, since an entry point was entered

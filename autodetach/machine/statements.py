@@ -26,7 +26,7 @@ from autodetach.machine.searches import must_find
 from autodetach.machine.settings import may_ask
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import OutOfFuel, Raised
-from autodetach.machine.stop_flags import ends_loop
+from autodetach.machine.stop_flags import ends_loop, ends_program
 from autodetach.machine.told_of_values import is_constant, truth_key
 from autodetach.machine.values import Opaque, Sequence, Sym, Value
 from autodetach.node_types import JUMPS
@@ -97,7 +97,14 @@ class Statements(Looping):
             leaves = not must_find(self.loops[-1].activation.node, frame)
         if self.loops and self.loops[-1].activation.frame is frame:
             leaves = leaves or ends_loop(node.body, self.loops[-1].activation.node)
-        return self.decided(value, self.site(node.test, frame), not leaves, matters(node))
+        asks_for_flag = isinstance(value, (Sym, Opaque)) and self.oracle.asks_for_flag(truth_key(value))
+        ends = asks_for_flag and ends_program(node.body)
+        is_so = self.decided(value, self.site(node.test, frame), not (leaves or ends), matters(node))
+        if ends or (asks_for_flag and ends_program(node.orelse)):
+            decision = self.oracle.decisions.get(self.tests.key(node.test, frame.qualname)[0])
+            if decision is not None:
+                decision.unset = None
+        return is_so
 
     def _by_settings(self, node: ast.If, frame: Frame, by_default: bool) -> bool:
         """How a test goes whose value is known, but where settings may be others than they are by default."""
@@ -181,8 +188,10 @@ class Statements(Looping):
     def _exec_Assert(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.Assert)
         value = self.eval(node.test, frame)
-        if isinstance(value, Sym) and self.oracle.settled(value.key) is None:
-            self.oracle.learn(value.key, True)
+        if isinstance(value, Sym) or (isinstance(value, Opaque) and truth_key(value) in self.oracle.unset):
+            key = truth_key(value)
+            if self.oracle.settled(key) is None:
+                self.oracle.learn(key, True)
         return None
 
     def _exec_With(self, node: ast.stmt, frame: Frame) -> str | None:

@@ -1,14 +1,16 @@
-"""What ends a `while` loop by setting what its test asks for: `done = True`, `status = Status.STOPPED`."""
+"""What ends a `while` loop by setting what its test asks for, `done = True`, and what ends a program, by its name."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from autodetach.machine.spelling import spelled
 
 ALIKE = (ast.Eq, ast.Is)
 APART = (ast.NotEq, ast.IsNot)
+ENDING = ("exit", "quit", "abort", "die", "error", "fail", "usage")
+"""What a function that ends the program is called."""
 
 
 def ends_loop(body: Iterable[ast.stmt], loop: ast.AST | None) -> bool:
@@ -17,6 +19,15 @@ def ends_loop(body: Iterable[ast.stmt], loop: ast.AST | None) -> bool:
         return False
     assigned = [s for s in body if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)]
     return any(_is_false_with(loop.test, spelled(s.targets[0]), s.value) for s in assigned)
+
+
+def ends_program(block: Sequence[ast.stmt]) -> bool:
+    """Whether the last call of a block ends the program, by its name: `sys.exit(1)`, `parser.error(...)`, `usage()`."""
+    last = block[-1] if block else None
+    if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
+        return False
+    name = spelled(last.value.func).rpartition(".")[2].lower()
+    return any(word in name for word in ENDING)
 
 
 def _is_false_with(test: ast.expr, name: str, value: ast.expr) -> bool:

@@ -201,8 +201,10 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
         return m.opaque(name)
     if name == "add_argument":
         options.add_argument(m, args, kwargs)
+    if name == "set_defaults" or (name == "add_mutually_exclusive_group" and kwargs.get("required")):
+        options.set_elsewhere(m)
     if name in options.PARSE and QUIET in this.attrs:
-        return options.parsed(m, name)
+        return options.parsed(m, name, args, kwargs)
     if name in REPORTS and not _is_operation(this, name, values):
         show(m, values, site)
         logged(m, name, args, kwargs, site)
