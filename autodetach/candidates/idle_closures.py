@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import ast
+
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import OldLoss
 from autodetach.suspect import Suspect
 from autodetach.view.program import Program, line, observed_of, text
 
 
+def _given(closure: ast.AST) -> ast.expr | None:
+    """What a closure returns."""
+    if isinstance(closure, ast.Lambda):
+        return closure.body
+    return next((n.value for n in ast.walk(closure) if isinstance(n, ast.Return)), None)
+
+
 def gives_old_loss(program: Program, event: OldLoss) -> Suspect:
     """What `torch.optim.LBFGS` is given so; no repair: which statements are to move into it, only its author knows."""
-    call, loss = text(event.site.node), text(event.first.root_expression)
+    call, loss = text(event.site.node), text(_given(event.closure))
     story = (
         StoryStep(line(event.node.site), f"builds the graph of `{loss}`, once"),
         StoryStep(line(event.first.call), "walks it: the gradient is that of the parameters as they are now"),

@@ -56,6 +56,7 @@ class OldLoss(NamedTuple):
     node: Node
     first: Differentiation
     site: Site
+    closure: ast.AST
 
 
 class StaleSaved(NamedTuple):

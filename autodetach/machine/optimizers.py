@@ -27,6 +27,11 @@ BASES = frozenset({"torch.optim.Optimizer", "torch.optim.optimizer.Optimizer"})
 MAX_GROUPS = 16
 ONCE = "#once"
 """Marks an `LBFGS` that calls its closure once in each step: it makes one iteration, and searches no line."""
+ITERATES = "#iterates"
+"""Marks one of which it is known that it makes several iterations in each step."""
+LBFGS = frozenset({"torch.optim.LBFGS", "torch.optim.lbfgs.LBFGS"})
+LBFGS_USUAL = 20
+"""How many iterations it makes by default."""
 LBFGS_MAX_ITER, LBFGS_LINE_SEARCH = 2, 7
 """Where `LBFGS` takes these by position."""
 OPTIMIZER_METHODS = frozenset("step zero_grad add_param_group state_dict load_state_dict".split()) | set(
@@ -56,12 +61,34 @@ def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str,
     made.attrs[OPTIMIZER] = True
     if made.cls.name == "LBFGS" and _makes_one_call(m, args, kwargs):
         made.attrs[ONCE] = True
+    elif isinstance(made.cls, External) and made.cls.path in LBFGS and _iterates(m, args, kwargs, site):
+        made.attrs[ITERATES] = True
 
 
 def _makes_one_call(m: Core, args: list[Value], kwargs: dict[str, Value]) -> bool:
     most = args[LBFGS_MAX_ITER] if len(args) > LBFGS_MAX_ITER else kwargs.get("max_iter")
     search = args[LBFGS_LINE_SEARCH] if len(args) > LBFGS_LINE_SEARCH else kwargs.get("line_search_fn")
-    return search is None and usual_length(m, 0, most, 1) == 1
+    return search is None and usual_length(m, 0, most, 1) in (0, 1)
+
+
+def _iterates(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> bool:
+    """Whether it is known that an `LBFGS` makes several iterations in each step."""
+    call = site.node
+    if not isinstance(call, ast.Call) or len(args) > LBFGS_MAX_ITER + 1 or "max_eval" in kwargs:
+        return False
+    if any(isinstance(a, ast.Starred) for a in call.args) or any(k.arg is None for k in call.keywords):
+        return False
+    most = args[LBFGS_MAX_ITER] if len(args) > LBFGS_MAX_ITER else kwargs.get("max_iter", LBFGS_USUAL)
+    return (usual_length(m, 0, most, 1) or 0) > 1
+
+
+def _has_groups_of_its_own(m: Core, this: Instance) -> bool:
+    """Whether a group of an `LBFGS` says how many iterations it makes, or may say so."""
+    groups = this.attrs.get("param_groups")
+    if not isinstance(groups, Sequence):
+        return True
+    limits = {m.key("max_iter"), m.key("max_eval")}
+    return not all(isinstance(g, Mapping) and limits.isdisjoint(g.items) for g in groups.items)
 
 
 def _state_of(m: Core, cls: Class | External) -> Value:
@@ -132,10 +159,12 @@ def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: 
 def _step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     closure = args[0] if args else kwargs.get("closure")
     result: Value = None
-    many = False
+    many = iterates = False
     function = code_of(closure)
     if function is not None:
-        many = isinstance(this, Instance) and this.cls.name == "LBFGS" and ONCE not in this.attrs
+        if isinstance(this, Instance):
+            many = this.cls.name == "LBFGS" and ONCE not in this.attrs
+            iterates = ITERATES in this.attrs and not _has_groups_of_its_own(m, this)
         activation = m.activate(function.node, None, exact=not many)
         outer = m.loops
         mode, m.grad_enabled = m.grad_enabled, True
@@ -145,8 +174,8 @@ def _step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str,
                 if many:
                     m.enter_pass(activation, outer)
                 earlier, result = result, m.call(closure, [], {}, site)
-                if many and m.differentiations[-1:] == before and computes_nothing(function.node):
-                    _note_old_loss(m, earlier, result, site)
+                if many and iterates and m.differentiations[-1:] == before and computes_nothing(function.node):
+                    _note_old_loss(m, earlier, result, site, function.node)
                 if many:  # it moves the parameters between its calls
                     step_leaves(m, this, site)
         finally:
@@ -156,12 +185,12 @@ def _step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: dict[str,
     return result
 
 
-def _note_old_loss(m: Core, earlier: Value, result: Value, site: Site) -> None:
+def _note_old_loss(m: Core, earlier: Value, result: Value, site: Site, closure: ast.AST) -> None:
     """The same loss was given twice, and what made it has been differentiated before the step."""
     if not isinstance(earlier, Tensor) or not isinstance(result, Tensor) or result.node is not earlier.node:
         return
     if result.node is not None and not result.node.leaf and result.node.walked_by:
-        m.old_losses.append(OldLoss(result.node, result.node.walked_by[-1], site))
+        m.old_losses.append(OldLoss(result.node, result.node.walked_by[-1], site, closure))
 
 
 @kept
