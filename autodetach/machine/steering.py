@@ -24,12 +24,14 @@ from autodetach.machine.values import Mapping, Opaque, Sym, Tensor, Value
 from autodetach.node_types import LOOPS, SCOPES
 
 NAMES = (ast.Name, ast.Attribute, ast.Subscript)
+Loop = ast.For | ast.AsyncFor | ast.While
 ENDING = (ast.Break, ast.Return, ast.Raise)
-STEERING = frozenset({"_exit", "abort", "backward", "exit", "quit", "step"})
-"""Calls that end a program, or train."""
+OF_LOOPS = (ast.Break, ast.Continue)
+STEERING = frozenset({"_exit", "abort", "backward", "exit", "load_state_dict", "quit", "step"})
+"""Calls that end a program, or train, or go back to other weights."""
 SHOWING = frozenset("bar pbar profiler prof progress progressbar spinner ticker timer tqdm".split())
 """Words in the names of what has a `step()` that trains nothing."""
-RATES = frozenset({"learning_rate", "lr"})
+RATES = frozenset({"betas", "learning_rate", "lr", "momentum", "weight_decay"})
 Trail = Sequence[tuple[ast.stmt, Frame]]
 """The statements that are executed, from the outermost one to the innermost one, each with its frame."""
 
@@ -41,7 +43,11 @@ def tested(m: Core, value: Sym, site: Site) -> None:
     statement, frame = m.trail[-1]
     if isinstance(statement, (ast.If, ast.While)) and _is_in(site.node, statement.test):
         frame.went[statement, ROUNDED] = True
-        steers = is_steering(statement) or _go_on(m.trail, _set_in(statement))
+        steers = _goes_to(m.trail)
+    elif isinstance(statement, ast.Expr) and any(_is_in(site.node, each) for each in _asked_first(statement.value)):
+        steers = _goes_to(m.trail)
+    elif isinstance(statement, ast.Assert):
+        steers = _is_in(site.node, statement.test)
     else:
         chosen = next((n for n in _choices(statement) if _is_in(site.node, n.test)), None)
         steers = chosen is not None and _chooses(m.trail, statement, chosen)
@@ -118,7 +124,9 @@ def _goes_to(trail: Trail) -> bool:
         callers = [place for place, (_, there) in enumerate(trail) if there is not frame]
         return bool(callers) and _goes_to(trail[: callers[-1] + 1])
     if isinstance(statement, (ast.If, ast.While)):
-        return is_steering(statement) or _go_on(trail, _set_in(statement))
+        loop = next((at for at, there in reversed(trail[:-1]) if there is frame and isinstance(at, LOOPS)), None)
+        skips = loop is not None and _skips(statement, loop)
+        return skips or is_steering(statement) or _go_on(trail, _set_in(statement))
     if isinstance(statement, ast.Expr):
         return any(_steers(n) for n in walk(statement))
     targets = _targets(statement)
@@ -158,10 +166,22 @@ def is_steering(test: ast.If | ast.While) -> bool:
     return any(_steers(n) for n in _in_branches(test) if n in own or not isinstance(n, ENDING))
 
 
+@kept
+def _skipping(loop: Loop) -> frozenset[ast.stmt]:
+    """Each `continue` of a loop that leaves out what steers the training, as the step further down."""
+    calls = (n for statement in loop.body for n in walk(statement) if isinstance(n, ast.Call) and _steers(n))
+    last = max((n.lineno for n in calls), default=0)
+    return frozenset(n for n in _leaving(loop.body) if isinstance(n, ast.Continue) and n.lineno < last)
+
+
+def _skips(test: ast.If | ast.While, loop: Loop) -> bool:
+    return isinstance(test, ast.If) and not _skipping(loop).isdisjoint(_in_branches(test))
+
+
 def _leaving(block: list[ast.stmt], loops: bool = True) -> Iterator[ast.stmt]:
     """What leaves the loop or function that a block stands in: not a `break` of a loop in it, nor a nested `return`."""
     for statement in block:
-        if isinstance(statement, ENDING) and (loops or not isinstance(statement, ast.Break)):
+        if isinstance(statement, (ast.Return, ast.Raise, *(OF_LOOPS if loops else ()))):
             yield statement
         if isinstance(statement, SCOPES):
             continue
@@ -175,7 +195,7 @@ def _leaving(block: list[ast.stmt], loops: bool = True) -> Iterator[ast.stmt]:
 
 def _steers(n: ast.AST) -> bool:
     if isinstance(n, ast.Call):
-        return last_word(n.func) in STEERING and not _shows(n.func)
+        return (last_word(n.func) in STEERING and not _shows(n.func)) or _updates_rates(n)
     if isinstance(n, ast.Assign):
         return isinstance(n.targets[0], ast.Attribute) and _is_flag(n.value)
     return _is_rate(n) or isinstance(n, ENDING)
@@ -187,6 +207,18 @@ def _is_rate(n: ast.AST) -> bool:
         return False
     key = n.slice if isinstance(n, ast.Subscript) else None
     return (key.value if isinstance(key, ast.Constant) else last_word(n)) in RATES
+
+
+def _updates_rates(n: ast.Call) -> bool:
+    """`optimizer.param_groups[0].update(lr=...)`, but not what is told to a meter."""
+    if not (isinstance(n.func, ast.Attribute) and n.func.attr == "update" and "group" in spelled(n.func.value)):
+        return False
+    return any(k.arg in RATES for k in n.keywords)
+
+
+def _asked_first(value: ast.expr) -> list[ast.expr]:
+    """`total < best` of `total < best or scheduler.step()`."""
+    return value.values[:-1] if isinstance(value, ast.BoolOp) else []
 
 
 def _shows(callee: ast.expr) -> bool:
@@ -219,6 +251,8 @@ def _ending(function: ast.AST) -> frozenset[str]:
     """What tests are asked for that steer the training, in a function or a statement, or that it returns; or a rate."""
     nodes = list(walk(function))
     tests: list[ast.expr] = [n.test for n in nodes if isinstance(n, (ast.If, ast.While)) and is_steering(n)]
+    loops = [n for n in nodes if isinstance(n, LOOPS)]
+    tests += [n.test for loop in loops for n in walk(loop) if isinstance(n, ast.If) and _skips(n, loop)]
     tests += [n.value for n in nodes if isinstance(n, ast.Return) and isinstance(n.value, (ast.BoolOp, ast.Compare))]
     rates = (n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign)) and any(map(_is_rate, _targets(n))))
     return _read_in([*tests, *(n.value for n in rates)])
