@@ -57,7 +57,7 @@ def emptied_behind_read(program: Program, at_end: Tails, stored: Stored) -> Iter
 def _last_of(program: Program, lists: dict[str, list[ast.Subscript]]) -> ast.stmt | None:
     """The last statement that reads one of some lists, if all that do so stand in one block."""
     statements = {program.statement(read) for reads in lists.values() for read in reads}
-    last = max(statements, key=lambda s: s.lineno if s is not None else 0, default=None)
+    last = max(statements, key=lambda s: (s.lineno, s.col_offset) if s is not None else (0, 0), default=None)
     if last is None or isinstance(last, ast.While) or not all(s in program.block(last) for s in statements):
         return None
     return last

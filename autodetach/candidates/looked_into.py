@@ -10,6 +10,9 @@ from autodetach.machine.children import walk
 from autodetach.machine.spelling import is_dotted, spelled
 from autodetach.view.program import Program, targets_of
 
+RUN = frozenset({"eval", "exec"})
+SCOPE = frozenset({"globals", "locals", "vars"})
+
 
 def lists_read(program: Program, reads: list[ast.Subscript]) -> dict[str, list[ast.Subscript]] | None:
     """The lists by their text, and the subscripts that read each; None if anything else may look into that of `reads`.
@@ -23,6 +26,8 @@ def lists_read(program: Program, reads: list[ast.Subscript]) -> dict[str, list[a
     keyed = isinstance(held, ast.Subscript)
     root = held.value if isinstance(held, ast.Subscript) else held
     if not is_dotted(root) or (isinstance(held, ast.Subscript) and not isinstance(held.slice, ast.Constant)):
+        return None
+    if any(_looks_up(tree, in_object=isinstance(root, ast.Attribute)) for tree in program.analysis.trees):
         return None
     own = spelled(held)
     found: dict[str, list[ast.Subscript]] = {own: list(reads)}
@@ -54,6 +59,34 @@ def _mentions(program: Program, name: str) -> Iterator[ast.AST]:
             said = (getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname", "value"))
             if any(isinstance(one, str) and one == name for one in said):
                 yield node
+
+
+def _looks_up(tree: ast.Module, *, in_object: bool) -> bool:
+    """Whether a file asks for what is not written out: for names of a scope or module, or for what an object holds."""
+    nodes = list(walk(tree))
+    imports = [alias for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for alias in n.names]
+    imported = {(alias.asname or alias.name).partition(".")[0] for alias in imports}
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__" and (_begin(node) in imported) is not in_object:
+            return True
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+            continue
+        called, first = node.func.id, node.args[0] if node.args else None
+        if called in RUN or (called in SCOPE and first is None and not in_object):
+            return True
+        if called == "vars" and first is not None and (_begin(first) in imported) is not in_object:
+            return True
+        is_written = len(node.args) < 2 or isinstance(node.args[1], ast.Constant)
+        if called == "getattr" and in_object and not is_written and _begin(node.args[0]) not in imported:
+            return True
+    return False
+
+
+def _begin(value: ast.expr) -> str:
+    """`sys` of `sys.modules["__main__"].__dict__`."""
+    while isinstance(value, (ast.Attribute, ast.Subscript, ast.Call)):
+        value = value.func if isinstance(value, ast.Call) else value.value
+    return value.id if isinstance(value, ast.Name) else ""
 
 
 def _list_of(program: Program, mention: ast.AST) -> ast.expr | None:
