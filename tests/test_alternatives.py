@@ -44,6 +44,11 @@ def messages(fixes: tuple[Fix, ...]) -> list[str]:
             ["unsafe: detach `h` where it is read"],
         ),
         (
+            "carried-state/rnn_starts_with_none",
+            "unsafe: detach `h_state` where it enters the next pass",
+            ["unsafe: detach `h_state` where it is read, if there is one"],
+        ),
+        (
             "shared-graph/students_of_each_other",
             "unsafe: keep the graph in every pass",
             [],

@@ -48,7 +48,7 @@ from autodetach.candidates.start_copied import begun_with_copy
 from autodetach.candidates.stores import at_key, at_one_store, at_store, copied_in, fills_a_place, stored_operands
 from autodetach.candidates.summed_in_call import summed_in_call
 from autodetach.candidates.sums_anew import sums_begun_anew
-from autodetach.candidates.truncation import leaves_again, truncated
+from autodetach.candidates.truncation import leaves_again, truncated, truncated_if_any
 from autodetach.candidates.whole_tables import whole_tables
 from autodetach.candidates.without_cache import without_cache
 from autodetach.machine.events import Stored
@@ -253,6 +253,9 @@ def _cut_off(c: Carried, own: list[Repair], acted: list[Candidate]) -> Iterator[
         yield from c.with_removals(message, codemods, why)
         if repair in written and all(fills_a_place(c.program, maker) for maker in c.makers):
             yield Candidate(message, codemods, c.doubt or READ_AT_ONCE, cuts=True)
+    for message, codemods in truncated_if_any(c.program, c.again, c.at, c.now.activation, c.there):
+        for candidate in c.with_removals(message, codemods, c.doubt or (EARLIER if c.is_drawn else None)):
+            yield replace(candidate, last_resort=True)
     for message, codemods in at_one_store(c.program, elements):
         yield Candidate(message, codemods, c.doubt or EARLIER, last_resort=True)
     for message, codemods in detached if c.is_drawn else ():

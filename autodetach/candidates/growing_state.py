@@ -10,7 +10,7 @@ from autodetach.candidates.detaching import SHARED
 from autodetach.candidates.handed_back import is_in_imported_loop, with_doubt
 from autodetach.candidates.reads import Repair, at_read
 from autodetach.candidates.stores import at_key, at_store, stored_operands
-from autodetach.candidates.truncation import leaves_again, truncated
+from autodetach.candidates.truncation import leaves_again, truncated, truncated_if_any
 from autodetach.candidates.without_graph import called_without_graph
 from autodetach.finding import NEVER_DIFFERENTIATED, Severity, StoryStep
 from autodetach.machine.graph import Differentiation, Node, Pass, ancestors, pass_of
@@ -92,6 +92,8 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     unreached = UNREACHED if _is_to_be_trained(growth) else None
     for message, codemods in (*_where_stored(program, growth, now), *found):
         yield Candidate(message, codemods, unreached, keeps=True)
+    for message, codemods in truncated_if_any(program, again.run, moment(again.node), growth.activation, again.crossed):
+        yield Candidate(message, codemods, unreached, keeps=True, last_resort=True)
     if _asked(growth):
         yield from _leaf_again(program, again.crossed, _doubt_of_leaf(program, growth))
         yield from _leaf_at_the_end(program, growth, again)

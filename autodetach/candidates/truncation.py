@@ -39,7 +39,13 @@ def truncated(
     else:
         yield from _at_the_end(program, again, d, activation, crossed)
         yield from at_read(program, crossed)
-        yield from _at_the_end(program, again, d, activation, crossed, if_any=True)
+
+
+def truncated_if_any(
+    program: Program, again: Replay, d: Moment, activation: Activation, crossed: list[Crossed]
+) -> Iterator[Repair]:
+    """The same at the end of the pass, where variables may still be None then, for what nothing else repairs."""
+    yield from _at_the_end(program, again, d, activation, crossed, if_any=True)
 
 
 def _reads_its_own(again: Replay, activation: Activation, crossed: list[Crossed]) -> bool:
