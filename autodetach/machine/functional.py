@@ -258,17 +258,22 @@ def _sums(
     yield from begin
     total, usual = begin[0] if begin else MISSING, None
     activation, steps = m.activate_over(items, site.node, frame, False), items.start(False)
-    for item in steps:
-        if activation.passes >= (MAX_WHOLE if items.whole else MAX_PASSES):
-            for _ in m.others_at_end(items, steps, usual):
-                pass
-            break
+
+    def with_one_more(item: Value) -> Value:
         outer = m.loops
         try:
             m.enter_pass_with(note_taken(m, items, item), activation, outer)
-            total = item if total is MISSING else add(total, item)
+            return item if total is MISSING else add(total, item)
         finally:
-            m.loops, usual = outer, item
+            m.loops = outer
+
+    for item in steps:
+        if activation.passes >= (MAX_WHOLE if items.whole else MAX_PASSES):
+            for other in m.others_at_end(items, itertools.chain((item,), steps), usual, activation.passes):
+                total = with_one_more(other)
+                yield total
+            break
+        total, usual = with_one_more(item), item
         yield total
     m.finish(activation)
 

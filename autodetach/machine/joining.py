@@ -124,8 +124,10 @@ def added_up(
         steps, usual = items.start(False), None
         for item in steps:
             if activation.passes >= (MAX_WHOLE if items.whole else MAX_PASSES):
-                for _ in m.others_at_end(items, steps, usual):
-                    pass
+                for other in m.others_at_end(items, chain((item,), steps), usual, activation.passes):
+                    m.enter_pass_with(other, activation, outer)
+                    total = add(total, other)
+                    m.loops = outer
                 break
             m.enter_pass_with(item, activation, outer)
             total = item if total is MISSING else add(total, item)

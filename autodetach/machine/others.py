@@ -23,9 +23,9 @@ def others_in(m: Core, items: list[Value]) -> Others:
     """Those in a list, which stand for all that are like them."""
 
     def others(passed: int) -> Iterator[Value]:
-        for one in unlike(items, passed, m.places):
-            m.note_drawn([one.item], one.alike, in_order=True)
-            yield one.item
+        for item, alike in unlike(items, passed, m.places):
+            m.note_drawn([item], alike, in_order=True)
+            yield item
 
     return others
 

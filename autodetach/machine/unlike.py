@@ -1,13 +1,16 @@
 """Elements of a container that are unlike those which a loop has run through before it was cut short.
 
 The first few stand for all that the same place has put there, as records of the same kind: `("train", loss)`. What
-another loop has put behind these is asked for other things: one of each kind is looked at, too.
+another loop has put behind these is asked for other things: of each kind that is there, two are looked at, too.
+
+Such a pass shows what a program asks of a kind. A single one shows nothing of what two of a kind have to do with each
+other, as two that share a graph, or one that is compared with the one before it: that something does not happen again
+is only said where a second one was run through. How many there are, and which is the last, no such pass tells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Hashable, Iterator, Mapping
 
 from autodetach.machine.graph import Chain, Site
 from autodetach.machine.marks import is_mark
@@ -17,19 +20,13 @@ from autodetach.machine.values import Mapping as Dict
 from autodetach.machine.values import Opaque, Sequence, Sym, Tensor, Value
 
 MAX_OTHERS = 12
-"""So many are looked at behind the first few."""
+"""So many kinds are looked at behind the first few."""
+OF_A_KIND = 2
 MAX_LOOKED_AT = 64
 MAX_PARTS = 8
 MAX_CALLS = 4
 Places = Mapping[Value, Hashable]
 """By what was put into containers: the place that did it first, in which calls."""
-
-
-class Unlike(NamedTuple):
-    """An element, and the others that it stands for."""
-
-    item: Value
-    alike: list[Value]
 
 
 def place_of(site: Site, chain: Chain) -> Hashable:
@@ -41,21 +38,30 @@ def place_of(site: Site, chain: Chain) -> Hashable:
     return tuple(found)
 
 
-def unlike(items: list[Value], passed: int, places: Places) -> Iterable[Unlike]:
-    """Of the elements behind the first ones, one of each kind that these are not of."""
+def unlike(items: list[Value], passed: int, places: Places) -> Iterator[tuple[Value, list[Value]]]:
+    """Of the elements behind the first ones, those that are looked at, each with those that it stands for.
+
+    With the first ones, these are two of each kind, in the order of the container.
+    """
     if len(items) <= passed or not any(comes_of_graph(item) for item in items[passed:MAX_LOOKED_AT]):
-        return ()
-    seen = {kind_of(item, places) for item in items[:passed]}
-    found: dict[Hashable, Unlike] = {}
+        return
+    found: dict[Hashable, list[Value]] = {}
+    for item in items[:passed]:
+        found.setdefault(kind_of(item, places), []).append(item)
+    most = len(found) + MAX_OTHERS
+    looked_at: list[tuple[Value, list[Value]]] = []
     for item in items[passed:MAX_LOOKED_AT]:
         if not comes_of_graph(item):
             continue
         kind = kind_of(item, places)
-        if kind in found:
-            found[kind].alike.append(item)
-        elif kind not in seen and len(found) < MAX_OTHERS:
-            found[kind] = Unlike(item, [])
-    return found.values()
+        if kind not in found and len(found) == most:
+            continue
+        alike = found.setdefault(kind, [])
+        alike.append(item)
+        if len(alike) <= OF_A_KIND:
+            looked_at.append((item, alike))
+    for item, alike in looked_at:
+        yield item, alike[OF_A_KIND:]
 
 
 def comes_of_graph(value: Value, depth: int = 3) -> bool:
