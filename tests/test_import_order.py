@@ -173,7 +173,7 @@ ORDER = (
     "view.never_read",
     "view.only_differentiated",
     "view.*",
-    "view.alike view.filled",
+    "view.alike view.filled view.told_by_tag",
     # What may repair them.
     "candidates",
     "candidates.by_parts",

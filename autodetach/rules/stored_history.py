@@ -36,12 +36,12 @@ elsewhere, is compared by `is`, or is looked for in a list has no repair: a tens
 Unsafe if the value has history by assumption, or where a function of an imported file returns it, with a graph that is
 still whole; where no detach is enough, so that the calls which begin the graph go under `no_grad`, but not inside of a
 function that others may train through; where a copy of a list or a dict is stored that takes more behind that; where a
-cache whose key changes in every pass keeps its current entry only; and where other functions of a file read the list,
-which nothing calls: if one empties it, that is called behind the step. Unsafe, too, where a function returns what it
-gathers and others, which no run has shown, call it, or only a file that trains nothing does under `if __name__ ==
-"__main__"`, where a loss is given the mere values as one of its terms, and nothing else trains what they were made of,
-and where a record that a step returns behind its backward is made of the values, or lets go of its graph while others
-may have it.
+cache whose key changes in every pass keeps its current entry only; where other functions of a file read the list, which
+nothing calls: if one empties it, that is called behind the step; and where what is stored has a tag, and a loop that
+tests tags has a branch that no path has led to. Unsafe, too, where a function returns what it gathers and others, which
+no run has shown, call it, or only a file that trains nothing does under `if __name__ == "__main__"`, where a loss is
+given the mere values as one of its terms, and nothing else trains what they were made of, and where a record that a
+step returns behind its backward is made of the values, or lets go of its graph while others may have it.
 
 ## When it stays silent
 When any path differentiates what was stored after the pass that stored it (REINFORCE, losses summed after the loop), or
@@ -55,7 +55,8 @@ when what counted steps have stored, a roll-out made anew each time, is read wit
 when a forward hook keeps it in an attribute that nobody in view reads, when a method of a network returns most of its
 graph to callers out of view, or, in an imported file, a sequence that it goes on with until it finds its end, when
 code out of view is given the network whose method stores it, which may train it, inside one `forward`, under
-`no_grad`, and in a test of pytest or unittest that trains nothing, or in what that calls of other files.
+`no_grad`, where such a branch differentiates (`if is_learned: loss.backward()`), and in a test of pytest or unittest
+that trains nothing, or in what that calls of other files.
 
 ## References
 - https://docs.pytorch.org/docs/stable/notes/faq.html
@@ -106,6 +107,7 @@ from autodetach.view.lifetime import comes_again, left_of, walked
 from autodetach.view.program import Program, handed, line, observed_of, stable, text
 from autodetach.view.summed_lists import is_list_of_numbers
 from autodetach.view.told_apart import is_told_apart
+from autodetach.view.told_by_tag import asks_where_not_reached, is_differentiated_where_not_reached
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
@@ -129,7 +131,7 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     statement = program.statement(stored.site.node)
     if statement is None or stored.element is None or is_kept_for_others(program, stored.site.node):
         return None
-    if is_list_of_numbers(stored):
+    if is_list_of_numbers(stored) or is_differentiated_where_not_reached(program, stored):
         return None
     built, graph = f"`{text(stored.element)}`", "its autograd graph"
     if stored.gradient_of is not None:
@@ -196,7 +198,8 @@ def _doubted(program: Program, growth: Growth) -> Iterator[Candidate]:
     if is_taken_for_constant(growth.run, {growth.node, *(e.node for e in growth.elements)}):
         yield from (replace(c, doubt=c.doubt or PART_OF_LOSS) for c in _candidates(program, growth))
     elif growth.dead or growth.activation.node is not None or _is_read(program, stored):
-        yield from _candidates(program, growth)
+        doubt_of_tag = asks_where_not_reached(program, stored)
+        yield from (replace(c, doubt=c.doubt or doubt_of_tag) for c in _candidates(program, growth))
     else:
         doubt = "nothing in view reads what is kept: who does may differentiate it"
         yield from (replace(c, doubt=c.doubt or doubt) for c in _candidates(program, growth))
