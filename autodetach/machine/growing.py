@@ -269,7 +269,20 @@ def _is_returned_anyway(run: Run, growth: Growth) -> bool:
     return any(2 * len(saving.intersection(ancestors(escape.nodes))) > len(saving) for escape in returned)
 
 
+def _is_ended_on_a_path(analysis: Analysis, growth: Growth) -> bool:
+    """Whether a sum is differentiated on a path of the program where it is begun anew each time, so that it is short.
+
+    Two methods may begin and end it, by tests of one counter: it only grows where neither is found.
+    """
+    if growth.kind != "chain" or not growth.elements:
+        return False
+    place = growth.node.site.node
+    runs = (run for run in analysis.distinct if run.machine.differentiations)
+    return any(n.site.node is place and n.walked_by for run in runs for n in run.machine.nodes)
+
+
 NEEDED_ELSEWHERE = (
+    _is_ended_on_a_path,
     _trains_elsewhere, _may_train_callers, waits_in_another_call, may_be_trained_out_of_view, is_only_shown,
 )  # fmt: skip
 """What of a growth tells that another program, or another call, may need its graph."""
