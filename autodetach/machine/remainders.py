@@ -7,11 +7,14 @@ from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.children import nodes_in
-from autodetach.machine.spelling import is_dotted, spelled
+from autodetach.machine.spelling import is_dotted, last_word, spelled
 from autodetach.node_types import LOOPS
 
 DEPTH = 4
 """Through how many names a test is followed, and how many operators."""
+RANGES = frozenset({"range", "trange"})
+SHOWN = frozenset({"tqdm", "track"})
+"""What shows how far a loop has come, and gives what it is given."""
 
 
 class Remainder(NamedTuple):
@@ -122,11 +125,14 @@ def _counts(scope: ast.AST) -> _Counts:
     loops: list[ast.AST] = []
     stored: list[str] = []
     counting: set[str] = set()
+    drawn: set[str] = set()
     for node in nodes_in(scope):
         if isinstance(node, LOOPS):
             loops.append(node)
-            if isinstance(node, (ast.For, ast.AsyncFor)) and not _strides(node.iter):
-                counting.update(n.id for n in nodes_in(node.target) if isinstance(n, ast.Name))
+            if isinstance(node, (ast.For, ast.AsyncFor)):
+                counter = _counter(node.target, node.iter)
+                counting.update(counter)
+                drawn.update({spelled(n) for n in nodes_in(node.target) if is_dotted(n)}.difference(counter))
         elif isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
             stored.append(spelled(node))
         elif isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -137,12 +143,25 @@ def _counts(scope: ast.AST) -> _Counts:
         elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _number(node.value) == 1:
             counted.setdefault(spelled(node.target), []).append(node)
     once = {name: value for name, value in once.items() if stored.count(name) == 1}
-    return _Counts(once, counted, loops, frozenset(stored) - counting - counted.keys())
+    return _Counts(once, counted, loops, (frozenset(stored) - counting - counted.keys()) | drawn)
 
 
-def _strides(items: ast.expr) -> bool:
-    """Whether it is `range(0, n, 2)`, which counts otherwise than by one."""
-    return isinstance(items, ast.Call) and spelled(items.func) == "range" and len(items.args) > 2
+def _counter(target: ast.expr, items: ast.expr) -> set[str]:
+    """The name that `range(n)`, `enumerate(items)` or `zip(range(n), items)` counts up by one; none of any other."""
+    if not isinstance(items, ast.Call):
+        return set()
+    called, given = last_word(items.func), items.args
+    if called in SHOWN and given:
+        return _counter(target, given[0])
+    if called in RANGES:
+        by_one = len(given) < 3 or _number(given[2]) == 1
+        return {target.id} if by_one and isinstance(target, ast.Name) else set()
+    if called not in ("enumerate", "zip") or not isinstance(target, ast.Tuple) or not target.elts:
+        return set()
+    first = target.elts[0]
+    if called == "zip":
+        return _counter(first, given[0]) if given else set()
+    return {first.id} if isinstance(first, ast.Name) else set()
 
 
 def _parts(target: ast.expr, value: ast.expr) -> dict[str, ast.expr]:

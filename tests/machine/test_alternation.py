@@ -27,7 +27,7 @@ from autodetach.machine.remainders import remainder_asked
     ],
 )
 def test_what_is_asked(test: str, value: int, another: bool) -> None:
-    loop = ast.parse(f"for i in x:\n _, rest = divmod(i, k)\n is_first = i % k == 1\n if {test}: pass").body[0]
+    loop = ast.parse(f"for i in range(x):\n _, rest = divmod(i, k)\n is_first = i % k == 1\n if {test}: pass").body[0]
     assert isinstance(loop, ast.For) and isinstance(loop.body[-1], ast.If)
     asked = remainder_asked(loop.body[-1].test, loop)
     assert asked is not None
@@ -41,12 +41,39 @@ def test_a_counter_that_is_behind_its_step_is_ahead() -> None:
     assert found == [0, -1]
 
 
-@pytest.mark.parametrize("text", ["n = draw()", "n += 2", "for n in range(0, x, 2): pass"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n = draw()",
+        "n += 2",
+        "for n in range(0, x, 2): pass",
+        "for n in reversed(range(x)): pass",
+        "for n in torch.randperm(x).tolist(): pass",
+        "for _, (n, y) in enumerate(rows): pass",
+        "for n in range(x): pass\nfor n in order: pass",
+    ],
+)
 def test_what_does_not_count_by_one_is_no_counter(text: str) -> None:
     tree = ast.parse(f"{text}\nif n % k == 0: pass")
     branch = tree.body[-1]
     assert isinstance(branch, ast.If)
     assert remainder_asked(branch.test, tree) is None
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for n in range(3, x)",
+        "for n in range(0, x, 1)",
+        "for n, y in tqdm.tqdm(enumerate(rows, 1), total=9)",
+        "for n, (y, z) in enumerate(tqdm(zip(rows, others)))",
+        "for n, y in zip(range(x), rows)",
+    ],
+)
+def test_what_counts_by_one(loop: str) -> None:
+    tree = ast.parse(f"{loop}:\n if n % k == 0: pass")
+    branch = next(n for n in ast.walk(tree) if isinstance(n, ast.If))
+    assert remainder_asked(branch.test, tree) is not None
 
 
 def test_what_is_ended_has_begun_since() -> None:
