@@ -9,6 +9,13 @@ from __future__ import annotations
 class Alternation:
     """What tests of one counter and one divisor have found so far, by the remainders that they ask for.
 
+    Say that `i % 4 == 0` begins a sum, `i % 4 == 3` ends it, and the path that is run tries these:
+
+        pass 1: 0 is not found, and 3 is: the next one has to find 0, which 3 is `before`
+        pass 2: 0 is found, so that 3 is not
+        pass 3: 0 is not found, since 3 has not been since; 3 may be, and is
+        pass 4: 0 is found again, and so on: no sum is ended twice
+
     As long as all of them are found in each pass, which begins and ends something then, the divisor may be 1.
     """
 
