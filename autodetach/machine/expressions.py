@@ -11,11 +11,13 @@ from autodetach.machine.accesses import Accesses
 from autodetach.machine.generators import has_yield
 from autodetach.machine.graph import Site
 from autodetach.machine.held import held_by
+from autodetach.machine.last_pass import remainder_or_last
 from autodetach.machine.operators import negate
 from autodetach.machine.program_values import Class, Deferred, External, Frame, Function, Super
 from autodetach.machine.star_names import from_a_star
 from autodetach.machine.state import MISSING, OutOfFuel
 from autodetach.machine.values import Mapping, Value
+from autodetach.node_types import JUMPS
 
 NAME, CONSTANT, ATTRIBUTE, STARRED, SUBSCRIPT = ast.Name, ast.Constant, ast.Attribute, ast.Starred, ast.Subscript
 LOOKS = frozenset(f"builtins.{name}" for name in ("bool", "id", "isinstance", "len", "print", "type"))
@@ -123,6 +125,9 @@ class Expressions(Accesses):
     def _eval_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Value:
         is_and = isinstance(node.op, ast.And)
         value: Value = is_and
+        remainder = None if is_and else remainder_or_last(node)
+        if remainder is not None and self._is_test_of_block(node):
+            return self._at_remainder(node, remainder, frame)
         for i, operand in enumerate(node.values):
             value = self.eval(operand, frame)
             if i == len(node.values) - 1:
@@ -130,6 +135,20 @@ class Expressions(Accesses):
             if self.truth(value, Site(operand, frame.qualname), is_and) != is_and:
                 return value
         return value
+
+    def _is_test_of_block(self, node: ast.BoolOp) -> bool:
+        """Whether it is the test of an `if` that goes on behind what it leads to."""
+        statement = self.trail[-1][0] if self.trail else None
+        return isinstance(statement, ast.If) and statement.test is node and not isinstance(statement.body[-1], JUMPS)
+
+    def _at_remainder(self, node: ast.BoolOp, remainder: ast.expr, frame: Frame) -> Value:
+        """The value of a test that is true at one remainder, and in the last pass, which stands for none of them."""
+        for operand in node.values:
+            value, site = self.eval(operand, frame), Site(operand, frame.qualname)
+            is_so = self.truth(value, site) if operand is remainder else self.known_truth(value, site)
+            if is_so:
+                return True
+        return False
 
     def _eval_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
         chosen = self.truth(self.eval(node.test, frame), self.site(node.test, frame))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.kept import kept
 from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.delays import delay_of
 from autodetach.machine.graph import Loops, Pass
+from autodetach.machine.remainders import divided
 from autodetach.machine.spelling import spelled
 
 SIGNS = (ast.NotEq, ast.Lt)
@@ -45,6 +47,31 @@ def _counter_and_bound(test: ast.AST) -> tuple[str, str] | None:
     if (inner := without_one(right, ast.Sub)) is not None:
         return spelled(left), spelled(inner)
     return None
+
+
+@kept
+def remainder_or_last(test: ast.AST) -> ast.expr | None:
+    """`(i + 1) % k == 0` of `(i + 1) % k == 0 or i + 1 == n`, which also ends the part of a window at the end."""
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.Or) or len(test.values) != 2:
+        return None
+    for remainder, last in (test.values, test.values[::-1]):
+        counter = _divided_by(remainder)
+        asked = _counter_and_bound(ast.UnaryOp(ast.Not(), last)) if counter else None
+        if asked is not None and asked[0] == counter:
+            return remainder
+    return None
+
+
+def _divided_by(test: ast.expr) -> str:
+    """The counter of `(i + 1) % k == 0`, and of `not i % k`."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
+        test = test.left
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        test = test.operand
+    else:
+        return ""
+    asked = divided(test)
+    return asked.counter if asked is not None else ""
 
 
 def without_one(side: ast.expr, sign: type[ast.operator]) -> ast.expr | None:

@@ -79,7 +79,7 @@ def _asked(node: ast.AST, counts: _Counts, depth: int) -> Remainder | None:
         return None if value is None else _asked(value, counts, depth - 1)
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Eq, ast.NotEq)):
         return _compared(node, counts, depth)
-    return _divided(node)
+    return divided(node)
 
 
 def _compared(node: ast.Compare, counts: _Counts, depth: int) -> Remainder | None:
@@ -92,7 +92,7 @@ def _compared(node: ast.Compare, counts: _Counts, depth: int) -> Remainder | Non
     return None
 
 
-def _divided(node: ast.AST) -> Remainder | None:
+def divided(node: ast.AST) -> Remainder | None:
     """`(i + 1) % k`: true where there is a remainder."""
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
         return None
