@@ -274,7 +274,7 @@ def _is_ended_on_a_path(analysis: Analysis, growth: Growth) -> bool:
 
     Two methods may begin and end it, by tests of one counter: it only grows where neither is found.
     """
-    if growth.kind != "chain" or not growth.elements:
+    if growth.kind != "chain" or not growth.linear or not growth.elements:
         return False
     place = growth.node.site.node
     runs = (run for run in analysis.distinct if run.machine.differentiations)
