@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.reads import Repair
+from autodetach.machine.children import targets_of
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, Node, Pass, pass_of, trail_of
 from autodetach.machine.run import Run
 from autodetach.view.called import with_called
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import Program, parts_of, targets_of, text
+from autodetach.view.program import Program, parts_of, text
 
 PLACES = (ast.Name, ast.Attribute)
 STEPPED = "what the next pass reads is then computed with the parameters after the step"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from autodetach.candidates.cache_guards import guards, without_guard
 from autodetach.candidates.cover import cover, innermost
 from autodetach.candidates.learned_start import ANEW, begun_with_leaf
-from autodetach.machine.graph import Activation, Node, trail_of
+from autodetach.machine.graph import Activation, Node, calls_of, trail_of
 from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import FUNCTIONS
@@ -19,7 +19,7 @@ from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, placed
-from autodetach.view.program import Program, calls_of, text
+from autodetach.view.program import Program, text
 
 KEPT = "the value is then computed in every pass; a constant may be what was meant"
 RESET = "the state then begins anew behind every step; only its author knows how long it is meant to live"

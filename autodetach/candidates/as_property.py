@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from autodetach.candidates.alike_objects import make_what_changes
 from autodetach.candidates.built_with_locals import Built, built_by
 from autodetach.candidates.mentioned import is_changed, is_named_otherwise, mentions, methods_called
-from autodetach.machine.children import walk
-from autodetach.machine.graph import Node
+from autodetach.machine.children import targets_of, walk
+from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.suspect import Candidate
 from autodetach.view.changed_between import doubt_of_changes
-from autodetach.view.program import Program, calls_of, listed, targets_of, without_retain
+from autodetach.view.program import Program, listed, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
 OWN_OF_MODULES = frozenset(

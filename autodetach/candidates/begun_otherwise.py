@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.children import walk
+from autodetach.machine.graph import calls_of
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import LOOPS
-from autodetach.view.program import Program, calls_of
+from autodetach.view.program import Program
 
 NAMES = (ast.Name, ast.Attribute, ast.Subscript)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 
 from autodetach.candidates.cache_guards import guards, without_guard
 from autodetach.candidates.set_back_too import attribute_of
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.spelling import called_name, is_none, last_word, spelled
 from autodetach.node_types import LOOPS
@@ -15,7 +15,7 @@ from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
 from autodetach.view.holders import Holder
 from autodetach.view.meant import classes_of
-from autodetach.view.program import Program, targets_of, text
+from autodetach.view.program import Program, text
 
 BESIDE = "it begins anew with each sequence, as states beside it do: only its author knows how long it is meant to live"
 ZEROS = frozenset("zeros new_zeros zeros_like".split())

@@ -14,13 +14,14 @@ from autodetach.candidates.moved_inside import (
     moved_with_locals,
     only_method,
 )
-from autodetach.machine.graph import Node, ancestors
+from autodetach.machine.children import targets_of
+from autodetach.machine.graph import Node, ancestors, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.changed_between import CHANGED
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import Block, Program, calls_of, targets_of
+from autodetach.view.program import Block, Program
 
 
 def computed_where_read(program: Program, run: Run, crossed: list[Crossed]) -> Iterator[Candidate]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from autodetach.candidates.called_inside import first_statement, is_of_another_class
 from autodetach.candidates.mentioned import is_changed, mentions
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Node
+from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.view.assigned import assigned
-from autodetach.view.program import Block, Program, calls_of
+from autodetach.view.program import Block, Program
 
 ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 

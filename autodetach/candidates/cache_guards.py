@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from autodetach.machine.children import targets_of
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.view.program import Block, Program, targets_of, text
+from autodetach.view.program import Block, Program, text
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod

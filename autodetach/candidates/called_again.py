@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from autodetach.machine.children import targets_of
 from autodetach.machine.graph import Differentiation, Node
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, line, listed, statement_in, targets_of, text, without_retain
+from autodetach.view.program import Program, line, listed, statement_in, text, without_retain
 
 
 def called_again(

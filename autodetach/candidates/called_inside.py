@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation, Node
+from autodetach.machine.graph import Activation, Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import DEFINITIONS, LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.changed_between import doubt_of_changes
-from autodetach.view.program import Block, Program, calls_of, text, without_retain
+from autodetach.view.program import Block, Program, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
 CHANGES = "what is called draws random numbers or changes a state, which it will do in every pass"

@@ -10,13 +10,13 @@ from autodetach.candidates.called_inside import calling_statements, of_the_same_
 from autodetach.candidates.cut_for_first import cut_for_first
 from autodetach.candidates.part_behind import part_behind_step
 from autodetach.candidates.replaced_fields import only_replace_fields
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Differentiation, Node, diverge, with_leaves
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import given_to
-from autodetach.view.program import Program, line, listed, parts_of, statement_in, targets_of, text, without_retain
+from autodetach.view.program import Program, line, listed, parts_of, statement_in, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers
 
 if TYPE_CHECKING:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.graph import Differentiation, Node, ancestors
+from autodetach.machine.children import targets_of
+from autodetach.machine.graph import Differentiation, Node, ancestors, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.values import Value
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import operands_from
-from autodetach.view.program import Program, calls_of, listed, statement_in, targets_of, text, without_retain
+from autodetach.view.program import Program, listed, statement_in, text, without_retain
 
 DOUBT = "what the first loss teaches the makers of its input is cut off, and the second is computed behind the step"
 

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.detaching import has_graph
-from autodetach.machine.graph import Node, Site, ancestors
+from autodetach.machine.graph import Node, Site, ancestors, calls_of
 from autodetach.machine.spelling import arguments_of
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Entry
-from autodetach.view.program import Program, calls_of, listed
+from autodetach.view.program import Program, listed
 
 
 def detached_where_built(

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.classes import linear_order
 from autodetach.machine.program_values import Class, Function
 from autodetach.machine.spelling import spelled
 from autodetach.view.holders import Holder
-from autodetach.view.program import call_of, targets_of
+from autodetach.view.program import call_of
 
 EMPTY = frozenset("list dict set deque OrderedDict".split())
 """What makes an empty container if it is given nothing."""

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 
 from autodetach.candidates.by_parts import has_parts
 from autodetach.candidates.detaching import has_graph
-from autodetach.machine.graph import Node, ancestors
+from autodetach.machine.graph import Node, ancestors, calls_of
 from autodetach.machine.spelling import arguments_of
 from autodetach.machine.values import Opaque, Value
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, calls_of, listed, text
+from autodetach.view.program import Program, listed, text
 
 
 def given_without_graph(program: Program, call: ast.expr, kept: object) -> Iterator[Candidate]:

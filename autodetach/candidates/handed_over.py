@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.candidates.reads import Repair
-from autodetach.machine.graph import Activation, Node, ancestors, pass_of
+from autodetach.machine.graph import Activation, Node, ancestors, calls_of, pass_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import arguments_of, spelled
 from autodetach.node_types import LOOPS
 from autodetach.view.assigned import assigned
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import Program, calls_of, line, listed, parts_of
+from autodetach.view.program import Program, line, listed, parts_of
 from autodetach.view.substituted import substituted
 
 if TYPE_CHECKING:

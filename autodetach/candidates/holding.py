@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.program_values import External, Frame, Instance
 from autodetach.machine.spelling import arguments_of, spelled
-from autodetach.view.program import Program, line, targets_of
+from autodetach.view.program import Program, line
 
 DISPLAYS = (ast.Tuple, ast.List, ast.Dict)
 DISTRIBUTIONS = "torch.distributions."

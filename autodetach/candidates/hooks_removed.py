@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.machine.children import walk
 from autodetach.machine.events import Stored
+from autodetach.machine.graph import Chain, places_in
 from autodetach.machine.growth import Growth
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import last_word
@@ -89,10 +90,8 @@ def _is_plain(program: Program, call: ast.Call, function: ast.FunctionDef) -> bo
     return all(isinstance(at, LOOPS) for at in inside)
 
 
-def _running(chain: object) -> Iterator[ast.FunctionDef]:
-    while isinstance(chain, tuple):
-        _, place, chain = chain
-        frame = place[1] if place is not None else None
+def _running(chain: Chain) -> Iterator[ast.FunctionDef]:
+    for _, frame in places_in(chain):
         if isinstance(frame, Frame) and frame.function is not None and isinstance(frame.function.node, ast.FunctionDef):
             yield frame.function.node
 
@@ -111,15 +110,11 @@ def _last_run(program: Program, growth: Growth, function: ast.FunctionDef, *, is
     return function.body[last] if last >= 0 else None
 
 
-def _is_open(chain: object, function: ast.FunctionDef, statement: ast.stmt) -> bool:
+def _is_open(chain: Chain, function: ast.FunctionDef, statement: ast.stmt) -> bool:
     """Whether a statement of a function's body, or one in it, is running."""
-    while isinstance(chain, tuple):
-        _, place, chain = chain
-        if place is not None and isinstance(place[1], Frame) and place[1].function is not None:
-            inner, node = place[0], place[1].function.node
-            if node is function and statement.lineno <= inner.lineno <= (statement.end_lineno or inner.lineno):
-                return True
-    return False
+    last = statement.end_lineno or statement.lineno
+    inside = (frame for inner, frame in places_in(chain) if statement.lineno <= inner.lineno <= last)
+    return any(isinstance(f, Frame) and f.function is not None and f.function.node is function for f in inside)
 
 
 def _filled(growth: Growth) -> ast.expr | None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Node, trail_of
 from autodetach.machine.run import Run
 from autodetach.node_types import COMPREHENSIONS, LOOPS, SCOPES
 from autodetach.suspect import Candidate
 from autodetach.view.changed_between import doubt_of_changes
-from autodetach.view.program import Program, line, targets_of, text, without_retain
+from autodetach.view.program import Program, line, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state, makes_leaves, takes_away
 
 

@@ -12,12 +12,12 @@ from autodetach.candidates.anew import places_of
 from autodetach.candidates.cache_guards import guards, is_flag
 from autodetach.candidates.detaching import has_graph
 from autodetach.machine.arguments import all_parameter_names
-from autodetach.machine.graph import Node, ancestors, trail_of
+from autodetach.machine.graph import Node, ancestors, calls_of, trail_of
 from autodetach.machine.spelling import arguments_of
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Crossed
-from autodetach.view.program import Program, calls_of, line, listed, parts_of
+from autodetach.view.program import Program, line, listed, parts_of
 
 FIRST = "the pass that begins it trains nothing through it then; to compute it anew in every pass may be what was meant"
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator
 from autodetach.candidates.detaching import leaves_of_display
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Node
+from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, calls_of, line, parts_of, text
+from autodetach.view.program import Program, line, parts_of, text
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
 NEWEST = "what was done with older weights is judged by the newest ones: only its author knows whether that is meant"

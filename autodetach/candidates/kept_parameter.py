@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.candidates.mentioned import is_changed, mentions
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Node, ancestors
 from autodetach.machine.spelling import last_word
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, listed, targets_of
+from autodetach.view.program import Program, listed
 
 if TYPE_CHECKING:
     from autodetach.codemods.keep_part import KeepPart

@@ -7,14 +7,14 @@ from collections.abc import Collection, Iterator
 
 from autodetach.candidates.cover import innermost
 from autodetach.candidates.sums_anew import adds, zero
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Activation
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import given_to
 from autodetach.view.holders import Holder, Replay
 from autodetach.view.moments import Moment, behind_step, last_mention, placed
-from autodetach.view.program import Program, targets_of
+from autodetach.view.program import Program
 
 ANEW = "each step is then made of the losses since the last one, which only its author knows to be meant"
 

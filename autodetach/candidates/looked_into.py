@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.candidates.emptying import is_empty
-from autodetach.machine.children import walk
-from autodetach.machine.spelling import is_dotted, spelled
-from autodetach.view.program import Program, targets_of
+from autodetach.machine.children import targets_of, walk
+from autodetach.machine.spelling import is_dotted, last_word, root_of, spelled
+from autodetach.view.program import Program
 
 RUN = frozenset({"eval", "exec"})
 SCOPE = frozenset({"globals", "locals", "vars"})
@@ -67,26 +67,24 @@ def _looks_up(tree: ast.Module, *, in_object: bool) -> bool:
     imports = [alias for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for alias in n.names]
     imported = {(alias.asname or alias.name).partition(".")[0] for alias in imports}
     for node in nodes:
-        if isinstance(node, ast.Attribute) and node.attr == "__dict__" and (_begin(node) in imported) is not in_object:
+        if isinstance(node, ast.Attribute) and node.attr == "__dict__" and (_origin(node) in imported) is not in_object:
             return True
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
             continue
         called, first = node.func.id, node.args[0] if node.args else None
         if called in RUN or (called in SCOPE and first is None and not in_object):
             return True
-        if called == "vars" and first is not None and (_begin(first) in imported) is not in_object:
+        if called == "vars" and first is not None and (_origin(first) in imported) is not in_object:
             return True
         is_written = len(node.args) < 2 or isinstance(node.args[1], ast.Constant)
-        if called == "getattr" and in_object and not is_written and _begin(node.args[0]) not in imported:
+        if called == "getattr" and in_object and not is_written and _origin(node.args[0]) not in imported:
             return True
     return False
 
 
-def _begin(value: ast.expr) -> str:
+def _origin(value: ast.expr) -> str:
     """`sys` of `sys.modules["__main__"].__dict__`."""
-    while isinstance(value, (ast.Attribute, ast.Subscript, ast.Call)):
-        value = value.func if isinstance(value, ast.Call) else value.value
-    return value.id if isinstance(value, ast.Name) else ""
+    return last_word(root_of(value))
 
 
 def _list_of(program: Program, mention: ast.AST) -> ast.expr | None:

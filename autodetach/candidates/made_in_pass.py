@@ -11,7 +11,7 @@ from autodetach.candidates.alike_objects import changed_later
 from autodetach.candidates.anew import places_of, times_asked
 from autodetach.candidates.cache_guards import guards
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation
+from autodetach.machine.graph import Activation, calls_of
 from autodetach.machine.held import contents
 from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run
@@ -22,7 +22,7 @@ from autodetach.view.crossings import Crossed
 from autodetach.view.free_names import names_in
 from autodetach.view.holders import Holder
 from autodetach.view.meant import method_of
-from autodetach.view.program import Program, calls_of
+from autodetach.view.program import Program
 
 BEGINS = "all that the object keeps then begins anew in every pass: what is meant to last, only its author knows"
 

@@ -15,14 +15,14 @@ from autodetach.candidates.kept_in_record import (
     reads_of,
 )
 from autodetach.candidates.mentioned import mentions
-from autodetach.machine.children import walk
-from autodetach.machine.graph import Node
+from autodetach.machine.children import targets_of, walk
+from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.changed_between import doubt_of_changes
-from autodetach.view.program import Program, calls_of, line, place_text, targets_of, text, without_retain
+from autodetach.view.program import Program, line, place_text, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state, makes_leaves
 
 OF_ALL = frozenset(

@@ -16,13 +16,14 @@ from autodetach.candidates.moved_steps import (
     walked_before,
     zeroed,
 )
+from autodetach.machine.children import targets_of
 from autodetach.machine.graph import Differentiation, trail_of, within
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
 from autodetach.node_types import JUMPS, YIELDS
 from autodetach.suspect import Candidate
 from autodetach.view.called import with_called
-from autodetach.view.program import Block, Program, call_of, targets_of, text
+from autodetach.view.program import Block, Program, call_of, text
 
 OF_A_STEP = frozenset("zero_grad backward step clip_grad_norm_ clip_grad_value_ unscale_".split())
 """What is called around a differentiation, and reads no parameter that other steps change."""

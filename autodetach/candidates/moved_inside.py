@@ -25,8 +25,8 @@ from autodetach.candidates.reached import is_out_of_reach, read_behind
 from autodetach.candidates.read_before import is_read_before
 from autodetach.candidates.returned_itself import returned_itself
 from autodetach.machine.arguments import parameter_names
-from autodetach.machine.children import walk
-from autodetach.machine.graph import Activation, Node
+from autodetach.machine.children import targets_of, walk
+from autodetach.machine.graph import Activation, Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import is_none, spelled
 from autodetach.node_types import CALLABLES, FUNCTIONS, LOOPS
@@ -34,7 +34,7 @@ from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
 from autodetach.view.changed_between import CHANGED, doubt_of_changes
 from autodetach.view.free_names import bound_otherwise
-from autodetach.view.program import Program, calls_of, line, listed, targets_of, without_retain
+from autodetach.view.program import Program, line, listed, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state, makes_leaves, takes_away
 
 if TYPE_CHECKING:

@@ -7,12 +7,13 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.shared_calls import doubt_of, repeated_behind_step
+from autodetach.machine.children import targets_of
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, Node, Site, trail_of, within
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
-from autodetach.view.program import Block, Program, call_of, listed, targets_of, text, without_retain
+from autodetach.view.program import Block, Program, call_of, listed, text, without_retain
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod

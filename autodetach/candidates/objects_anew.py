@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from autodetach.candidates.alike_objects import is_alike, make_alike
 from autodetach.candidates.as_property import computed_as_property
 from autodetach.candidates.moved_inside import is_set_elsewhere, moved_to, only_method
-from autodetach.machine.children import walk
-from autodetach.machine.graph import Node
+from autodetach.machine.children import targets_of, walk
+from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.changed_between import CHANGED
-from autodetach.view.program import Program, calls_of, targets_of
+from autodetach.view.program import Program
 from autodetach.view.side_effects import CONSTRUCTORS, makes_leaves
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.reads import at_read
 from autodetach.candidates.taken_as_constant import taken_as_constant
 from autodetach.machine.events import SecondWalk
-from autodetach.machine.graph import Differentiation, Node, ancestors, diverge
+from autodetach.machine.graph import Differentiation, Node, ancestors, calls_of, diverge
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.words import names_old, words_in
@@ -23,7 +23,7 @@ from autodetach.suspect import Candidate
 from autodetach.view.by_call import at_call
 from autodetach.view.computed_again import computed_again
 from autodetach.view.crossings import Entry, entered_from, in_loop
-from autodetach.view.program import Program, calls_of, handed
+from autodetach.view.program import Program, handed
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ast
 
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph_reads import LOGGING, SHOWING
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.spelling import last_word
 from autodetach.machine.torch_names import DETACHING, NUMBER_METHODS
 from autodetach.node_types import CALLABLES
-from autodetach.view.program import Program, targets_of
+from autodetach.view.program import Program
 
 NUMBERS = frozenset({"bool", "float", "int"})
 CHOOSING = frozenset({"abs", "max", "min", "round"})

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Differentiation, ancestors
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import is_dotted, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, listed, statement_in, targets_of, text
+from autodetach.view.program import Program, listed, statement_in, text
 from autodetach.view.substituted import substituted
 
 DOUBT = "steps stand between the losses: the later ones may be meant to be computed again behind them"

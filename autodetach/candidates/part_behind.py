@@ -9,13 +9,13 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, TypeGuard
 
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Differentiation, Node, trail_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.called import with_called
-from autodetach.view.program import Block, Program, line, listed, statement_in, targets_of, text
+from autodetach.view.program import Block, Program, line, listed, statement_in, text
 from autodetach.view.side_effects import draws_random_numbers
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Iterator
 from itertools import chain
 
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.classes import linear_order
 from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.spelling import is_none, last_word, spelled
 from autodetach.machine.values import Value
 from autodetach.node_types import FUNCTIONS
-from autodetach.view.program import Program, targets_of
+from autodetach.view.program import Program
 
 CHOOSING = (ast.IfExp, ast.BoolOp)
 ASKING = frozenset({"get", "getattr"})

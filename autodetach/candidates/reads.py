@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from autodetach.candidates.detaching import structural
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Node
+from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.spelling import called_name
 from autodetach.machine.values import Tensor, Value
 from autodetach.view.crossings import Crossed
 from autodetach.view.none_by_default import may_be_none
-from autodetach.view.program import Program, calls_of, listed
+from autodetach.view.program import Program, listed
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Node, ancestors, trail_of
 from autodetach.machine.run import Run
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import bound_otherwise
-from autodetach.view.program import Block, Program, line, targets_of, text, without_retain
+from autodetach.view.program import Block, Program, line, text, without_retain
 from autodetach.view.side_effects import draws_random_numbers, makes_leaves, takes_away
 
 MEANT = "the first pass computes the same values twice; only its author knows what should be computed anew"

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from autodetach.candidates.detaching import narrowed_to
 from autodetach.candidates.reads import Repair
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.graph import Differentiation, Node, Pass
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
@@ -20,7 +20,7 @@ from autodetach.machine.spelling import spelled
 from autodetach.machine.told_of_values import is_scalar
 from autodetach.machine.values import Value
 from autodetach.view.crossings import Crossed, operands_from
-from autodetach.view.program import Block, Program, listed, targets_of
+from autodetach.view.program import Block, Program, listed
 
 FOLLOWED = "no gradient goes through the statistic then, not even that of what the pass itself puts in"
 FOLLOWING = re.compile(r"_*(update|track|observe)(?![a-z])")

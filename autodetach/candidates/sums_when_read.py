@@ -14,13 +14,13 @@ from autodetach.candidates.emptying import behind_docstring
 from autodetach.candidates.mentioned import is_changed, is_named_otherwise, mentions
 from autodetach.candidates.sums_anew import adds, zero
 from autodetach.machine.arguments import all_parameter_names
-from autodetach.machine.children import walk
-from autodetach.machine.graph import Node
+from autodetach.machine.children import targets_of, walk
+from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name
-from autodetach.view.program import Block, Program, calls_of, targets_of, without_retain
+from autodetach.view.program import Block, Program, without_retain
 from autodetach.view.side_effects import draws_random_numbers, keeps_state
 
 LATER = "what the method is given is kept, and the sum is computed of the parameters as they are whenever it is read"

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Differentiation, Node
+from autodetach.machine.graph import Differentiation, Node, calls_of
 from autodetach.machine.operands import expression_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
@@ -14,7 +14,7 @@ from autodetach.machine.torch_facts import Shape
 from autodetach.machine.torch_modules import MODULES
 from autodetach.machine.torch_operations import OPS
 from autodetach.suspect import Candidate
-from autodetach.view.program import Program, calls_of, handed, statement_in, text, without_retain
+from autodetach.view.program import Program, handed, statement_in, text, without_retain
 
 MEANT = "which of the two results the loss is meant to be computed from, only its author knows"
 

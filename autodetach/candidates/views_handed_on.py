@@ -9,12 +9,13 @@ from autodetach.candidates.copied import COPIED, buffer_of
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.events import StaleSaved
+from autodetach.machine.graph import calls_of
 from autodetach.machine.spelling import spelled
 from autodetach.machine.torch_semantics import lookup
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.assigned import assigned
-from autodetach.view.program import Program, calls_of, line, listed
+from autodetach.view.program import Program, line, listed
 
 
 def handed_on_copies(program: Program, event: StaleSaved) -> Iterator[Candidate]:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autodetach.candidates.called_by_others import is_called_by_others
+from autodetach.machine.children import targets_of
 from autodetach.machine.cycles import cycle_of
 from autodetach.machine.graph import Activation, Node, ancestors, pass_of, trail_of
 from autodetach.machine.growth import Growth
@@ -17,7 +18,7 @@ from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame, Instance
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Entry
-from autodetach.view.program import Program, line, listed, parts_of, statement_in, targets_of, without_retain
+from autodetach.view.program import Program, line, listed, parts_of, statement_in, without_retain
 
 MEANT = "what else is computed there has no graph then, either"
 

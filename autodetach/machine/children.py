@@ -72,3 +72,12 @@ def statements_in(node: ast.AST) -> list[ast.stmt]:
 def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
     fields = _FIELDS[kind] = tuple(name for name in kind._fields if name not in _NO_NODES)
     return fields
+
+
+def targets_of(statement: ast.stmt) -> list[ast.expr]:
+    """What an assignment binds."""
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
+        return [statement.target]
+    return []

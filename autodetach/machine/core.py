@@ -17,7 +17,7 @@ from autodetach.machine.program_values import Frame, Instance, NamesOf, Namespac
 from autodetach.machine.program_values import Iterable as Iterable_
 from autodetach.machine.state import MAX_LISTED, Kept, Raised
 from autodetach.machine.tape import Tape
-from autodetach.machine.unlike import KEPT, place_of
+from autodetach.machine.unlike import KEPT
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 OF_MODULES = frozenset({"item", "_modules"})
@@ -108,7 +108,7 @@ class Core(Tape):
         self, container: Sequence | Mapping, value: Value, element: ast.expr | None, site: Site, how: str
     ) -> None:
         if type(value) in KEPT and value not in self.places:
-            self.places[value] = place_of(site, self.chain)
+            self.places[value] = site, self.chain
         note_holder(container, value, self.held)
         if self.watched is not None:
             self.watched.append(Kept(container, value, element, site, how))

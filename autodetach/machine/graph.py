@@ -357,13 +357,23 @@ def is_walked_again(d: Differentiation) -> bool:
 
 def trail_of(node: Node) -> tuple[Place, ...]:
     """The statements that were running when a node was made, outermost first: one a call."""
-    places = [node.at] if node.at is not None else []
-    chain = node.chain
+    own = () if node.at is None else (node.at,)
+    return tuple(reversed((*own, *places_in(node.chain))))
+
+
+def calls_of(chain: Chain) -> Iterator[Site]:
+    """Open calls, innermost first."""
+    while chain is not None:
+        site, _, chain = chain
+        yield site
+
+
+def places_in(chain: Chain) -> Iterator[Place]:
+    """The statements that make the open calls, innermost first."""
     while chain is not None:
         _, place, chain = chain
         if place is not None:
-            places.append(place)
-    return tuple(reversed(places))
+            yield place
 
 
 def ancestors(roots: Iterable[Node]) -> Iterator[Node]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from autodetach.machine.cycles import Places, cycle_of, places_of
 from autodetach.machine.events import Crossing
-from autodetach.machine.graph import Activation, Node, Pass, ancestors, pass_of
+from autodetach.machine.graph import Activation, Node, Pass, ancestors, calls_of, pass_of
 from autodetach.machine.growth import (
     LINEAR,
     MOVED,
@@ -184,12 +184,7 @@ def _goes_on(cycle: list[Node], crossing: Crossing, made: Pass) -> bool:
 
 def _calls(node: Node) -> list[ast.AST]:
     """The calls in which a node was made."""
-    found: list[ast.AST] = []
-    chain = node.chain
-    while chain is not None:
-        site, _, chain = chain
-        found.append(site.node)
-    return found
+    return [site.node for site in calls_of(node.chain)]
 
 
 def _outermost(child: Node, activation: Activation) -> bool:
@@ -273,9 +268,7 @@ def _carried(crossing: Crossing) -> ast.expr | None:
     """What carries the state, at the outermost call that is given it; None where it has no expression."""
     operand = next((o for o in crossing.child.operands if _origin(crossing.child, o) is crossing.parent), None)
     found = expression_of(crossing.child, operand) if operand is not None else None
-    chain = crossing.child.chain
-    while chain is not None:
-        site, _, chain = chain
+    for site in calls_of(crossing.child.chain):
         for expression, value in site.operands:
             if value is operand or (isinstance(value, (Sequence, Mapping)) and operand in contents(value)):
                 found = expression

@@ -146,7 +146,7 @@ class State:
         self.crossings: list[Crossing] = []
         self.stored: list[Stored] = []
         self.stored_in: dict[Sequence | Mapping, list[Stored]] = {}
-        self.places: dict[Value, Hashable] = {}  # see `unlike`
+        self.places: dict[Value, tuple[Site, Chain]] = {}  # see `unlike`
         self.watched: list[Kept] | None = None  # what is put into containers where gradients are off for a while
         self.filled: list[Stored] = []
         self.untaken = Untaken()

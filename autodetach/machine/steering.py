@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 
 from autodetach.kept import kept
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.core import Core
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
@@ -103,7 +103,7 @@ def _chooses(trail: Trail, statement: ast.stmt, chosen: ast.IfExp) -> bool:
     if any(_steers(n) for branch in (chosen.body, chosen.orelse) for n in walk(branch)):
         return True
     if isinstance(statement, (ast.Assign, ast.AugAssign)) and not any(map(_counts, (chosen.body, chosen.orelse))):
-        return any(_is_rate(n) for target in _targets(statement) for n in walk(target))
+        return any(_is_rate(n) for target in targets_of(statement) for n in walk(target))
     return _goes_to(trail)
 
 
@@ -129,19 +129,13 @@ def _goes_to(trail: Trail) -> bool:
         return skips or is_steering(statement) or _go_on(trail, _set_in(statement))
     if isinstance(statement, ast.Expr):
         return any(_steers(n) for n in walk(statement))
-    targets = _targets(statement)
+    targets = targets_of(statement)
     names = frozenset(spelled(n) for t in targets for n in walk(t) if isinstance(n, NAMES) and not _is_read(n))
     return any(_is_rate(n) for t in targets for n in walk(t)) or _go_on(trail, names)
 
 
 def _is_read(n: ast.Name | ast.Attribute | ast.Subscript) -> bool:
     return isinstance(n.ctx, ast.Load)
-
-
-def _targets(statement: ast.stmt) -> list[ast.expr]:
-    if isinstance(statement, ast.Assign):
-        return statement.targets
-    return [statement.target] if isinstance(statement, (ast.AugAssign, ast.AnnAssign)) else []
 
 
 def _go_on(trail: Trail, names: frozenset[str]) -> bool:
@@ -231,7 +225,7 @@ def _shows(callee: ast.expr) -> bool:
 def _set_in(test: ast.If | ast.While) -> frozenset[str]:
     """What the branches count, or set to a constant: `patience += 1`, `done = True`."""
     found = [n for n in _in_branches(test) if isinstance(n, (ast.Assign, ast.AugAssign))]
-    pairs = (pair for n in found for target in _targets(n) for pair in _pairs(target, n.value))
+    pairs = (pair for n in found for target in targets_of(n) for pair in _pairs(target, n.value))
     return frozenset(spelled(t) for t, value in pairs if isinstance(t, NAMES) and _counts(value))
 
 
@@ -254,7 +248,7 @@ def _ending(function: ast.AST) -> frozenset[str]:
     loops = [n for n in nodes if isinstance(n, LOOPS)]
     tests += [n.test for loop in loops for n in walk(loop) if isinstance(n, ast.If) and _skips(n, loop)]
     tests += [n.value for n in nodes if isinstance(n, ast.Return) and isinstance(n.value, (ast.BoolOp, ast.Compare))]
-    rates = (n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign)) and any(map(_is_rate, _targets(n))))
+    rates = (n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign)) and any(map(_is_rate, targets_of(n))))
     return _read_in([*tests, *(n.value for n in rates)])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.events import NetworkGiven
-from autodetach.machine.graph import Chain, pass_of, trail_of
+from autodetach.machine.graph import pass_of, places_in, trail_of
 from autodetach.machine.growth import Growth, trains
 from autodetach.machine.module_tree import is_module
 from autodetach.machine.program_values import Frame
@@ -61,11 +61,7 @@ def is_only_shown(analysis: Analysis, growth: Growth) -> bool:
 def _open_at(growth: Growth) -> list[Frame]:
     """The calls that are open where it grows; of what is put into a container, those around that place."""
     if growth.stored is not None:
-        chain: Chain = growth.stored.chain
-        places = []
-        while chain is not None:
-            _, place, chain = chain
-            places += [] if place is None else [place]
+        places = list(places_in(growth.stored.chain))
     else:
         places = list(trail_of(growth.link or growth.node))
     return [frame for _, frame in places if isinstance(frame, Frame)]

@@ -11,8 +11,9 @@ is only said where a second one was run through. How many there are, and which i
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
+from itertools import islice
 
-from autodetach.machine.graph import Chain, Site
+from autodetach.machine.graph import Chain, Site, calls_of
 from autodetach.machine.marks import is_mark
 from autodetach.machine.program_values import Instance
 from autodetach.machine.told_of_values import is_constant
@@ -25,17 +26,16 @@ OF_A_KIND = 2
 MAX_LOOKED_AT = 64
 MAX_PARTS = 8
 MAX_CALLS = 4
-Places = Mapping[Value, Hashable]
+Places = Mapping[Value, tuple[Site, Chain]]
 """By what was put into containers: the place that did it first, in which calls."""
 
 
-def place_of(site: Site, chain: Chain) -> Hashable:
-    """A place of the program, in the calls that are open there."""
-    found = [site.node]
-    while chain is not None and len(found) <= MAX_CALLS:
-        call, _, chain = chain
-        found.append(call.node)
-    return tuple(found)
+def _place_of(value: Value, places: Places) -> Hashable:
+    """The place that has put something into a container, in the innermost of its calls."""
+    if value not in places:
+        return None
+    site, chain = places[value]
+    return (site.node, *(call.node for call in islice(calls_of(chain), MAX_CALLS)))
 
 
 def unlike(items: list[Value], passed: int, places: Places) -> Iterator[tuple[Value, list[Value]]]:
@@ -79,7 +79,7 @@ def kind_of(value: Value, places: Places, depth: int = 3) -> Hashable:
     kind = type(value)
     if is_constant(value):
         return (kind, None if kind is float else value)
-    place = places.get(value) if kind in KEPT else None
+    place = _place_of(value, places) if kind in KEPT else None
     if depth == 0 or not comes_of_graph(value) or kind not in HOLDING:
         return (kind, place)
     named = value.cls if kind is Instance else value.kind if kind is Sequence else None

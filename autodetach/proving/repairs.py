@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from autodetach.decoding import SourceError
 from autodetach.finding import Applicability, Fix
+from autodetach.machine.children import targets_of
 from autodetach.machine.surroundings import around_line, calls_that_differentiate, go_one_way
 from autodetach.projects.project import Files
 from autodetach.proving.blank_lines import without_surplus
@@ -336,13 +337,9 @@ class Repairs:
 def _resting_on_others(nodes: Iterable[ast.AST]) -> set[ast.AST]:
     """The assignments that read what others of them bind: once those are repaired, they may need no repair."""
     found = [node for node in nodes if isinstance(node, (ast.Assign, ast.AugAssign))]
-    bound = [(node, ast.unparse(target)) for node in found for target in _targets(node)]
+    bound = [(node, ast.unparse(target)) for node in found for target in targets_of(node)]
     read = {node: {ast.unparse(n) for n in ast.walk(node.value) if isinstance(n, NAMING)} for node in found}
     return {node for node in found if any(name in read[node] and other is not node for other, name in bound)}
-
-
-def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
 
 
 def _lasts(suspect: Suspect, edited: Program) -> bool:

@@ -76,7 +76,7 @@ from autodetach.candidates.without_graph import computed_without_graph
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
 from autodetach.machine.cycles import cycle_of
-from autodetach.machine.graph import Node, pass_of
+from autodetach.machine.graph import Node, calls_of, pass_of
 from autodetach.machine.growing_chains import linked_nodes
 from autodetach.machine.growth import Element, Growth, makers_of_returned
 from autodetach.machine.held import graph_in
@@ -90,7 +90,7 @@ from autodetach.view.held_by_chain import is_held_by_chain
 from autodetach.view.lifetime import comes_again, left_of, walked
 from autodetach.view.never_read import is_never_read
 from autodetach.view.other_names import has_other_names
-from autodetach.view.program import Program, calls_of, is_update, line, observed_of, text
+from autodetach.view.program import Program, is_update, line, observed_of, text
 
 IDLE = "nothing uses what is gathered: another use of it may have been meant"
 

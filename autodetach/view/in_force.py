@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.children import walk
-from autodetach.machine.graph import Chain, Site
+from autodetach.machine.graph import Chain, Site, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import FUNCTIONS
-from autodetach.view.program import Program, calls_of
+from autodetach.view.program import Program
 
 KNOWN = frozenset(
     "abc abstractmethod app atexit cached_property classmethod cli click contextmanager dataclass fire functools hydra "

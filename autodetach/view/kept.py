@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from autodetach.container_methods import ADDING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
+from autodetach.machine.graph import calls_of
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.machine.torch_semantics import lookup
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS
 from autodetach.view.generators import is_used_up, waits
 from autodetach.view.imported import imported_as
-from autodetach.view.program import Program, calls_of, is_update
+from autodetach.view.program import Program, is_update
 
 LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 

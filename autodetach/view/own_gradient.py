@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.events import NonLeafGrad, UnreachedGrad
 from autodetach.machine.spelling import spelled
-from autodetach.view.program import Program, parts_of, targets_of
+from autodetach.view.program import Program, parts_of
 
 
 class OwnUpdate(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from autodetach.kept import kept
 from autodetach.machine.children import statements_in, walk
 from autodetach.machine.events import SecondWalk
-from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, diverge, pass_of, trail_of
+from autodetach.machine.graph import Chain, Differentiation, Node, Pass, Site, calls_of, diverge, pass_of, trail_of
 from autodetach.machine.growing import growths
 from autodetach.machine.growth import Growth
 from autodetach.machine.run import Analysis, Run
@@ -285,15 +285,6 @@ def parts_of(expression: ast.expr) -> list[ast.expr]:
     return expression.elts if isinstance(expression, (ast.Tuple, ast.List)) else [expression]
 
 
-def targets_of(statement: ast.stmt) -> list[ast.expr]:
-    """What an assignment binds."""
-    if isinstance(statement, ast.Assign):
-        return statement.targets
-    if isinstance(statement, (ast.AnnAssign, ast.AugAssign)):
-        return [statement.target]
-    return []
-
-
 def call_of(statement: ast.stmt) -> ast.Call | None:
     """The call, if a statement does nothing else."""
     return statement.value if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
@@ -353,13 +344,6 @@ def observed_of(program: Program, nodes: Iterable[Node]) -> tuple[str, ...]:
             found[f"{program.place(n.site)}: {n.observed}"] = None
         stack.extend(p for p in n.parents if p.loops == n.loops)
     return tuple(found)
-
-
-def calls_of(chain: Chain) -> Iterator[Site]:
-    """Open calls, innermost first."""
-    while chain is not None:
-        site, _, chain = chain
-        yield site
 
 
 def statement_in(node: Node, frame: object) -> ast.stmt | None:

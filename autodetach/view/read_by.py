@@ -10,13 +10,13 @@ from autodetach.kept import kept
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.classes import linear_order
-from autodetach.machine.graph import trail_of
+from autodetach.machine.graph import calls_of, trail_of
 from autodetach.machine.program_values import Class, Frame, Instance
 from autodetach.machine.run import Run
 from autodetach.machine.values import Value
 from autodetach.node_types import FUNCTIONS
 from autodetach.once import once
-from autodetach.view.program import Program, calls_of
+from autodetach.view.program import Program
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

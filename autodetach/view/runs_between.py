@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
-from autodetach.machine.graph import Node
+from autodetach.machine.graph import Node, calls_of
 from autodetach.machine.run import Run
 from autodetach.node_types import FUNCTIONS, LOOPS, SCOPES
-from autodetach.view.program import Block, Program, calls_of
+from autodetach.view.program import Block, Program
 from autodetach.view.read_by import Function
 
 Running: TypeAlias = Sequence[ast.stmt] | Sequence[ast.stmt | ast.expr]

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from autodetach.container_methods import ADDING
 from autodetach.machine.arguments import all_parameter_names
-from autodetach.machine.children import walk
+from autodetach.machine.children import targets_of, walk
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, LOOPS
 from autodetach.view.kept import COPYING, LITERALS, is_sharing
-from autodetach.view.program import Program, targets_of
+from autodetach.view.program import Program
 
 HANDING_ON = frozenset(
     """

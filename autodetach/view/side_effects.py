@@ -6,13 +6,13 @@ import ast
 
 from autodetach.container_methods import CHANGING
 from autodetach.machine.arguments import all_parameter_names
-from autodetach.machine.children import walk
-from autodetach.machine.graph import Node, ancestors
+from autodetach.machine.children import targets_of, walk
+from autodetach.machine.graph import Node, ancestors, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.view.assigned import assigned
 from autodetach.view.imported import imported_as
-from autodetach.view.program import Program, calls_of, parts_of, targets_of
+from autodetach.view.program import Program, parts_of
 from autodetach.view.read_by import local_names, read_by
 
 MADE = frozenset("dict list OrderedDict defaultdict zeros ones empty full zeros_like ones_like empty_like".split())
