@@ -289,7 +289,10 @@ class Core(Tape):
         self._loops_begun += 1
         activation.in_forward = self.in_forward > 0
         activation.without_grad = not self.grad_enabled
-        activation.trained = self.loops[-1].activation.training.get(node, 0) if self.loops else 0
+        if self.loops:
+            current = self.loops[-1]
+            activation.trained = current.activation.training.get(node, 0)
+            activation.idle = current.activation.quiet.get(node, current.index) < current.index
         activation.inner = self.in_module and isinstance(node, ast.While)
         self.activations.append(activation)
         return activation

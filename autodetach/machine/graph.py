@@ -19,6 +19,8 @@ class Activation:
     `without_grad`: no gradient was recorded when it began itself.
     `training`: in how many of its passes loops inside have trained whose further passes do what the last ones did;
     `trained`: what an outer one knows of this one.
+    `quiet`: the loops inside that have recorded no gradient, and end with passes that are alike, each with the pass of
+    this one in which that was seen first; `idle`: an outer one knows that of this one from an earlier pass.
     `awaited`: so many passes it has at least, since what the last but one has begun anew is ended in a later one.
     """
 
@@ -29,6 +31,7 @@ class Activation:
         "dropping",
         "exact",
         "frame",
+        "idle",
         "in_forward",
         "inner",
         "length",
@@ -37,6 +40,7 @@ class Activation:
         "over_modules",
         "over_parameters",
         "passes",
+        "quiet",
         "short",
         "skipped",
         "started",
@@ -67,6 +71,8 @@ class Activation:
         self.without_grad = False
         self.training: dict[ast.AST | None, int] = {}
         self.trained = 0
+        self.quiet: dict[ast.AST | None, int] = {}
+        self.idle = False
         self.awaited = 0
 
 

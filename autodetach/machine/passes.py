@@ -6,7 +6,7 @@ import ast
 
 from autodetach.kept import kept
 from autodetach.machine.delays import MAX_DELAY, delay_of
-from autodetach.machine.graph import Activation, Differentiation, Node, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, Pass, pass_of
 from autodetach.node_types import LOOPS
 
 Ways = list[tuple[ast.AST, bool]]
@@ -14,7 +14,10 @@ Ways = list[tuple[ast.AST, bool]]
 
 MAX_PASSES = 3
 PASSES_AGAIN = 2
-"""So many show all that there is where nothing has a history, and where a loop trains as it did in an outer pass."""
+"""So many show all that there is where nothing has a history, and where a loop trains as it did in an outer pass.
+
+Where nothing has a history in either, one shows it.
+"""
 PASSES_OF_OUTER = (MAX_PASSES, PASSES_AGAIN, 1)
 """The passes of a loop that has trained in none, one or more passes of the loop around it."""
 MAX_SKIPPED = 2
@@ -26,8 +29,8 @@ MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY + 1
 def passes_of(activation: Activation, nodes: list[Node]) -> int:
     """How many passes a loop is given that skips none of them, and makes nothing of what an earlier one has made."""
     usual = PASSES_OF_OUTER[activation.trained]
-    if activation.without_grad and not (nodes and _is_in(nodes[-1], activation)):
-        return min(usual, PASSES_AGAIN)
+    if activation.without_grad and not _has_made(activation, nodes):
+        return 1 if activation.idle else min(usual, PASSES_AGAIN)
     return usual
 
 
@@ -72,10 +75,29 @@ def note_training(activation: Activation, outer: Activation, last: Differentiati
         return
     if activation.trained:
         outer.training[activation.node] = len(PASSES_OF_OUTER) - 1
-    elif activation.passes >= MAX_PASSES:
-        earlier, latest = activation.begun[-2:]
-        if set(ways[latest:]) <= set(ways[earlier:latest]):  # items are drawn in the pass before theirs
-            outer.training[activation.node] = 1
+    elif activation.passes >= MAX_PASSES and _ends_alike(activation, ways):
+        outer.training[activation.node] = 1
+
+
+def note_quiet(activation: Activation, outer: Pass, nodes: list[Node], ways: Ways) -> None:
+    """A loop in a pass of an outer one has ended: remember it if it records nothing, as one that evaluates.
+
+    What is evaluated beside it in the same pass may be something else.
+    """
+    is_over = activation.idle or (activation.passes >= PASSES_AGAIN and _ends_alike(activation, ways))
+    if is_over and activation.without_grad and not _has_made(activation, nodes):
+        outer.activation.quiet.setdefault(activation.node, outer.index)
+
+
+def _ends_alike(activation: Activation, ways: Ways) -> bool:
+    """Whether all tests of the latest pass of a loop have gone the same way in the pass before."""
+    earlier, latest = activation.begun[-2:]
+    return set(ways[latest:]) <= set(ways[earlier:latest])  # items are drawn in the pass before theirs
+
+
+def _has_made(activation: Activation, nodes: list[Node]) -> bool:
+    """Whether the last thing with a history was made in a loop."""
+    return bool(nodes) and _is_in(nodes[-1], activation)
 
 
 def _is_in(event: Node | Differentiation, activation: Activation) -> bool:
