@@ -74,7 +74,7 @@ class Attributes(Core):
 
     def class_attribute(self, cls: Class | External, name: str, after: Class | None = None) -> Value:
         """The raw entry for `name` in the order of look-up (behind `after`), or MISSING."""
-        if isinstance(cls, External):
+        if not isinstance(cls, Class):
             return MISSING
         order = cls.order or linear_order(cls)
         if after is not None and after in order:

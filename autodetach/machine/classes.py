@@ -60,10 +60,12 @@ def library_bases(cls: Class | External) -> list[str]:
 
 def cannot_be_called(cls: Class | External) -> bool:
     """Whether a class that nobody in view gives a `__call__` certainly has none."""
-    order = linear_order(cls) if isinstance(cls, Class) else [cls]
-    if any(isinstance(c, Class) and ("__call__" in c.names or len(c.bases) > len(known_bases(c))) for c in order):
+    if isinstance(cls, External):
+        return cls.path in WITHOUT_CALL
+    if any(path not in WITHOUT_CALL for path in library_bases(cls)):
         return False
-    return all(path in WITHOUT_CALL for path in library_bases(cls))
+    own = [c for c in linear_order(cls) if isinstance(c, Class)]
+    return not any("__call__" in c.names or len(c.bases) > len(known_bases(c)) for c in own)
 
 
 def known_bases(cls: Class) -> list[Class | External]:

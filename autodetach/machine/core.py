@@ -18,14 +18,14 @@ from autodetach.machine.program_values import Iterable as Iterable_
 from autodetach.machine.state import MAX_LISTED, Kept, Raised
 from autodetach.machine.tape import Tape
 from autodetach.machine.unlike import KEPT
-from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
+from autodetach.machine.values import CONSTANT_TYPES, Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 OF_MODULES = frozenset({"item", "_modules"})
 """Parts of a module that are modules too, or hold them: what it gives one after the other, or by name."""
-
-
 MAX_IN_KEY = 8
 """So many parts of a key are looked at."""
+WITHOUT_PARTS = CONSTANT_TYPES | {Tensor, Opaque}
+"""The types of what has no numbers in it."""
 
 
 class Core(Tape):
@@ -338,11 +338,11 @@ class Core(Tape):
 
 def tags_in(value: Value, depth: int = 4) -> set[object]:
     """The marks that numbers inside a value carry (which `.item()` they came from)."""
-    if isinstance(value, Sym):
+    if type(value) is Sym:
         return set(value.tags)
-    if depth <= 0:
-        return set()
     tags: set[object] = set()
+    if depth <= 0 or type(value) in WITHOUT_PARTS:
+        return tags
     if isinstance(value, Sequence):
         for item in value.items[:64]:
             tags |= tags_in(item, depth - 1)

@@ -8,7 +8,7 @@ from autodetach.machine.events import LeafChanged
 from autodetach.machine.graph import Differentiation, Node, Site, ancestors
 from autodetach.machine.held import MAX_LOST
 from autodetach.machine.torch_semantics import INPLACE_AT, LIKE_ANOTHER, RANDOM, lookup
-from autodetach.machine.values import Opaque, Tensor, Value, joined, scaled_by_gradient
+from autodetach.machine.values import Opaque, Tensor, Value, gradients_in, joined, scaled_by_gradient
 
 SCALING = frozenset({"mul", "multiply", "div", "divide", "true_divide"})
 ADDING = frozenset({"add", "sub", "subtract"})
@@ -122,7 +122,7 @@ def _has_scaled(value: Value, leaf: Tensor) -> bool:
 
 def _gradient_in(values: list[Value]) -> tuple[Differentiation, ...]:
     """What gave the gradient that some values are, or were computed from."""
-    return joined(*(v.from_grad for v in flatten(values) if isinstance(v, Tensor)))
+    return gradients_in(flatten(values))
 
 
 def _refuse(m: Core, t: Tensor, leaf: Tensor, base: str, others: list[Value], site: Site) -> None:

@@ -25,7 +25,7 @@ from autodetach.machine.tape import saved_for
 from autodetach.machine.torch_facts import Saved
 from autodetach.machine.torch_semantics import MODULE_INPLACE_AT, MODULES, Module, of_arguments, unpacked
 from autodetach.machine.torch_semantics import Shape as Rule
-from autodetach.machine.values import Opaque, Sequence, Tensor, Value, joined
+from autodetach.machine.values import Opaque, Sequence, Tensor, Value, gradients_in, lost_in
 from autodetach.machine.values import Shape as Dims
 
 RECURRENT = {"rnn", "lstm", "cell", "lstmcell"}
@@ -86,10 +86,15 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
 def _weights(this: Instance, name: str) -> list[Tensor]:
     """The parameters with which a module computes, or what has taken their places: `layer.weight = 0.5 * raw`."""
     weights = parameters_of(this)
-    own = [v for names in parameter_names(name) for n in names if isinstance(v := this.attrs.get(n), Tensor)]
-    if all(v.parameter or v in weights for v in own):
-        return weights
-    return own + [p for _, child in children_of(this) for p in parameters_of(child)]
+    own: list[Tensor] = []
+    is_usual = True
+    for names in parameter_names(name):
+        for one in names:
+            value = this.attrs.get(one)
+            if isinstance(value, Tensor):
+                own.append(value)
+                is_usual = is_usual and (value.parameter or value in weights)
+    return weights if is_usual else own + [p for _, child in children_of(this) for p in parameters_of(child)]
 
 
 def packed_sequence(m: Core, data: Tensor) -> Sequence:
@@ -123,7 +128,7 @@ def run_module(
     result = tensors.plain(shape)
     result.born = m.clock
     carriers = [t for t in (*inputs, *weights) if t.node is not None]
-    by_gradient = joined(*(t.from_grad for t in inputs if type(t) is Tensor and t.from_grad))
+    by_gradient = gradients_in(inputs)
     if not m.grad_enabled or not carriers:
         result.from_grad = by_gradient
         m.note_lost(result, (*inputs, *weights), site, OFF)
@@ -135,8 +140,9 @@ def run_module(
     facts = unpacked(spec.op, [t.node is not None for t in one], discrete)
     saved = []
     for i, t in enumerate(one):
-        may_be_saved = i >= len(inputs) or any(t is v for v in kept)
-        if may_be_saved and i in facts.operands and isinstance(t, Tensor) and not is_copied(name, t):
+        if i not in facts.operands or not isinstance(t, Tensor) or is_copied(name, t):
+            continue
+        if i >= len(inputs) or any(t is v for v in kept):
             saved.append((t.storage, t.storage.version))
             if t in weights and spec.result in RECURRENT | {"attention"}:
                 saved.extend((w.storage, w.storage.version) for w in weights[1:])
@@ -147,7 +153,7 @@ def run_module(
         name, site, parents, tuple(carriers), saves=facts.raises or spec.result in RECURRENT, saved=tuple(saved),
         weak=all(p.weak for p in parents),
     )  # fmt: skip
-    m.note_cut_off(result.node, joined(*(t.lost for t in inputs if type(t) is Tensor and t.node is None and t.lost)))
+    m.note_cut_off(result.node, lost_in(inputs))
     if by_gradient:
         m.by_gradient[result.node] = by_gradient
     if spec.saved is Saved.CROSS and spec.result == "tensor" and any(p.weak for p in parents):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import cache
 
 from autodetach.machine.marks import ITEMS, WEIGHTS
 from autodetach.machine.program_values import Class, External, Instance
 from autodetach.machine.told_of_values import key_of
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
+OF_TENSORS = frozenset({Tensor, Opaque})
 BUFFERS, PARAMETERS = "#buffers", "#parameters"
 """The names under which a module holds tensors that count as such, though nothing else says that they are."""
 
@@ -18,9 +19,14 @@ def is_module(value: Value) -> bool:
     return isinstance(value, Instance) and _module_class(value.cls)
 
 
+@cache
+def _is_path_of_module(path: str) -> bool:
+    return path.startswith("torch.nn.") or path.endswith("Module")
+
+
 def _module_class(cls: Class | External) -> bool:
     if isinstance(cls, External):
-        return cls.path.startswith("torch.nn.") or cls.path.endswith("Module")
+        return _is_path_of_module(cls.path)
     if cls.of_modules is None:
         cls.of_modules = any(
             _module_class(b) if isinstance(b, (Class, External)) else isinstance(b, Opaque) and "Module" in b.name
@@ -29,22 +35,20 @@ def _module_class(cls: Class | External) -> bool:
     return cls.of_modules
 
 
-def children_of(this: Instance) -> Iterator[tuple[str, Instance]]:
+def children_of(this: Instance) -> list[tuple[str, Instance]]:
     """The modules that a module holds itself, with their names: in its list or dict, and as attributes."""
+    found: list[tuple[str, Instance]] = []
+    for name, value in this.attrs.items():
+        if type(value) is Instance and _module_class(value.cls):
+            found.append((name, value))
     items = this.attrs.get(ITEMS)
     if isinstance(items, Sequence):
         names = {id(child): name for name, child in items.attrs.items()}
-        for i, item in enumerate(items.items):
-            if isinstance(item, Instance):
-                yield names.get(id(item), str(i)), item
-    elif isinstance(items, Mapping):
-        for key, item in items.items.values():
-            if isinstance(item, Instance):
-                yield str(key), item
-    held = [(name, value) for name, value in this.attrs.items() if type(value) is Instance]
-    for name, value in held:
-        if is_module(value):
-            yield name, value
+        each = [(names.get(id(v), str(i)), v) for i, v in enumerate(items.items) if isinstance(v, Instance)]
+        return each + found
+    if isinstance(items, Mapping):
+        return [(str(key), v) for key, v in items.items.values() if isinstance(v, Instance)] + found
+    return found
 
 
 def set_child(this: Instance, name: str, child: Value) -> None:
@@ -78,38 +82,36 @@ def named_child(this: Instance, name: str) -> Value:
     return None
 
 
-def modules_of(this: Instance, seen: set[int] | None = None) -> Iterator[Instance]:
-    """A module and all below it, each once."""
-    seen = set() if seen is None else seen
-    if id(this) in seen:
-        return
-    seen.add(id(this))
-    yield this
-    for _, child in children_of(this):
-        yield from modules_of(child, seen)
+def modules_of(this: Instance) -> list[Instance]:
+    """A module and all below it, each once, from above and in the order of their names."""
+    found: dict[int, Instance] = {}
+    pending = [this]
+    while pending:
+        module = pending.pop()
+        if id(module) not in found:
+            found[id(module)] = module
+            pending += [child for _, child in reversed(children_of(module))]
+    return list(found.values())
 
 
 def parameters_of(this: Instance) -> list[Tensor]:
     """The parameters of a module and of all below it, each once."""
     found: dict[int, Tensor] = {}
-    for value in list(this.attrs.values()):
-        if isinstance(value, Tensor):
+    for value in this.attrs.values():
+        kind = type(value)
+        if kind is Tensor:
             if value.parameter:
                 found[id(value)] = value
-        elif isinstance(value, Instance) or (isinstance(value, Opaque) and WEIGHTS in value.attrs):
+        elif kind is Instance or (kind is Opaque and WEIGHTS in value.attrs):
             break
     else:
         if this.attrs.keys().isdisjoint((ITEMS, PARAMETERS)):
             return list(found.values())
     found.clear()
     for module in modules_of(this):
-        found.update((id(tensor), tensor) for _, tensor in own_tensors(module, PARAMETERS))
+        for _, tensor in own_tensors(module, PARAMETERS):
+            found[id(tensor)] = tensor
     return list(found.values())
-
-
-def _of_unknown(value: Value) -> Value:
-    """What stands for the parameters of a module that is not in view; any other value itself."""
-    return value.attrs.get(WEIGHTS, value) if isinstance(value, Opaque) else value
 
 
 def set_buffer(this: Instance, name: str, value: Value) -> None:
@@ -125,6 +127,12 @@ def note_name(this: Instance, kind: str, name: str) -> None:
         names.items.append(name)
 
 
+def _registered(this: Instance, kind: str) -> list[Value]:
+    """The names of which a module was told that what it holds under them counts as such."""
+    names = this.attrs.get(kind)
+    return names.items if isinstance(names, Sequence) else []
+
+
 def forget_name(this: Instance, name: str) -> None:
     """Have a module hold nothing under a name any more."""
     this.attrs.pop(name, None)
@@ -133,42 +141,50 @@ def forget_name(this: Instance, name: str) -> None:
             this.attrs[kind].items.remove(name)
 
 
-def named_modules(this: Instance, prefix: str = "", seen: set[int] | None = None) -> Iterator[tuple[str, Instance]]:
-    """A module and all below it by dotted name, each once; the name of the module itself is `prefix`."""
-    seen = set() if seen is None else seen
-    if id(this) in seen:
-        return
-    seen.add(id(this))
-    yield prefix, this
-    for name, child in children_of(this):
-        yield from named_modules(child, f"{prefix}.{name}" if prefix else name, seen)
+def named_modules(this: Instance) -> list[tuple[str, Instance]]:
+    """A module and all below it by dotted name, each once; the module itself has no name."""
+    found: dict[int, tuple[str, Instance]] = {}
+    pending = [("", this)]
+    while pending:
+        path, module = pending.pop()
+        if id(module) not in found:
+            found[id(module)] = path, module
+            prefix = f"{path}." if path else ""
+            pending += [(prefix + name, child) for name, child in reversed(children_of(module))]
+    return list(found.values())
 
 
-def named_tensors(this: Instance, kind: str = "") -> Iterator[tuple[str, Tensor]]:
+def named_tensors(this: Instance, kind: str = "") -> list[tuple[str, Tensor]]:
     """Parameters and buffers by name, each once; of one `kind`, if that is given."""
-    seen: set[int] = set()
-    for prefix, module in named_modules(this):
+    found: dict[int, tuple[str, Tensor]] = {}
+    for path, module in named_modules(this):
         for name, value in own_tensors(module, kind):
-            if id(value) not in seen:
-                seen.add(id(value))
-                yield f"{prefix}.{name}" if prefix else name, value
+            if id(value) not in found:
+                found[id(value)] = f"{path}.{name}" if path else name, value
+    return list(found.values())
 
 
-def own_tensors(module: Instance, kind: str = "") -> Iterator[tuple[str, Tensor]]:
+def own_tensors(module: Instance, kind: str = "") -> list[tuple[str, Tensor]]:
     """What a module holds itself of that."""
-    held = [(name, value) for name, value in module.attrs.items() if isinstance(value, (Tensor, Opaque))]
+    held: list[tuple[str, Value]] = []
+    for one in module.attrs.items():
+        if type(one[1]) in OF_TENSORS:
+            held.append(one)
     items = module.attrs.get(ITEMS)
     if isinstance(items, Sequence):
         held += [(str(i), v) for i, v in enumerate(items.items)]
     elif isinstance(items, Mapping):
         held += [(str(k), v) for k, v in items.items.values()]
     if not held:
-        return
-    buffers, parameters = (module.attrs[k].items if k in module.attrs else () for k in (BUFFERS, PARAMETERS))
-    for name, held_value in held:
-        value = _of_unknown(held_value)
-        if not isinstance(value, Tensor):
+        return []
+    buffers, parameters = _registered(module, BUFFERS), _registered(module, PARAMETERS)
+    found: list[tuple[str, Tensor]] = []
+    for name, value in held:
+        if type(value) is Opaque:
+            value = value.attrs.get(WEIGHTS)  # what stands for the parameters of a module that is not in view
+        if type(value) is not Tensor:
             continue
         is_parameter = value.parameter or name in parameters
         if (is_parameter and kind != BUFFERS) or (not is_parameter and name in buffers and kind != PARAMETERS):
-            yield name, value
+            found.append((name, value))
+    return found

@@ -13,7 +13,6 @@ from autodetach.machine.entries import (
     Calls,
     Entry,
     entries,
-    find_instance,
     functions_of,
     not_reached,
     number_of_entries,
@@ -21,7 +20,7 @@ from autodetach.machine.entries import (
 from autodetach.machine.graph import Pass
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy
-from autodetach.machine.program_values import Namespace
+from autodetach.machine.program_values import Instance, Namespace
 from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.run import Analysis, Run, Stop
@@ -143,7 +142,8 @@ def _reach_beside(tree: ast.Module) -> _Beside:
 
 def run_entries(run: Run, reach: Reach, calls: Calls) -> None:
     """Functions and methods that nobody in view calls are called by somebody else."""
-    keep(run.machine, [cls for cls in run.machine.classes if find_instance(run.machine, cls) is None])
+    made = {value.cls for value in run.machine.globals.names.values() if isinstance(value, Instance)}
+    keep(run.machine, [cls for cls in run.machine.classes if cls not in made])
     if number_of_entries(run.machine, reach) < MIN_ENTRIES:
         run.apart = None
     for entry in entries(run.machine, reach, calls):

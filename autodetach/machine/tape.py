@@ -13,7 +13,7 @@ from autodetach.machine.held import MAX_LOST, compared, graph_in, lost_of, store
 from autodetach.machine.state import State
 from autodetach.machine.torch_facts import Shape as OpShape
 from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked
-from autodetach.machine.values import Opaque, Shape, Tensor, Value, joined, scaled_by_gradient
+from autodetach.machine.values import Opaque, Shape, Tensor, Value, gradients_in, joined, lost_in, scaled_by_gradient
 
 
 class Tape(State):
@@ -101,9 +101,7 @@ class Tape(State):
         """The tensor that an operation makes of `inputs`, with a node if grad mode and the inputs ask for one."""
         result = Tensor(None, shape, is_float)
         result.born = self.clock
-        for t in inputs:
-            if type(t) is Tensor and t.from_grad:
-                result.from_grad = joined(result.from_grad, t.from_grad)
+        result.from_grad = gradients_in(inputs)
         if result.from_grad:
             result.scaled = scaled_by_gradient(inputs)
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
@@ -124,7 +122,7 @@ class Tape(State):
                 result.lost = compared(result.lost, site.node)
             return result
         result.node = self._node_of(name, op, inputs, carriers, site, result.storage, assumed, indexed)
-        lost = joined(*(t.lost for t in inputs if type(t) is Tensor and t.node is None and t.lost))
+        lost = lost_in(inputs)
         if copied := tuple(one for one in lost if one.how in COPIES):
             self.beside[result.node] = copied
         if lost:
@@ -192,7 +190,7 @@ class Tape(State):
             name or "call", site, nodes, tuple(strong or carriers), saves=True, assumed=True, weak=not strong
         )
         result.node.called = True
-        by_gradient = joined(*(t.from_grad for t in given if type(t) is Tensor and t.from_grad))
+        by_gradient = gradients_in(given)
         if by_gradient:
             self.by_gradient[result.node] = by_gradient
         return result

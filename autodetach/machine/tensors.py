@@ -30,7 +30,7 @@ from autodetach.machine.torch_semantics import (
     TENSOR_ATTRIBUTES,
     lookup,
 )
-from autodetach.machine.values import Opaque, Sequence, Shape, Tensor, Value, joined
+from autodetach.machine.values import Opaque, Sequence, Shape, Tensor, Value, gradients_in
 
 WITHOUT_DIMENSION = "#without dimension"
 """What an array has as an attribute that was made of a tensor without dimensions."""
@@ -141,7 +141,7 @@ def set_attribute(m: Core, t: Tensor, name: str, new: Value, site: Site) -> None
             node.grads = list(new.from_grad)  # for an optimizer to step with
         t.grad = new
     elif name == "data":
-        by_grad = joined(*(v.from_grad for v in flatten([new]) if isinstance(v, Tensor)))
+        by_grad = gradients_in(flatten([new]))
         if by_grad and t.node is not None and t.node.leaf:
             m.steps_read(t, site, "update", by_grad)
         m.tell_apart(t)  # what was made of it by `detach()` keeps the memory that it had

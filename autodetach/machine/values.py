@@ -5,7 +5,7 @@ Python constants (None, numbers, strings, bytes, Ellipsis) represent themselves;
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any, TypeAlias, TypeVar
 
 from autodetach.machine.graph import Differentiation, Lost, Node, Storage
@@ -250,6 +250,24 @@ class GradMode:
 def joined(*origins: tuple[_T, ...]) -> tuple[_T, ...]:
     """Of what several tensors come, each once: what gave their gradients, or whose values they have."""
     return tuple(dict.fromkeys(one for several in origins for one in several)) if any(origins) else ()
+
+
+def gradients_in(values: Iterable[Value]) -> tuple[Differentiation, ...]:
+    """What gave the gradients that some tensors are, or that they were computed from."""
+    found: tuple[Differentiation, ...] = ()
+    for value in values:
+        if type(value) is Tensor and value.from_grad:
+            found = joined(found, value.from_grad)
+    return found
+
+
+def lost_in(values: Iterable[Value]) -> tuple[Lost, ...]:
+    """Of what history some tensors have the values, themselves without any."""
+    found: tuple[Lost, ...] = ()
+    for value in values:
+        if type(value) is Tensor and value.lost and value.node is None:
+            found = joined(found, value.lost)
+    return found
 
 
 def scaled_by_gradient(inputs: list[Value]) -> tuple[Node, ...]:
