@@ -13,7 +13,7 @@ from autodetach.machine.joining import MAX_WHOLE, added_up, is_added_one_by_one
 from autodetach.machine.number_readers import asked_for_type
 from autodetach.machine.object_builtins import is_instance, tells_tensors
 from autodetach.machine.others import each_made, each_passing, others_in
-from autodetach.machine.passes import MAX_PASSES, is_cut_short
+from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.program_values import Frame, Function, Iterable, Method, Native
 from autodetach.machine.python_builtins import as_range, is_brief
 from autodetach.machine.state import MAX_EXACT, MISSING
@@ -75,10 +75,8 @@ def _reduce(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
         return m.opaque("reduce")
     items = m.items_of(args[1], site)
     total = args[2] if len(args) > 2 else kwargs.get("initial", MISSING)
-    if m.trail and _goes_on(args[0], items):
-        return _in_passes(m, args[0], total, items, site)
     frame = m.trail[-1][1] if m.trail else None
-    if isinstance(frame, Frame) and is_added_one_by_one(items):
+    if frame is not None and (_goes_on(args[0], items) or is_added_one_by_one(items)):
         total = added_up(m, items, total, lambda total, item: m.call(args[0], [total, item], {}, site), frame, site)
         return m.opaque("reduce") if total is MISSING else m.fresh("number") if is_constant(total) else total
     given, exact = m.collect(items, site)
@@ -95,29 +93,6 @@ def _goes_on(called: Value, items: Iterable) -> bool:
     if not isinstance(function, Function) or isinstance(function.node, ast.Lambda):
         return False
     return items.length is None or items.length > MAX_EXACT
-
-
-def _in_passes(m: Core, function: Value, total: Value, items: Iterable, site: Site) -> Value:
-    """`functools.reduce` as a loop, which gives each of its passes what the last one has made."""
-    frame = m.trail[-1][1]
-    activation, outer = m.activate_over(items, site.node, frame, False), m.loops
-    try:
-        for item in items.start(False):
-            if is_cut_short(activation, m.nodes, m.ways):
-                for other in items.others(activation.passes) if items.others is not None else ():
-                    m.enter_pass_with(other, activation, outer)
-                    total = m.call(function, [total, other], {}, site)
-                    m.loops = outer
-                break
-            m.enter_pass_with(item, activation, outer)
-            total = item if total is MISSING else m.call(function, [total, item], {}, site)
-            m.loops = outer
-    finally:
-        m.loops = outer
-        m.finish(activation)
-    if total is MISSING:
-        return m.opaque("reduce")
-    return m.fresh("number") if is_constant(total) else total
 
 
 def _partial_method(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
