@@ -102,6 +102,8 @@ ORDER = (
     "machine.observations",
     "machine.frameworks machine.transforms machine.distributions machine.saved_by_functions",
     "machine.library_objects",
+    "machine.grad_modes machine.tensor_factories",
+    "machine.other_libraries",
     "machine.torch_library machine.own_functions",
     "machine.parameter_classes machine.bare_objects machine.resets",
     "machine.attributes",

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from autodetach.machine.classes import library_bases
 from autodetach.machine.expressions import Expressions
+from autodetach.machine.grad_modes import grad_mode_of
 from autodetach.machine.graph import Site
 from autodetach.machine.opened import UNWIND, Leave, unwind
 from autodetach.machine.parametrizations import CACHED
 from autodetach.machine.program_values import External, Instance, Iterable, Native
 from autodetach.machine.state import MISSING, Raised
 from autodetach.machine.threads import GROUPS
-from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import GradMode, Opaque, Value
 
 MANAGER = "#context"

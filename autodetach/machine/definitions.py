@@ -9,6 +9,7 @@ from autodetach.machine import contexts, functional
 from autodetach.machine.assignments import Assignments
 from autodetach.machine.classes import decorate
 from autodetach.machine.enumerations import make_members
+from autodetach.machine.grad_modes import grad_mode_of
 from autodetach.machine.graph import Site
 from autodetach.machine.program_values import (
     Class,
@@ -24,7 +25,6 @@ from autodetach.machine.program_values import (
 )
 from autodetach.machine.records import is_named_tuple, make_record, makes_record
 from autodetach.machine.state import MISSING
-from autodetach.machine.torch_library import grad_mode_of
 from autodetach.machine.values import GradMode, Opaque, Value
 from autodetach.node_types import FUNCTIONS
 

@@ -1,93 +1,55 @@
-"""The functions of PyTorch, and what is taken of libraries that are not known."""
+"""The functions of PyTorch: what is called by a path that is imported, and what that does."""
 
 from __future__ import annotations
 
-import ast
-
 from autodetach.machine import (
-    dtypes,
     foreach,
-    frameworks,
     operations,
     parametrizations,
-    progress_bars,
     pytree,
     step_hooks,
     tensors,
     transforms,
     weight_norms,
 )
-from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_number, spreads_unknown, written_at
+from autodetach.machine.arguments import flatten, has_no_tensor, is_certain_number
 from autodetach.machine.autograd_calls import autograd_backward, autograd_grad
-from autodetach.machine.by_place import by_place
-from autodetach.machine.classes import decorate
 from autodetach.machine.container_builtins import maker_of
-from autodetach.machine.core import Core, Handler, tags_in
+from autodetach.machine.core import Core, Handler
 from autodetach.machine.distributions import distribution, of_distributions
 from autodetach.machine.events import WeightNormed
-from autodetach.machine.exceptions import is_ready_for
+from autodetach.machine.grad_modes import GRAD_MODES, make_grad_mode
 from autodetach.machine.graph import Site
-from autodetach.machine.handed_networks import note_networks
-from autodetach.machine.held import lost_by_arrays, lost_by_copy, tensors_in
-from autodetach.machine.implicit_calls import show
-from autodetach.machine.lent import note_lent
 from autodetach.machine.library_objects import of_torch
-from autodetach.machine.log_records import logged
-from autodetach.machine.marks import HELD, LEFT_OUT, TENSORS
+from autodetach.machine.marks import TENSORS
 from autodetach.machine.module_building import build_module
-from autodetach.machine.module_tree import is_module, parameters_of
+from autodetach.machine.module_tree import parameters_of
 from autodetach.machine.number_places import handed
-from autodetach.machine.number_readers import SCRIPTED, asked_for_type, of_sums, truth_of_sums, wanted
+from autodetach.machine.number_readers import SCRIPTED, asked_for_type, wanted
 from autodetach.machine.opened import context_of
 from autodetach.machine.optimizers import build_optimizer
-from autodetach.machine.other_types import made_of
-from autodetach.machine.parameter_groups import clip, leaves_of
+from autodetach.machine.other_libraries import WRAPPERS, call_other
+from autodetach.machine.parameter_groups import clip
 from autodetach.machine.program_values import External, Function, Instance
-from autodetach.machine.quiet import COMPUTING, QUIET_MODULES, REPORTS
-from autodetach.machine.shapes import shape_of_arguments, shape_of_data, shape_of_old_type
-from autodetach.machine.state import MISSING
 from autodetach.machine.taken_early import note_tested
-from autodetach.machine.told_of_values import is_number
+from autodetach.machine.tensor_factories import TENSOR_CLASSES, factory, variable
 from autodetach.machine.torch_semantics import (
     ACCEPTS_NUMBERS,
     ALIKE_INITS,
     FACTORIES,
     MODULES,
     OPS,
-    RANDOM,
     TENSOR_ATTRIBUTES,
     Op,
     Saved,
 )
-from autodetach.machine.values import GradMode, Opaque, Sequence, Tensor, Value
+from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 
-GRAD_MODES = {
-    "no_grad": False, "enable_grad": True, "inference_mode": False, "set_grad_enabled": True, "_set_grad_enabled": True,
-}  # fmt: skip
-WRAPPERS = frozenset(
-    "DataParallel DistributedDataParallel DDP FullyShardedDataParallel compile script trace checkpoint_wrapper".split()
-)
 REPARAMETRISES = frozenset(
     "orthogonal remove_parametrizations remove_spectral_norm spectral_norm weight_norm".split()
 )
 KEPT_WEIGHTS = frozenset({"spectral_norm", "weight_norm"})
 """By what a layer keeps a weight with its graph from one call to the next."""
-PICKLED = frozenset({"pickle.load", "pickle.loads"})
-"""What gives back an object of any kind, a network too."""
-WRITERS = frozenset(f"{module}.{name}" for module in ("pickle", "joblib", "yaml", "dill") for name in ("dump", "dumps"))
-"""What is written by these is read again as what it was."""
-TELLING_TRUTH = frozenset({"allclose", "array_equal", "isclose", "isfinite", "isinf", "isnan"})
-"""Functions of numpy that give True or False of numbers."""
-OF_NUMBERS = frozenset({"csv", "decimal", "fractions", "json", "statistics", "yaml"})
-"""Libraries that refuse tensors, or write something else for them."""
-TO_TEXT = frozenset({"dump", "dumps"})
-"""What writes numbers, as `json.dumps`, and raises a `TypeError` for tensors."""
-HANDING_ON = frozenset({"contextlib", "functools", "itertools", "operator"})
-"""Modules whose functions give tensors back as they get them."""
-HOLDERS = frozenset({"collections", "types"})
-"""Modules of which a class holds what it is given: `ChainMap`, `UserDict`, `MappingProxyType`."""
-ASKED_ABOUT_TYPES = frozenset({"default", "cls", "encoder", "object_hook"})
-"""Arguments by which `json.dumps` is told what to do with values that it does not know."""
 COLLECTIVES = frozenset(
     "all_gather all_gather_into_tensor all_reduce all_to_all all_to_all_single broadcast irecv recv reduce "
     "reduce_scatter reduce_scatter_tensor scatter".split()
@@ -97,19 +59,6 @@ OF_TENSORS = tuple(
     f"{name}." for name in "_C fft functional linalg masked nested nn.functional ops sparse special".split()
 )
 """Where functions make tensors of tensors; those of `torch.nn.parallel` or `torch.fx` may make anything."""
-TENSOR_CLASSES = frozenset(
-    "Tensor FloatTensor DoubleTensor LongTensor IntTensor ByteTensor BoolTensor HalfTensor".split()
-)
-
-OF_VALUES = frozenset({"tensor", "as_tensor", "asarray", "scalar_tensor", "from_numpy"})
-"""What makes a tensor of the values that it is given."""
-
-
-def grad_mode_of(path: str) -> bool | None:
-    """The mode that `torch.no_grad` and its kin set, by their path."""
-    return GRAD_MODES.get(path.rpartition(".")[2]) if path.startswith("torch.") else None
-
-
 # ---- calls of library functions
 
 
@@ -234,163 +183,7 @@ def _machinery(m: Core, part: str, name: str, args: list[Value], kwargs: dict[st
     return m.opaque(name)
 
 
-def call_other(m: Core, path: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """A library that is not PyTorch."""
-    name = path.rpartition(".")[2]
-    top = path.lstrip(".").partition(".")[0]
-    if path.startswith(("random.", "numpy.random.")):
-        m.note_random(site)
-    known = frameworks.HANDLERS.get(path)
-    if known is not None:
-        return known(m, args, kwargs, site)
-    if (name in REPORTS and top not in COMPUTING) or top in ("logging", "warnings"):
-        if top not in QUIET_MODULES:
-            note_lent(m, [*args, *kwargs.values()])
-        show(m, [*args, *kwargs.values()], site)
-        logged(m, name, args, kwargs, site)
-        return m.opaque(name) if name[:1].isupper() or name.startswith("get") else m.quiet(name)
-    if top in OF_NUMBERS:
-        m.only_numbers |= {tag for value in (*args, *kwargs.values()) for tag in tags_in(value)}
-    tells = path in WRITERS or (name in TO_TEXT and is_ready_for(m.trail, "TypeError"))
-    if tells or not kwargs.keys().isdisjoint(ASKED_ABOUT_TYPES):
-        wanted(m, [*args, *kwargs.values()], site, name)
-    if path in PICKLED:
-        return m.opaque(name)
-    bar = progress_bars.call(m, name, args, kwargs, site)
-    if bar is not MISSING:
-        return bar
-    if top in QUIET_MODULES:
-        if top in HANDING_ON or (top in HOLDERS and name[:1].isupper()):
-            wanted(m, [*args, *kwargs.values()], site, name)
-        if name[:1].isupper():
-            return m.quiet(name)
-        if name in progress_bars.BARS:
-            return progress_bars.empty_bar(m, name)
-        number = m.fresh(tags=truth_of_sums(args) if name in TELLING_TRUTH else of_sums(args))
-        number.lost = lost_by_arrays(*(each for a in args for each in tensors_in(a)))
-        return number
-    if name == "Variable" and args:
-        return _variable(m, args, kwargs, site)
-    is_left_out = path.rpartition(".")[0] in m.left_out
-    if name[:1].isupper():
-        held = [*args, *kwargs.values()]
-        leaves = [leaf for v in held for leaf in leaves_of(m, v, site)]
-        if leaves and not any(isinstance(v, Instance) and is_module(v) for v in held):
-            return build_optimizer(m, path, args, kwargs, site)
-        m.escape(held, site, name)
-        if name not in WRAPPERS:
-            note_networks(m, held, name)
-        for value in held:
-            if isinstance(value, Instance) and is_module(value) and name in WRAPPERS:
-                return value
-        made = m.opaque(name)
-        made.attrs[HELD] = Sequence("tuple", held, m.clock)
-        if is_left_out:
-            made.attrs[LEFT_OUT] = True
-        return made
-    if is_left_out:
-        note_networks(m, [*args, *kwargs.values()], name)
-        return m.call_left_out(name, [*args, *kwargs.values()], site)
-    return m.call_unknown(name, args, kwargs, site)
-
-
-# ---- tensors from nothing
-
-
-def factory(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """A new tensor without history, as `torch.zeros(3)` makes one, or a leaf where it is to require grad."""
-    args, kwargs = by_place(name, args, kwargs)
-    if name in RANDOM:
-        m.note_random(site)
-    if name in ("as_tensor", "asarray") and args and isinstance(args[0], Tensor):
-        return args[0]
-    handed(m, name, args, kwargs, site)
-    first = args[0] if args else None
-    is_float: bool | None = None
-    if name in OF_VALUES:
-        # What stands in a container may have been replaced under a key that nobody knows.
-        shape = None if isinstance(written_at(site, 0), ast.Subscript) and is_number(first) else shape_of_data(first)
-        if name not in ("from_numpy", "scalar_tensor") and kwargs.get("dtype") is None:
-            made_of(m, args[:1], site)
-        number = first
-        while isinstance(number, Sequence) and number.items:
-            number = number.items[0]
-        is_float = True if isinstance(number, float) else False if isinstance(number, int) else None
-    elif name.endswith("_like") and isinstance(first, Tensor):
-        shape, is_float = first.shape, True if name.startswith("randn") else first.is_float
-    elif name == "full":
-        shape = shape_of_arguments([kwargs["size"]] if "size" in kwargs else args[:1])
-    elif name in ("randint",):
-        size = kwargs.get("size", args[-1] if args else None)
-        shape, is_float = shape_of_arguments([size]) if size is not None else None, False
-    elif name in ("arange", "randperm", "range"):
-        shape, is_float = ((first,) if len(args) == 1 and isinstance(first, int) else (None,)), False
-        if any(isinstance(a, float) for a in args):
-            is_float = True
-    elif name in ("linspace", "logspace"):
-        count = args[2] if len(args) > 2 else kwargs.get("steps", 100)
-        shape, is_float = (count if isinstance(count, int) else None,), True
-    elif name == "normal":
-        size = kwargs.get("size", args[2] if len(args) > 2 else None)
-        shape, is_float = shape_of_arguments([size]) if size is not None else None, True
-    elif name == "eye":
-        shape, is_float = (first, first) if isinstance(first, int) else None, True
-    else:
-        size = kwargs.get("size")
-        sizes = [size] if size is not None else args
-        if name in TENSOR_CLASSES and size is None:
-            shape = shape_of_old_type(args)
-        else:
-            shape = shape_of_arguments(sizes) if sizes and not name.endswith("_indices") else None
-        written = written_at(site, 0)
-        if isinstance(written, ast.List) and not written.elts:
-            shape = (0,) if name in TENSOR_CLASSES else ()
-        if spreads_unknown(site):
-            shape = None
-        is_float = name in ("rand", "randn", "zeros", "ones", "empty") or None
-    if kwargs.get("dtype") is not None:
-        is_float = dtypes.is_floating(kwargs["dtype"])
-    result = Tensor(None, shape, is_float)
-    result.born = m.clock
-    if name in TENSOR_CLASSES or name in OF_VALUES:
-        result.lost = lost_by_copy(first, site)
-    wants = kwargs.get("requires_grad", False)
-    if wants is not False and m.truth(wants, site, default=False):
-        m.require_grad(result, site)
-    return result
-
-
-def make_grad_mode(m: Core, name: str, args: list[Value], kwargs: dict[str, Value]) -> Value:
-    mode = GradMode(GRAD_MODES[name])
-    if name in ("set_grad_enabled", "_set_grad_enabled") or (name == "inference_mode" and (args or kwargs)):
-        value = args[0] if args else next(iter(kwargs.values()), True)
-        enabled = value if not isinstance(value, int) else bool(value)
-        if name == "inference_mode":
-            mode.enabled = not enabled if isinstance(enabled, bool) else False
-            return mode
-        mode.enabled = enabled
-        mode.previous.append(m.grad_enabled)
-        if isinstance(enabled, bool):
-            m.grad_enabled = enabled
-    elif args and isinstance(args[0], Function):
-        return decorate(mode, args[0])
-    return mode
-
-
 # ---- single functions
-
-
-def _variable(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """`Variable(x)` is `x.detach()`, and with `requires_grad=True` a new leaf, since PyTorch 0.4."""
-    value = args[0] if args else kwargs.get("data")
-    wanted(m, [value], site, "Variable")
-    wants = kwargs.get("requires_grad", args[1] if len(args) > 1 else False)
-    if not isinstance(value, (Tensor, Opaque)):
-        return value
-    if wants is True and isinstance(value, Opaque):
-        return m.leaf(site)
-    result = m.call_method(value, "detach", [], {}, site)
-    return m.require_grad(result, site) if wants is True and isinstance(result, Tensor) else result
 
 
 def _parameter(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
@@ -495,7 +288,7 @@ def _autocast(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) 
 HANDLERS: dict[str, Handler] = {
     "autograd.backward": autograd_backward,
     "autograd.grad": autograd_grad,
-    "autograd.Variable": _variable,
+    "autograd.Variable": variable,
     "nn.Parameter": _parameter,
     "nn.parameter.Parameter": _parameter,
     "func.functional_call": _functional_call,
