@@ -97,7 +97,7 @@ ORDER = (
     "machine.standard_library machine.functional machine.pytree",
     "machine.parameter_groups",
     "machine.optimizers",
-    "machine.cut_by_others",
+    "machine.cut_by_others machine.engines",
     "machine.unknown",
     "machine.observations",
     "machine.frameworks machine.transforms machine.distributions machine.saved_by_functions",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from autodetach.machine import operations, tensors, threads
 from autodetach.machine.core import Args, Core, Handler, Named
+from autodetach.machine.engines import wrapped_backward
 from autodetach.machine.graph import Site
 from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.optimizers import fill_optimizer, is_optimizer, optimizer_leaves
 from autodetach.machine.program_values import External, Instance, Native
 from autodetach.machine.torch_semantics import lookup
-from autodetach.machine.unknown import wrapped_backward
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from autodetach.machine import containers, data_sets, tensors
 from autodetach.machine.core import Core
 from autodetach.machine.distributions import cached, distribution_attribute
+from autodetach.machine.engines import opaque_scaler, wrapped_backward
 from autodetach.machine.frameworks import toggle
 from autodetach.machine.graph import Site
 from autodetach.machine.marks import HOOKS, ITEMS, OPTIMIZER, PREHOOKS, TENSORS
@@ -25,7 +26,6 @@ from autodetach.machine.state import MISSING
 from autodetach.machine.threads import BOUND, fill_thread, thread_method
 from autodetach.machine.told_of_values import is_number
 from autodetach.machine.torch_semantics import MODULES, lookup
-from autodetach.machine.unknown import opaque_scaler, wrapped_backward
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
 MODULE_BASES = ("Module", "LightningModule", "PreTrainedModel")

@@ -21,6 +21,7 @@ from autodetach.machine.core import Core
 from autodetach.machine.cut_by_others import cut_by_method
 from autodetach.machine.differentiation import differentiate_call
 from autodetach.machine.dtypes import is_cast_to_integers
+from autodetach.machine.engines import opaque_scaler, opaque_step, wrapped_backward
 from autodetach.machine.graph import Site
 from autodetach.machine.handed_networks import note_networks
 from autodetach.machine.held import graph_in, lost_by_arrays, stored_in
@@ -29,15 +30,14 @@ from autodetach.machine.lent import note_lent
 from autodetach.machine.log_records import logged
 from autodetach.machine.marks import ARRAY, HELD, LEAVES, LEFT_OUT, OPTIMIZER, QUIET, WEIGHTS, is_mark
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.number_readers import tags_of, wanted
-from autodetach.machine.optimizers import is_optimizer, optimizer_leaves, optimizer_step
+from autodetach.machine.number_readers import tags_of
+from autodetach.machine.optimizers import is_optimizer, optimizer_leaves
 from autodetach.machine.parameter_groups import clip
-from autodetach.machine.program_values import Function, Instance, Iterable, Method
+from autodetach.machine.program_values import Iterable
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES
 from autodetach.machine.state import MISSING
-from autodetach.machine.steering import scheduled
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.torch_semantics import LIKE_ANOTHER, TENSOR_ATTRIBUTES, Saved, Shape, lookup
 from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
@@ -150,7 +150,7 @@ def _of_tensor(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict
 def _of_optimizer(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """What an optimizer, or a gradient scaler, is asked for; MISSING for all else."""
     if name == "step":
-        return _opaque_step(m, this, args, kwargs, site)
+        return opaque_step(m, this, args, kwargs, site)
     if name == "zero_grad":
         if WEIGHTS not in this.attrs:
             this.attrs[OPTIMIZER] = True
@@ -357,42 +357,6 @@ def _opaque_backward(m: Core, this: Opaque, args: list[Value], kwargs: dict[str,
     assert isinstance(site.node, ast.Call)
     root = site.node.func.value if isinstance(site.node.func, ast.Attribute) else None
     differentiate_call(m, [this], args[1:], kwargs, site.node, site, root)
-
-
-def wrapped_backward(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    """`accelerator.backward(loss)`, `fabric.backward(loss)`, `engine.backward(loss)`, `self.manual_backward(loss)`."""
-    assert isinstance(site.node, ast.Call)
-    first = args[0] if args else kwargs.get("loss")
-    root = site.node.args[0] if site.node.args else None
-    differentiate_call(m, [first], args[1:], kwargs, site.node, site, root, "wrapper")
-    return None
-
-
-def _opaque_step(m: Core, this: Opaque, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    for value in [*args, *kwargs.values()]:
-        if is_optimizer(value):
-            return optimizer_step(m, value, [], {}, site)
-    if is_optimizer(this) or any(isinstance(a, (Function, Method)) for a in (*args, *kwargs.values())):
-        return optimizer_step(m, this, args, kwargs, site)
-    scheduled(m, [*args, *kwargs.values()], site)
-    return m.opaque("step")
-
-
-def opaque_scaler(m: Core, name: str, args: list[Value], site: Site) -> Value:
-    """`torch.amp.GradScaler`."""
-    if name == "scale" and args:
-        value = args[0]
-        wanted(m, [value], site, name)
-        if isinstance(value, Tensor):
-            return m.derive("mul", lookup("mul"), [value, m.fresh("number")], site, value.shape, is_float=True)
-        if isinstance(value, Sequence):
-            return Sequence(value.kind, [opaque_scaler(m, name, [v], site) for v in value.items], m.clock)
-        return operations.opaque_operator(m, "mul", value, m.fresh("number"), site)
-    if name == "step" and args and isinstance(args[0], (Instance, Opaque)):
-        if is_optimizer(args[0]):
-            return optimizer_step(m, args[0], [], {}, site)
-        return m.call_method(args[0], "step", args[1:], {}, site)
-    return m.fresh("number") if name.startswith("get_") else None
 
 
 def _module_evidence(m: Core, this: Opaque, name: str, site: Site) -> Value:
