@@ -291,8 +291,7 @@ class Core(Tape):
         activation.without_grad = not self.grad_enabled
         if self.loops:
             current = self.loops[-1]
-            activation.trained = current.activation.training.get(node, 0)
-            activation.idle = current.activation.quiet.get(node, current.index) < current.index
+            activation.before, activation.turn = current.activation.shown.setdefault(node, {}), current.index
         activation.inner = self.in_module and isinstance(node, ast.While)
         self.activations.append(activation)
         return activation
@@ -301,6 +300,8 @@ class Core(Tape):
         current = Pass(activation, activation.passes, self.tick())
         activation.passes += 1
         activation.begun.append(len(self.ways))
+        if activation.node is not None:
+            self.ways.append((activation.node, True))
         self.loops = (*outer, current)
         self.on_pass(current)
         return current

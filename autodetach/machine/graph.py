@@ -7,6 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeAlias
 
 
+class Shown:
+    """The `ways` that a loop went, so many `times`, first in pass `index` of the loop around it; see `passes.Ways`."""
+
+    __slots__ = ("index", "times", "ways")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.times = 0
+        self.ways: set[tuple[ast.AST, bool]] = set()
+
+
 class Activation:
     """One execution of a loop, or of the repeated calls of an entry point; its body runs in passes.
 
@@ -17,21 +28,19 @@ class Activation:
     `dropping`: containers from which something was taken out before it ended, of those that it has put something into.
     `begun`: how many tests had gone one way or the other when each of its passes began.
     `without_grad`: no gradient was recorded when it began itself.
-    `training`: in how many of its passes loops inside have trained whose further passes do what the last ones did;
-    `trained`: what an outer one knows of this one.
-    `quiet`: the loops inside that have recorded no gradient, and end with passes that are alike, each with the pass of
-    this one in which that was seen first; `idle`: an outer one knows that of this one from an earlier pass.
+    `shown`: what loops inside have shown so far, those that train and those that record nothing apart; `before`: what
+    an outer one knows of this one, in whose pass `turn` it runs.
     `awaited`: so many passes it has at least, since what the last but one has begun anew is ended in a later one.
     """
 
     __slots__ = (
         "awaited",
+        "before",
         "begun",
         "bounded",
         "dropping",
         "exact",
         "frame",
-        "idle",
         "in_forward",
         "inner",
         "length",
@@ -40,12 +49,11 @@ class Activation:
         "over_modules",
         "over_parameters",
         "passes",
-        "quiet",
         "short",
+        "shown",
         "skipped",
         "started",
-        "trained",
-        "training",
+        "turn",
         "usual",
         "without_grad",
     )
@@ -69,10 +77,9 @@ class Activation:
         self.dropping: set[int] = set()
         self.begun: list[int] = []
         self.without_grad = False
-        self.training: dict[ast.AST | None, int] = {}
-        self.trained = 0
-        self.quiet: dict[ast.AST | None, int] = {}
-        self.idle = False
+        self.shown: dict[ast.AST | None, dict[bool, Shown]] = {}
+        self.before: dict[bool, Shown] = {}
+        self.turn = 0
         self.awaited = 0
 
 

@@ -228,6 +228,7 @@ class Objects(Attributes):
         mode = self.grad_enabled
         if function.grad_mode is not None:
             self.grad_enabled = bool(function.grad_mode)
+        self.ways.append((function.node, self.grad_enabled))
         self.depth += 1
         chain = self.chain
         self.chain = (site, self.trail[-1] if self.trail else None, chain)

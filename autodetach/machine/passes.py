@@ -6,20 +6,25 @@ import ast
 
 from autodetach.kept import kept
 from autodetach.machine.delays import MAX_DELAY, delay_of
-from autodetach.machine.graph import Activation, Differentiation, Node, Pass, pass_of
+from autodetach.machine.graph import Activation, Differentiation, Node, Shown, pass_of
 from autodetach.node_types import LOOPS
 
 Ways = list[tuple[ast.AST, bool]]
-"""Which ways tests went, one after the other."""
+"""Which ways a program went, one after the other: how its tests went, and to which loops, cases and handlers.
+
+And which functions it called, with gradients on or off: another network may keep what the first one did not.
+"""
 
 MAX_PASSES = 3
-PASSES_AGAIN = 2
-"""So many show all that there is where nothing has a history, and where a loop trains as it did in an outer pass.
+PASSES_WITHOUT_HISTORY = 2
+"""So many show all that there is where nothing has a history."""
+PASSES_OF_SECOND = 2
+PASSES_AGAIN = 1
+"""So many show that a loop does what it did before, where it runs for the second time, and later.
 
-Where nothing has a history in either, one shows it.
+What only evaluates shows that in one, where it did it in an earlier pass of the loop around it: beside it, in the same
+pass, something else may be evaluated. What trains is to fill what it keeps once more.
 """
-PASSES_OF_OUTER = (MAX_PASSES, PASSES_AGAIN, 1)
-"""The passes of a loop that has trained in none, one or more passes of the loop around it."""
 MAX_SKIPPED = 2
 """So many passes that end early, by `continue`, are not counted."""
 MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY + 1
@@ -28,10 +33,12 @@ MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY + 1
 
 def passes_of(activation: Activation, nodes: list[Node]) -> int:
     """How many passes a loop is given that skips none of them, and makes nothing of what an earlier one has made."""
-    usual = PASSES_OF_OUTER[activation.trained]
-    if activation.without_grad and not _has_made(activation, nodes):
-        return 1 if activation.idle else min(usual, PASSES_AGAIN)
-    return usual
+    records_nothing = _records_nothing(activation, nodes)
+    before = activation.before.get(not records_nothing)
+    if before is None:
+        return PASSES_WITHOUT_HISTORY if records_nothing else MAX_PASSES
+    is_known = before.index < activation.turn if records_nothing else before.times > 1
+    return PASSES_AGAIN if is_known else PASSES_OF_SECOND
 
 
 def is_cut_short(activation: Activation, nodes: list[Node], ways: Ways) -> bool:
@@ -42,6 +49,9 @@ def is_cut_short(activation: Activation, nodes: list[Node], ways: Ways) -> bool:
     delay = delay_of(activation.node) if isinstance(activation.node, LOOPS) else 1
     if passes < usual + min(delay - 1, MAX_DELAY):
         return False
+    if usual == PASSES_AGAIN and passes < PASSES_OF_SECOND:
+        gone = ways[activation.begun[0] :]
+        return any(before.ways.issuperset(gone) for before in activation.before.values())
     return usual < MAX_PASSES or passes > MAX_PASSES or not _has_found_first(activation, ways)
 
 
@@ -65,39 +75,32 @@ def asks_for_none(node: ast.AST) -> bool:
     return isinstance(against, ast.Constant) and against.value is None
 
 
-def note_training(activation: Activation, outer: Activation, last: Differentiation, ways: Ways) -> None:
-    """A loop in a pass of an outer one has ended: remember it if it has trained, and ends with passes that are alike.
+def note_passes(activation: Activation, nodes: list[Node], last: Differentiation | None, ways: Ways) -> None:
+    """A loop in a pass of an outer one has ended: remember what it has shown if it ends with passes that are alike.
 
     `average = loss if average is None else 0.9 * average + 0.1 * loss` behind the first pass needs all of them. What
-    is compared are the ways that tests went: a repair must not change how many passes are executed.
+    is compared are the ways that it went: a repair must not change how many passes are executed. `last` is the latest
+    differentiation.
     """
-    if not _is_in(last, activation):
+    trains = last is not None and _is_in(last, activation)
+    if not trains and not _records_nothing(activation, nodes):
         return
-    if activation.trained:
-        outer.training[activation.node] = len(PASSES_OF_OUTER) - 1
-    elif activation.passes >= MAX_PASSES and _ends_alike(activation, ways):
-        outer.training[activation.node] = 1
+    usual = MAX_PASSES if trains else PASSES_WITHOUT_HISTORY
+    if trains in activation.before or (activation.passes >= usual and _end_alike(activation, ways)):
+        shown = activation.before.setdefault(trains, Shown(activation.turn))
+        shown.times += 1
+        shown.ways.update(ways[activation.begun[0] :])
 
 
-def note_quiet(activation: Activation, outer: Pass, nodes: list[Node], ways: Ways) -> None:
-    """A loop in a pass of an outer one has ended: remember it if it records nothing, as one that evaluates.
-
-    What is evaluated beside it in the same pass may be something else.
-    """
-    is_over = activation.idle or (activation.passes >= PASSES_AGAIN and _ends_alike(activation, ways))
-    if is_over and activation.without_grad and not _has_made(activation, nodes):
-        outer.activation.quiet.setdefault(activation.node, outer.index)
-
-
-def _ends_alike(activation: Activation, ways: Ways) -> bool:
-    """Whether all tests of the latest pass of a loop have gone the same way in the pass before."""
+def _end_alike(activation: Activation, ways: Ways) -> bool:
+    """Whether the latest pass of a loop has gone no other ways than the pass before."""
     earlier, latest = activation.begun[-2:]
     return set(ways[latest:]) <= set(ways[earlier:latest])  # items are drawn in the pass before theirs
 
 
-def _has_made(activation: Activation, nodes: list[Node]) -> bool:
-    """Whether the last thing with a history was made in a loop."""
-    return bool(nodes) and _is_in(nodes[-1], activation)
+def _records_nothing(activation: Activation, nodes: list[Node]) -> bool:
+    """Whether a loop began where no gradient is recorded, and has made nothing with a history itself."""
+    return activation.without_grad and not (nodes and _is_in(nodes[-1], activation))
 
 
 def _is_in(event: Node | Differentiation, activation: Activation) -> bool:

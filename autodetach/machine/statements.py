@@ -144,6 +144,7 @@ class Statements(Looping):
             if case.guard is not None and self.truth(matched, site):
                 matched = self.eval(case.guard, frame)
             if self.truth(matched, site, default=case is node.cases[0]):
+                self.ways.append((case, True))
                 return self.block(case.body, frame)
         return None
 
@@ -166,6 +167,7 @@ class Statements(Looping):
             if handler.name is not None:
                 known = isinstance(error.value, Instance)
                 self.store_name(handler.name, error.value if known else self.opaque(handler.name), frame)
+            self.ways.append((handler, True))
             signal = self.block(handler.body, frame)
         return self.block(node.finalbody, frame) or signal
 

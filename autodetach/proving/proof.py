@@ -13,7 +13,7 @@ from types import MappingProxyType
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Activation, Differentiation, Loops, Node, diverge, within
 from autodetach.machine.likeness import Likeness
-from autodetach.machine.passes import PASSES_OF_OUTER
+from autodetach.machine.passes import PASSES_AGAIN, PASSES_OF_SECOND
 from autodetach.machine.run import Run
 from autodetach.proving.further import ended_further_on
 from autodetach.proving.ways import Reached, Ways, call_of, count, name_of, ways_of_pass
@@ -127,7 +127,7 @@ def _most_passes(run: Run) -> dict[Activation, int]:
     most: dict[Activation, int] = {}
     for activation in run.machine.activations:
         if seen[activation.node]:
-            most[activation] = PASSES_OF_OUTER[min(seen[activation.node], len(PASSES_OF_OUTER) - 1)]
+            most[activation] = PASSES_OF_SECOND if seen[activation.node] == 1 else PASSES_AGAIN
         seen[activation.node] += 1
     return most
 

@@ -74,6 +74,31 @@ def test_passes_that_differ_are_all_seen_in_the_next_round() -> None:
     assert _passes(TRAINING + f"seen += 1\nif seen > 1:\n    {state}") == [[3, 3, 3]]
 
 
+@pytest.mark.parametrize(("third", "passes"), [("plain", [3, 2, 1]), ("other", [3, 2, 2])])
+def test_what_calls_something_else_does_something_else(third: str, passes: list[int]) -> None:
+    program = f"""
+import torch
+
+net = torch.nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+
+def plain(x):
+    return net(x).mean()
+
+def other(x):
+    return net(x + 1).mean()
+
+for loss_of in (plain, plain, {third}):
+    for x in load():
+        loss = loss_of(x)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+"""
+    machine = run_once(ast.parse(program), Policy(), FUEL_PER_RUN).machine
+    assert [a.passes for a in machine.activations if isinstance(a.node, ast.For)][1:] == passes
+
+
 def test_what_the_third_pass_finds_first_is_seen_in_a_fourth() -> None:
     average = "average = loss if average is None else 0.9 * average + 0.1 * loss"
     assert _passes(TRAINING + f"seen += 1\nif seen > 1:\n    {average}") == [[4, 2, 1]]
