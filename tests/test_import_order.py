@@ -206,7 +206,7 @@ ORDER = (
     "candidates.sums_when_read candidates.start_as_property candidates.joined_terms candidates.set_back_too",
     "candidates.joined_shares candidates.objects_anew candidates.made_in_pass candidates.taken_as_constant",
     "candidates.maker_handed_over candidates.summed_in_call candidates.emptied_when_entered",
-    "candidates.begun_with_states candidates.computed_with_gradients candidates.gradients_on",
+    "candidates.begun_with_states candidates.computed_with_gradients candidates.gradients_on candidates.summed_terms",
     "candidates.raises_anyway candidates.summed_numbers",
     "candidates.left_off candidates.perhaps_none candidates.evaluated_still",
     "candidates.results_of_steps candidates.let_go",

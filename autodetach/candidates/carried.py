@@ -47,6 +47,7 @@ from autodetach.candidates.start_as_property import start_as_property
 from autodetach.candidates.start_copied import begun_with_copy
 from autodetach.candidates.stores import at_key, at_one_store, at_store, copied_in, fills_a_place, stored_operands
 from autodetach.candidates.summed_in_call import summed_in_call
+from autodetach.candidates.summed_terms import terms_without_graph
 from autodetach.candidates.sums_anew import sums_begun_anew
 from autodetach.candidates.truncation import leaves_again, truncated, truncated_if_any
 from autodetach.candidates.whole_tables import whole_tables
@@ -126,6 +127,8 @@ def for_carried_state(
     c = _carried(program, run, d, now, crossed, doubt)
     if c is None:
         return
+    if doubt is None:
+        yield from terms_without_graph(program, run, now.activation, set(ancestors(c.makers)))
     own = [*asked_by_instance(run), *own_cuts(program, c.again, c.at, now.activation, c.there)]
     yield from _begun_otherwise(c)
     if doubt is None:

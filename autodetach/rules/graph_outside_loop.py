@@ -54,7 +54,9 @@ action, is computed anew by the loop that reads it, of what the memory keeps ins
 of one forward updates parameters itself, behind each of them, it updates them when all are differentiated: unsafe.
 Where an optimizer steps behind each of several losses that were made before their loop, each by a forward of its own,
 it steps once behind that, by the gradient of all: unsafe. What a module makes before the loop and in it, of different
-data, moves into it where a distance is taken between both, as both sides of a pair are meant to learn: unsafe.
+data, moves into it where a distance is taken between both, as both sides of a pair are meant to learn: unsafe. What
+the next epoch computes with is made of a sum, as the weight of a KL term: what the sum is given goes without its graph,
+if each pass has differentiated it by itself: unsafe.
 
 A closure that gives `torch.optim.LBFGS`, which calls it several times, a loss that was computed and differentiated
 before the step is told without a repair.
@@ -89,6 +91,7 @@ from autodetach.candidates.own_inputs import restricted_in_turn
 from autodetach.candidates.repeated import repeated_inside
 from autodetach.candidates.stepped_behind_loop import stepped_behind_loop
 from autodetach.candidates.stores import at_addition, at_store, first_copied_in
+from autodetach.candidates.summed_terms import terms_without_graph
 from autodetach.candidates.sums_when_read import summed_when_read
 from autodetach.candidates.taken_as_constant import states_detached_where_read, taken_as_constant
 from autodetach.candidates.untrained_here import detached_for_others
@@ -302,6 +305,8 @@ def _candidates(
     steps = [s for s in run.machine.steps if s.what != "grad" and pass_of(s.loops, activation) is not None]
     stepped = {leaf for s in steps for leaf, _ in s.consumed}
     outer = sorted((n for n in ancestors(maker for _, _, maker in entries) if not n.leaf), key=lambda n: n.number)
+    if not silent:
+        yield from terms_without_graph(program, run, activation, outer)
     if is_computed_again(run, d, activation, outer, trained):
         # Who has asked for the graph of a derivative means to train through it.
         is_derivative = all(any(n.op == "grad" for n in ancestors([maker])) for _, _, maker in entries)
