@@ -81,7 +81,11 @@ COPIED: dict[str, Row] = {
     ),
     "several": (copy("g = ", "h = ", to="a()"), "g = 0\nh = 1\na()", "g = 0\nh = 1\ng = 0\nh = 1\na()"),
     "CR LF": (copy("h = ", to="a()"), "h = (\r\n  0)\r\na()\r\n", "h = (\r\n  0)\r\nh = (\r\n  0)\r\na()\r\n"),
-    "semicolon": (copy("h = ", to="a()"), "h = 0; a()\n", None),
+    "semicolon": (copy("h = ", to="a()"), "h = 0; a()\n", "h = 0; h = 0; a()\n"),
+    "first of its line": (copy("h = ", to="a()"), "h = 0; g = 1\na(); b()\n", "h = 0; g = 1\nh = 0\na(); b()\n"),
+    "in the line of a loop": (copy("h = ", to="a()"), "h = 0\nfor i in x: a()\n", "h = 0\nfor i in x: h = 0; a()\n"),
+    "behind a backslash": (copy("h = ", to="a()"), "h = 0\nb(); \\\na()\n", "h = 0\nb(); \\\nh = 0; a()\n"),
+    "lines beside others": (copy("h = ", to="a()"), "h = (\n    0)\nb(); a()\n", None),
     "parts detached": (
         copy("h = ", to="a()", detached=("é", "v[0]", "x + y")),
         "h = d(é,\n  v[0],  # why\n  x + y)\nif z:\n    a()\n",
