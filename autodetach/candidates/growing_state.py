@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from autodetach.candidates.detaching import SHARED
@@ -11,7 +12,7 @@ from autodetach.candidates.handed_back import is_in_imported_loop, with_doubt
 from autodetach.candidates.reads import Repair, at_read
 from autodetach.candidates.stores import at_key, at_store, stored_operands
 from autodetach.candidates.truncation import leaves_again, truncated, truncated_if_any
-from autodetach.candidates.without_graph import called_without_graph
+from autodetach.candidates.without_graph import called_without_graph, computed_without_graph
 from autodetach.finding import NEVER_DIFFERENTIATED, Severity, StoryStep
 from autodetach.machine.graph import Differentiation, Node, Pass, ancestors, pass_of
 from autodetach.machine.growth import Growth, is_returned
@@ -97,6 +98,9 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     if _asked(growth):
         yield from _leaf_again(program, again.crossed, _doubt_of_leaf(program, growth))
         yield from _leaf_at_the_end(program, growth, again)
+    elif unreached is None:
+        for candidate in computed_without_graph(program, growth):
+            yield replace(candidate, keeps=True)
 
 
 def leaf_at_the_end(program: Program, growth: Growth) -> Iterator[Candidate]:

@@ -46,7 +46,8 @@ later passes read, as it is added, if other losses train what makes it: unsafe. 
 = False` where it is no leaf, which raises, is detached there. What a module that the pass steps has made of the next
 state, and `value = next_value` hands on, is computed again there: unsafe. A transform that every pass
 asks for the same parameter is made without a cache, which would give what the first pass has made of it: unsafe where
-the file makes several of its kind, or asks for an inverse.
+the file makes several of its kind, or asks for an inverse. What a loop only asks a network for that keeps its state
+itself, and is trained elsewhere, is computed without graph: unsafe.
 
 ## When it stays silent
 When the state is detached, made anew, or under `no_grad`; in an unrolled loop with one backward behind it. Where
