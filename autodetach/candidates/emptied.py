@@ -13,7 +13,7 @@ from typing import TypeGuard
 
 from autodetach.candidates.cover import cover, innermost
 from autodetach.candidates.emptying import emptying
-from autodetach.candidates.placed_reads import is_read_by_place
+from autodetach.candidates.placed_reads import is_read_before_filled, is_read_by_place
 from autodetach.candidates.reads import Repair
 from autodetach.machine.children import walk
 from autodetach.machine.events import Stored
@@ -56,7 +56,8 @@ def emptied_lists(
         if call is not None:
             first = _first_of_pass(program, statement, activation.node)
             yield f"call `{call}` when a pass begins", (InsertStatement(first, call, "before"),)
-    if not (is_read_later or is_read_behind or is_read_by_place(program, texts, activation.node)):
+    is_needed = is_read_by_place(program, texts, activation.node) or is_read_before_filled(program, texts)
+    if not (is_read_later or is_read_behind or is_needed):
         shown = ", ".join(f"`{t}`" for t in texts)
         yield (
             f"empty {shown} when {'it has' if len(texts) == 1 else 'they have'} been used",

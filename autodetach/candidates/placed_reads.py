@@ -1,4 +1,7 @@
-"""Lists that are read by places that a loop counts, `losses[step - 3:step + 1]`: emptied, they have others there."""
+"""Lists of which a pass reads what earlier ones have put there: emptied, they have others there, or nothing.
+
+By places that a loop counts, `losses[step - 3:step + 1]`, or before anything new is put in, `states[-1]`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from collections.abc import Collection
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import spelled
 from autodetach.view.program import Program
+
+FILLING = frozenset({"append", "appendleft", "extend", "insert"})
+TAKING = frozenset({"pop", "popleft"})
 
 
 def is_read_by_place(program: Program, lists: Collection[str], loop: ast.AST | None) -> bool:
@@ -20,6 +26,43 @@ def is_read_by_place(program: Program, lists: Collection[str], loop: ast.AST | N
         and any(isinstance(n, ast.Name) and n.id in counts for n in ast.walk(node.slice))
         for node in walk(program.tree)
     )
+
+
+def is_read_before_filled(program: Program, lists: Collection[str]) -> bool:
+    """Whether an element of any of some lists is read in front of what is appended there: `f(states[-1])`.
+
+    Where a test asks whether there is one, as in `states[-1] if states else start`, it may be emptied.
+    """
+    filled: dict[tuple[str, ast.AST], tuple[int, int]] = {}
+    for node in walk(program.tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLING:
+            key, end = (spelled(node.func.value), program.scope(node)), _end(node)
+            filled[key] = min(end, filled.get(key, end))
+    expressions = (n for n in walk(program.tree) if isinstance(n, ast.expr))
+    reads = ((n, name) for n in expressions if (name := _taken_of(n)) in lists)
+    return any(
+        _end(node) < filled.get((name, program.scope(node)), (0, 0)) and not _is_asked_for(program, node, name)
+        for node, name in reads
+    )
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    return node.end_lineno or node.lineno, node.end_col_offset or 0
+
+
+def _taken_of(node: ast.expr) -> str:
+    """The list of which a node reads one element."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
+        return spelled(node.value)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TAKING:
+        return spelled(node.func.value)
+    return ""
+
+
+def _is_asked_for(program: Program, node: ast.AST, name: str) -> bool:
+    """Whether a test around a node speaks of a list."""
+    tests = [at.test for at in program.enclosing(node) if isinstance(at, (ast.If, ast.IfExp, ast.While))]
+    return any(spelled(n) == name for test in tests for n in ast.walk(test) if isinstance(n, (ast.Name, ast.Attribute)))
 
 
 def _counts(loop: ast.AST) -> list[str]:

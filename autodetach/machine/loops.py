@@ -41,6 +41,8 @@ BOUNDED = 16
 class Looping(Definitions):
     """Definitions plus loops."""
 
+    executed: set[ast.stmt]
+
     def passes(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[Value]:
         """The items of a `for` loop, as many as are executed; each begins a pass."""
         items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
@@ -162,6 +164,9 @@ class Looping(Definitions):
                 value = self.eval(node.test, frame)
                 if is_far or not self.truth(value, self.site(node.test, frame), relevant=False):
                     break
+                if self._is_one_left(node, frame):
+                    self.executed.update(node.body)
+                    break
                 signal = self.block(node.body, frame)
                 if signal is BREAK:
                     return None
@@ -187,6 +192,18 @@ class Looping(Definitions):
         is_known = type(start) is int and type(limit) is int
         activation.bounded = is_known and usual is not None and usual <= BOUNDED
         activation.short = activation.bounded or (frame.outer is not None and (usual or 0) <= UNROLLED)
+
+    def _is_one_left(self, node: ast.While, frame: Frame) -> bool:
+        """Whether a loop that drops what is too old has come to the latest, which stands for as many as are kept."""
+        memory, limit = overfull(node) or (None, None)
+        kept = self.eval(memory, frame) if memory is not None else None
+        most = self.eval(limit, frame) if limit is not None else None
+        if not isinstance(kept, Sequence) or kept.exact or len(kept.items) != 1:
+            return False
+        if isinstance(most, int) and most < 2:
+            return False
+        kept.dropped = self.clock
+        return True
 
     def _has_others(self, node: ast.While, frame: Frame) -> bool:
         """Whether a generator that a loop asks by `next(source, None)` has something that is no tensor at its end."""
@@ -286,7 +303,7 @@ def _holds_all(kept: Value, limit: Value) -> bool:
     return 0 < len(kept.items) <= limit and all(is_known(key) for key, _ in kept.items.values())
 
 
-def overfull(node: ast.If) -> tuple[ast.expr, ast.expr] | None:
+def overfull(node: ast.If | ast.While) -> tuple[ast.expr, ast.expr] | None:
     """The memory in `if len(memory) > capacity: memory.pop(0)`: one is dropped; and the capacity."""
     limit, drop = limit_of_length(node), node.body[0]
     if limit is None or node.orelse or len(node.body) > 1 or not isinstance(node.test, ast.Compare):
