@@ -199,6 +199,7 @@ ORDER = (
     "candidates.set_in_records candidates.kept_ingredients candidates.cleared_behind candidates.copied_parameter",
     "candidates.emptied_behind_read candidates.moved_branch candidates.added_by_each candidates.hooks_removed",
     "candidates.tail_of_branch candidates.copied_before_loop candidates.copied_before_change",
+    "candidates.hooks_of_objects",
     "candidates.built_once candidates.sums_anew",
     "candidates.kept_parameter candidates.kept_in_record",
     "candidates.local_sums candidates.one_backward_behind candidates.learned_behind candidates.registries",

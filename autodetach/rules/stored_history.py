@@ -30,7 +30,8 @@ where a tensor is needed later (`torch.stack(losses)`), where something is divid
 together of what an inner loop has gathered (`torch.cat(fakes)`), each part is detached. What a function is given is
 detached where others in its place give numbers: `func(out.detach(), y)`. A record whose loss the caller differentiates
 lets go of its graph behind that, if nobody else has it. A forward hook that a function gives a layer each time that it
-is called is removed when the layer has run; unsafe, as what the layer computes later may be meant to be kept. A list of
+is called, or that an object gives it when a function makes that, is removed when the layer has run; unsafe, as what the
+layer computes later may be meant to be kept. A list of
 which each pass differentiates the end is emptied once that is read, if nothing else looks into it. What is a key
 elsewhere, is compared by `is`, or is looked for in a list has no repair: a tensor that is detached is another one.
 Unsafe if the value has history by assumption, or where a function of an imported file returns it, with a graph that is
@@ -79,6 +80,7 @@ from autodetach.candidates.gathered_parts import gathered_parts
 from autodetach.candidates.given_without_graph import given_without_graph
 from autodetach.candidates.gradient_by_hand import set_without_its_graph
 from autodetach.candidates.handed_back import with_doubt
+from autodetach.candidates.hooks_of_objects import hooks_of_objects_removed
 from autodetach.candidates.hooks_removed import hooks_removed
 from autodetach.candidates.in_closures import detached_in_closures, keeping
 from autodetach.candidates.let_go import let_go_behind
@@ -296,6 +298,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     yield from set_without_graph(program, growth)
     yield from computed_without_graph(program, growth)
     yield from hooks_removed(program, growth)
+    yield from hooks_of_objects_removed(program, growth)
     yield from cleared_behind(program, growth, _holder_of(program, stored))
     yield from current_entry(program, program.statement(stored.site.node))
     yield from (replace(candidate, last_resort=True) for candidate in made_of_values(program, growth))
