@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.candidates.made import doubt_of_holders, made_in_scope
+from autodetach.candidates.made import is_new, made_in_scope
 from autodetach.machine.children import walk
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.graph import Node
@@ -14,6 +14,7 @@ from autodetach.machine.values import Sequence, Value
 from autodetach.suspect import Candidate
 from autodetach.view.program import Program, listed, text
 
+HELD_BY_MAKER = "what has made it may hold it, and keeps the value that it had"
 COPIED = "gradient through values of earlier passes may be what was meant"
 
 
@@ -28,7 +29,7 @@ def written_copy(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     made = None if part is None else made_in_scope(program, event.changed.node, spelled(part))
     if made is None or not any(inner is event.node.site.node for inner in ast.walk(made.value)):
         return
-    doubt = doubt_of_holders(program, spelled(made.targets[0]), made)
+    doubt = None if is_new(program, made.value) else HELD_BY_MAKER
     yield Candidate(f"write into a copy: `{text(made)}`", (AppendMethod(made.value, "clone"),), doubt)
 
 

@@ -34,5 +34,5 @@ def copied_before_change(program: Program, event: StaleSaved) -> Iterator[Candid
         return
     copy = f"{written.id} = {written.id}.clone()"
     shown = f"change a copy, which others have not saved: `{copy}`"
-    doubt = doubt_of_holders(program, written.id, made) or HELD
+    doubt = doubt_of_holders(program, written.id, made, first) or HELD
     yield Candidate(shown, (InsertStatement(statement, copy, "before"),), doubt, last_resort=True)

@@ -33,7 +33,7 @@ def copied_before_loop(program: Program, event: StaleSaved) -> Iterator[Candidat
     if made is None and not _is_handed_back(program, changed, name):
         return
     copy = InsertStatement(loop, f"{name} = {name}.clone()", "before")
-    message, doubt = f"write into a copy: `{name} = {name}.clone()`", doubt_of_holders(program, name, made)
+    message, doubt = f"write into a copy: `{name} = {name}.clone()`", doubt_of_holders(program, name, made, loop)
     yield Candidate(message, (copy,), doubt, last_resort=True)
     names = (n for n in walk(loop) if isinstance(n, ast.Name) and n.id == name)
     parts = [part for n in names if _is_read(part := whole_view(program, n))]

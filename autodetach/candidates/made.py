@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.container_methods import ADDING
 from autodetach.machine.children import walk
-from autodetach.machine.spelling import spelled
-from autodetach.machine.torch_semantics import lookup
+from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.torch_semantics import FACTORIES, OPS, TENSOR_ATTRIBUTES, lookup
+from autodetach.node_types import LOOPS, YIELDS
+from autodetach.view.entered import computed_by, entered_by
+from autodetach.view.kept import is_of, is_sharing, means_another, outlasts
 from autodetach.view.program import Program, line
+
+MARKING = frozenset({"retain_grad", "retains_grad"})
+MAX_CALLS = 4
 
 
 def made_in_scope(program: Program, changed: ast.AST, name: str) -> ast.Assign | None:
@@ -46,30 +51,72 @@ def _named(target: ast.expr) -> Iterator[ast.Name | ast.Attribute]:
                 yield from _named(inner)
 
 
-def doubt_of_holders(program: Program, name: str, made: ast.Assign | None) -> str | None:
+def doubt_of_holders(program: Program, name: str, made: ast.Assign | None, changed: ast.AST) -> str | None:
     """Why a new tensor under a name may not be meant: others may hold the old one, or nobody knows who made it."""
-    is_shared = made is None or is_held(program, made, name)
+    is_shared = made is None or not is_new(program, made.value) or is_held(program, made, name, changed)
     return f"what else holds `{name}` keeps the value that it had" if is_shared else None
 
 
-def is_held(program: Program, made: ast.Assign, name: str) -> bool:
-    """Whether something else than a name may hold what it names, or a view of it."""
-    reads = (
-        node
-        for node in walk(program.scope(made))
-        if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load) and line(node) > line(made)
-    )
-    return any(spelled(node) == name and _is_kept(program, node) for node in reads)
+def is_held(program: Program, made: ast.Assign, name: str, changed: ast.AST) -> bool:
+    """Whether something else than a name may hold what it names, or a view of it, when that is changed.
+
+    What computes something new of it does not, nor what prints or measures it. All else may.
+    """
+    scope = program.scope(made)
+    outside = {scope, *program.enclosing(scope)}
+    again = any(isinstance(at, LOOPS) and at not in program.enclosing(made) for at in program.enclosing(changed))
+    end = getattr(changed, "end_lineno", 0)
+    for node in _mentions(program, scope, name):
+        is_own = program.scope(node) is scope
+        is_between = (made.end_lineno or 0) < line(node) and (again or line(node) <= end)
+        if isinstance(node, ast.Name) and means_another(program, node, outside):
+            continue
+        if (is_between or not is_own) and (_is_marked(program, node) or outlasts(program, node, may_return=is_own)):
+            return True
+    return False
 
 
-def _is_kept(program: Program, node: ast.expr) -> bool:
+def _mentions(program: Program, scope: ast.AST, name: str) -> Iterator[ast.Name | ast.Attribute]:
+    """Where a name is read, in functions inside as well; an attribute of an object anywhere."""
+    last = name.rpartition(".")[2]
+    for around in program.analysis.trees if "." in name else (scope,):
+        nodes = (n for n in walk(around) if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Load))
+        yield from (n for n in nodes if spelled(n) == name or (isinstance(n, ast.Attribute) and n.attr == last != name))
+
+
+def _is_marked(program: Program, node: ast.expr) -> bool:
+    """`h.retain_grad()`, `h.name_of_layer = "conv"`: what the tensor itself has, and a new one would not."""
     around = program.parents.get(node)
-    if isinstance(around, ast.Subscript) and around.value is node:
-        return isinstance(around.ctx, ast.Load) and _is_kept(program, around)
-    if isinstance(around, ast.Attribute):
-        call = program.parents.get(around)
-        shared = call if isinstance(call, ast.Call) and call.func is around else around
-        return lookup(around.attr).view and _is_kept(program, shared)
-    if isinstance(around, ast.Call):
-        return isinstance(around.func, ast.Attribute) and around.func.attr in ADDING
-    return isinstance(around, (ast.Assign, ast.AnnAssign, ast.NamedExpr, ast.Tuple, ast.List, ast.Dict, ast.Yield))
+    if not isinstance(around, ast.Attribute):
+        return False
+    return not isinstance(around.ctx, ast.Load) or around.attr in MARKING or around.attr not in TENSOR_ATTRIBUTES
+
+
+def is_new(program: Program, value: ast.expr, depth: int = 0) -> bool:
+    """Whether what an expression gives is held by nothing that has made it, as a cell that keeps its state does."""
+    if not isinstance(value, ast.Call):
+        return isinstance(value, ast.BinOp)
+    if is_sharing(last_word(value.func)) or depth > MAX_CALLS:
+        return False
+    is_torch = is_of(program, value, ("torch",)) and last_word(value.func) in OPS.keys() | FACTORIES
+    is_known = is_torch or last_word(value.func) == "clone" or any(True for _ in computed_by(program, value))
+    return is_known and all(_gives_new(program, function, depth + 1) for function in entered_by(program, value))
+
+
+def _gives_new(program: Program, function: ast.FunctionDef | ast.AsyncFunctionDef, depth: int) -> bool:
+    """Whether all that a function returns was computed in it, and it keeps nothing of that."""
+    own = [n for n in walk(function) if program.scope(n) is function]
+    if any(isinstance(n, YIELDS) for n in own):
+        return False
+    for given in (n.value for n in own if isinstance(n, ast.Return) and n.value is not None):
+        named = [n for n in own if isinstance(n, ast.Name) and spelled(n) == spelled(given)]
+        reads = [n for n in named if isinstance(n.ctx, ast.Load)]
+        bound = [program.parents.get(n) for n in named if not isinstance(n.ctx, ast.Load)]
+        made = [s.value for s in bound if isinstance(s, ast.Assign) and len(s.targets) == 1]
+        if isinstance(given, ast.Name) and (not made or len(made) < len(bound)):
+            return False
+        if any(outlasts(program, n, may_return=True) for n in reads):
+            return False
+        if not all(is_new(program, value, depth) for value in (made if isinstance(given, ast.Name) else [given])):
+            return False
+    return True

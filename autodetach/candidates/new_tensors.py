@@ -44,9 +44,13 @@ def _places(codemods: tuple[Codemod, ...]) -> frozenset[ast.AST | None]:
 
 
 def _ways(program: Program, event: StaleSaved) -> Iterator[Candidate]:
-    yield from out_of_place(program, event)
+    anew = list(out_of_place(program, event))
+    copies = list(written_copy(program, event))
+    is_doubtful = any(way.doubt is not None for way in anew)
+    yield from copies if is_doubtful else anew  # what holds a copy sees how that is changed
+    yield from anew if is_doubtful else ()
     yield from without_in_place(program, event)
-    yield from written_copy(program, event)
+    yield from () if is_doubtful else copies
 
 
 def _others(run: Run, event: StaleSaved, earlier: bool) -> list[StaleSaved]:

@@ -37,7 +37,7 @@ def out_of_place(program: Program, event: StaleSaved) -> Iterator[Candidate]:
     made = made_in_scope(program, changed, name)
     if made is None and value.view_of is not None:
         return
-    doubt = doubt_of_holders(program, name, made) or doubt_of_type(value, event.changed)
+    doubt = doubt_of_holders(program, name, made, changed) or doubt_of_type(value, event.changed)
     if isinstance(changed, ast.AugAssign):
         yield from _augmented(program, changed, name, made, doubt)
     elif isinstance(changed, ast.Call):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import builtins
+from collections.abc import Collection, Iterator
 
 from autodetach.container_methods import ADDING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
-from autodetach.machine.graph import calls_of
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.machine.torch_semantics import lookup
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS
+from autodetach.view.entered import computed_by, entered_by
 from autodetach.view.generators import is_used_up, waits
 from autodetach.view.imported import imported_as
 from autodetach.view.program import Program, is_update
@@ -41,7 +42,7 @@ def is_kept(program: Program, statement: ast.stmt, name: str) -> bool:
     """Whether `old = w`, `best = (loss, w.detach())` or the like hold memory that an update in place would change."""
     around = _Around(program, statement, name)
     return around.is_borrowed() or any(
-        _is_held(program, read, around.may_return(read)) and not around.is_done_with(read) for read in around.reads()
+        outlasts(program, read, around.may_return(read)) and not around.is_done_with(read) for read in around.reads()
     )
 
 
@@ -150,18 +151,19 @@ class _Around:
         for around in [self._scope] if self._is_local else self._program.analysis.trees:
             for node in walk(around):
                 if isinstance(node, ast.Name):
-                    if node.id == self._name and not self._means_another(node):
+                    if node.id == self._name and not means_another(self._program, node, self._outside):
                         yield node
                 elif isinstance(node, ast.Attribute) and node.attr == last and "." in self._name:
                     yield node
 
-    def _means_another(self, node: ast.Name) -> bool:
-        """Whether a function around it has a name of its own that reads alike."""
-        return any(
-            self._name in all_parameter_names(at.args) or self._name in self._program.names_bound(at) - _declared(at)
-            for at in self._program.enclosing(node)
-            if isinstance(at, CALLABLES) and at not in self._outside and not _is_default(self._program, node, at)
-        )
+
+def means_another(program: Program, node: ast.Name, outside: Collection[ast.AST]) -> bool:
+    """Whether a function around a name, and not one of some, has a name of its own that reads alike."""
+    return any(
+        node.id in all_parameter_names(at.args) or node.id in program.names_bound(at) - _declared(at)
+        for at in program.enclosing(node)
+        if isinstance(at, CALLABLES) and at not in outside and not _is_default(program, node, at)
+    )
 
 
 def _is_default(program: Program, node: ast.AST, function: ast.AST) -> bool:
@@ -169,7 +171,7 @@ def _is_default(program: Program, node: ast.AST, function: ast.AST) -> bool:
     return any(isinstance(at, ast.arguments) and program.parents[at] is function for at in program.enclosing(node))
 
 
-def _is_held(program: Program, read: ast.AST, may_return: bool = False, depth: int = 0) -> bool:
+def outlasts(program: Program, read: ast.AST, may_return: bool = False, depth: int = 0) -> bool:
     """Whether a value outlasts the statement that reads it, in the same memory."""
     at, around = read, program.parents[read]
     is_inside = False
@@ -251,7 +253,7 @@ def _hands_out_elements(program: Program, read: ast.expr) -> bool:
 
 def _is_element_held(program: Program, element: ast.Subscript) -> bool:
     if isinstance(element.ctx, ast.Load):
-        return isinstance(element.slice, ast.Slice) or _is_held(program, element)
+        return isinstance(element.slice, ast.Slice) or outlasts(program, element)
     statement = program.parents[element]
     if isinstance(statement, (ast.AugAssign, ast.Delete)) or is_update(statement):
         return False
@@ -275,10 +277,11 @@ def _keeps_argument(program: Program, call: ast.Call, argument: ast.AST, depth: 
         for tree in program.analysis.trees
         for node in walk(tree)
         if isinstance(node, DEFINITIONS) and node.name == name
-    ]
+    ] or entered_by(program, call)
     if found:
         return any(_keeps_given(program, function, call, argument, depth) for function in found)
-    return not (_only_computes(program, call) or _computes(program, call))
+    is_anothers = bool(imported_as(program, call)) or (isinstance(call.func, ast.Name) and hasattr(builtins, name))
+    return not (_only_computes(program, call) or (not is_anothers and _computes(program, call)))
 
 
 def _keeps_given(
@@ -308,7 +311,7 @@ def _is_name_held(program: Program, around: ast.AST, name: str, depth: int) -> b
     """Whether what a name stands for in a loop or a function is held from there; functions made inside keep it."""
     home = (program.scope(around), around)
     return any(
-        program.scope(node) not in home or _is_held(program, node, depth=depth)
+        program.scope(node) not in home or outlasts(program, node, depth=depth)
         for node in walk(around)
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
     )
@@ -322,13 +325,7 @@ def _remembers(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _computes(program: Program, call: ast.Call) -> bool:
     """Whether a call made nodes of a graph: a network does, and what only notes something does not."""
-    return not isinstance(program.parents[call], ast.Expr) and any(
-        call is site.node
-        for run in program.runs
-        for node in run.machine.nodes
-        if not node.leaf
-        for site in (node.site, *calls_of(node.chain))
-    )
+    return not isinstance(program.parents[call], ast.Expr) and any(True for _ in computed_by(program, call))
 
 
 def is_of(program: Program, call: ast.Call, packages: tuple[str, ...]) -> bool:
