@@ -20,6 +20,7 @@ from autodetach.machine.number_readers import wanted_of_number
 from autodetach.machine.program_values import Class, External, Frame, Instance
 from autodetach.machine.sizes import SIZES, part_of_sizes
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import picked
 from autodetach.machine.told_of_values import is_number, is_scalar
 from autodetach.machine.values import Mapping, Opaque, Sequence, Slice, Sym, Tensor, Value
 
@@ -66,7 +67,8 @@ class Accesses(Displays):
         if isinstance(this, Tensor):
             return tensors.subscript(self, this, index, site)
         if isinstance(this, (Sequence, Mapping, str, bytes)):
-            return elements.subscript(self, this, index, site)
+            found = elements.subscript(self, this, index, site)
+            return found if isinstance(this, (str, bytes)) else picked(self, found, this, index, site)
         if isinstance(this, Instance):
             raw = self.class_attribute(this.cls, "__getitem__")
             if raw is not MISSING:

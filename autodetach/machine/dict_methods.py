@@ -19,6 +19,7 @@ from autodetach.machine.others import others_by_keys, others_in
 from autodetach.machine.program_values import Iterable
 from autodetach.machine.settings import open_written
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import picked
 from autodetach.machine.tallies import ADDING, OWN_METHODS, added, is_tally
 from autodetach.machine.unknown_keys import any_of, is_known, list_to_fill, under_its_name, unknown_key
 from autodetach.machine.values import Mapping, Sequence, Value
@@ -59,7 +60,7 @@ def _looked_up(name: str, m: Core, this: Mapping, args: Args, kwargs: Named, sit
         return this.items[counted][1]
     guess = _guessed(m, this, name, args[0], fallback, site)
     if guess is not MISSING:
-        return guess
+        return picked(m, guess, this, args[0], site)
     if name == "setdefault":
         set_item(m, this, args[0], fallback, written_at(site, 1), site)
     return fallback

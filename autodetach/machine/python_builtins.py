@@ -34,6 +34,7 @@ from autodetach.machine.program_values import External, Frame, Instance, Iterabl
 from autodetach.machine.ranges import is_empty, usual_length
 from autodetach.machine.spelling import imported_by_call
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import counted
 from autodetach.machine.taken_early import note_taken
 from autodetach.machine.told_of_values import is_constant, is_number
 from autodetach.machine.torch_semantics import lookup
@@ -90,6 +91,7 @@ def as_range(m: Core, *args: Value) -> Iterable:
 
 
 def _range(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+    counted(m, args, site)
     if len(args) in (1, 2) and is_empty(m, *(args if len(args) == 2 else (0, args[0]))):
         return as_range(m, 0)
     return as_range(m, *args) if args else m.opaque("range")

@@ -3,13 +3,14 @@
 `.item()` makes a number of double precision, and a sum of these is another one in its last digits than the sum of the
 tensors, by which such a test may go the other way. What the branches only save or print is left as it is. A scheduler
 tests what its step is given; a truth that is counted may weigh a loss; and what chooses a value, by `a if test else b`,
-chooses what that is for.
+chooses what that is for, as does what picks it by an index, `rates[worse]`, or counts how often a loop steps.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections import abc
+from collections.abc import Iterable, Iterator
 
 from autodetach.kept import kept
 from autodetach.machine.children import targets_of, walk
@@ -19,8 +20,8 @@ from autodetach.machine.graph import Site
 from autodetach.machine.number_readers import FRACTION, ROUNDED
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.machine.told_of_values import key_of
-from autodetach.machine.values import Mapping, Opaque, Sym, Tensor, Value
+from autodetach.machine.told_of_values import is_number, key_of
+from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 from autodetach.node_types import LOOPS, SCOPES
 
 NAMES = (ast.Name, ast.Attribute, ast.Subscript)
@@ -29,10 +30,12 @@ ENDING = (ast.Break, ast.Return, ast.Raise)
 OF_LOOPS = (ast.Break, ast.Continue)
 STEERING = frozenset({"_exit", "abort", "backward", "exit", "load_state_dict", "quit", "step"})
 """Calls that end a program, or train, or go back to other weights."""
+TAKING = (ast.AnnAssign, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
+"""Statements that take a value, and do not ask for it."""
 SHOWING = frozenset("bar pbar profiler prof progress progressbar spinner ticker timer tqdm".split())
 """Words in the names of what has a `step()` that trains nothing."""
 RATES = frozenset({"betas", "learning_rate", "lr", "momentum", "weight_decay"})
-Trail = Sequence[tuple[ast.stmt, Frame]]
+Trail = abc.Sequence[tuple[ast.stmt, Frame]]
 """The statements that are executed, from the outermost one to the innermost one, each with its frame."""
 
 
@@ -80,6 +83,29 @@ def weighed(m: Core, left: Value, right: Value, site: Site) -> None:
         return
     if isinstance(other, (Tensor, Opaque)) and other.node is not None:
         _note(m, number.tags, site)
+
+
+def picked(m: Core, element: Value, this: Mapping | Sequence, index: Value, site: Site) -> Value:
+    """What stands at a place that was computed from a sum, `rates[worse]`: where it goes to may steer the training.
+
+    Of numbers it may be any, and is told as one that counts how a test went.
+    """
+    if type(index) is not Sym or ROUNDED not in index.tags:
+        return element
+    if m.trail and isinstance(m.trail[-1][0], TAKING) and _goes_to(m.trail):
+        _note(m, index.tags, site)
+    others = [value for _, value in this.items.values()] if isinstance(this, Mapping) else this.items
+    return m.fresh("number", tags=frozenset({ROUNDED})) if all(map(is_number, others)) else element
+
+
+def counted(m: Core, values: Iterable[Value], site: Site) -> None:
+    """A loop runs as often as a sum says, `for _ in range(int(total))`: what it does may steer the training."""
+    tags = frozenset(tag for value in values if type(value) is Sym for tag in value.tags)
+    loop = m.trail[-1][0] if ROUNDED in tags and m.trail else None
+    if not isinstance(loop, (ast.For, ast.AsyncFor)) or not _is_in(site.node, loop.iter):
+        return
+    if any(_steers(n) for statement in loop.body for n in walk(statement) if isinstance(n, ast.Call)):
+        _note(m, tags, site)
 
 
 def _note(m: Core, tags: frozenset[object], site: Site) -> None:
