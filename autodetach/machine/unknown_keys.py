@@ -11,7 +11,7 @@ from autodetach.machine.held import contents, graph_in, tensors_in
 from autodetach.machine.implicit_calls import own_method
 from autodetach.machine.program_values import Class, Instance
 from autodetach.machine.state import MISSING
-from autodetach.machine.told_of_values import key_of
+from autodetach.machine.told_of_values import is_constant, is_number, key_of
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
 
 HOLDERS = (Tensor, Sequence, Mapping, Instance)
@@ -35,6 +35,8 @@ def unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
         youngest = _youngest(possible)
         return m.opaque("item") if _is_cut(m, this, youngest) else youngest
     if not this.exact:
+        if (alike := _as_the_others(m, this, key)) is not MISSING:
+            return alike
         possible = [k for k, (other, value) in this.items.items() if not is_known(other) and any(graph_in(value))]
         if not possible or not is_known(key):
             return m.opaque("item")
@@ -43,6 +45,26 @@ def unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
         this.items[m.key(key)] = (key, value)
         return value
     return MISSING
+
+
+def _as_the_others(m: Core, this: Mapping, key: Value) -> Value:
+    """What a loop that was cut short puts there later, where all so far are numbers that were tensors; or MISSING.
+
+    Of records with such numbers, the last one stands for any.
+    """
+    values = [value for _, value in this.items.values()]
+    if values and all(_was_tensor(value) for value in values):
+        tags = frozenset(tag for value in values if isinstance(value, Sym) for tag in value.tags)
+        return m.sym(("[]", m.key(this), m.key(key)), "number", None, tags)
+    records = [contents(value) for value in values if isinstance(value, (Sequence, Mapping))]
+    if not values or len(records) < len(values) or len({len(record) for record in records}) > 1:
+        return MISSING
+    is_told = all(any(map(_was_tensor, r)) and all(is_constant(v) or isinstance(v, Sym) for v in r) for r in records)
+    return values[-1] if is_told else MISSING
+
+
+def _was_tensor(value: Value) -> bool:
+    return isinstance(value, Sym) and bool(value.tags) and is_number(value)
 
 
 def under_its_name(m: Core, this: Mapping, key: Value) -> Value:
