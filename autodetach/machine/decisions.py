@@ -8,7 +8,7 @@ from autodetach.machine.counted_keys import counter_of
 from autodetach.machine.graph import Site
 from autodetach.machine.last_pass import goes_on_after, may_be_last, without_one
 from autodetach.machine.objects import Objects
-from autodetach.machine.passes import passes_of
+from autodetach.machine.passes import executed_passes
 from autodetach.machine.program_values import Instance
 from autodetach.machine.remainder_tests import test_of_remainder
 from autodetach.machine.spelling import spelled
@@ -74,11 +74,11 @@ class Decisions(Objects):
             if once in self._met:
                 return False
             current = self.loops[-1]  # rarely the first: those behind it count, too
-            default = current.index >= passes_of(current.activation, self.nodes) - 1
+            default = current.index >= executed_passes(current.activation, self.nodes) - 1
             if not default and _asks_for_last(site.node):
                 return False
         followed = goes_on_after(site.node, self.loops)
-        if followed is not None and not may_be_last(followed, passes_of(followed.activation, self.nodes)):
+        if followed is not None and not may_be_last(followed, executed_passes(followed.activation, self.nodes)):
             return True
         ends = self._end_of_recursion(test)
         if ends is not None and self.oracle.settled(key) is None:
