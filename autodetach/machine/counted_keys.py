@@ -8,6 +8,7 @@ from collections.abc import Hashable
 from autodetach.machine.arguments import written_at
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Site
+from autodetach.machine.remainders import RANGES, shown
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Sequence, Sym, Value
 
@@ -31,11 +32,13 @@ def counted_key(m: Core, key: Value, site: Site) -> Hashable | None:
 
 def counter_of(loop: ast.For) -> str:
     """The name that counts the passes of a loop over `range(n)` or `enumerate(items)`; empty where none does."""
-    callee = spelled(loop.iter.func) if isinstance(loop.iter, ast.Call) else ""
-    target = loop.target
-    if callee == "enumerate" and isinstance(target, ast.Tuple):
-        target = target.elts[0]
-    return target.id if callee in ("range", "enumerate") and isinstance(target, ast.Name) else ""
+    items, target = shown(loop.iter), loop.target
+    callee = last_word(items.func) if isinstance(items, ast.Call) else ""
+    if callee == "reversed" and isinstance(items, ast.Call) and items.args and isinstance(items.args[0], ast.Call):
+        callee = spelled(items.args[0].func)
+    if callee == "enumerate":
+        target = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
+    return target.id if callee in (*RANGES, "enumerate") and isinstance(target, ast.Name) else ""
 
 
 def _counted_where_written(m: Core, site: Site) -> Hashable | None:

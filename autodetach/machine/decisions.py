@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-
-from autodetach.machine.counted_keys import counter_of
-from autodetach.machine.graph import Site
-from autodetach.machine.last_pass import goes_on_after, may_be_last, without_one
+from autodetach.machine.graph import Pass, Site
+from autodetach.machine.last_pass import asks_for_last, ends_with, goes_on_after, may_be_last, once_in
 from autodetach.machine.objects import Objects
 from autodetach.machine.passes import executed_passes
 from autodetach.machine.program_values import Instance
 from autodetach.machine.remainder_tests import test_of_remainder
-from autodetach.machine.spelling import spelled
 from autodetach.machine.state import MAX_RECURSION, MISSING
 from autodetach.machine.steering import tested
 from autodetach.machine.told_of_values import truth_key
@@ -69,13 +65,14 @@ class Decisions(Objects):
         elif isinstance(key, tuple) and key and key[0] == "not" and isinstance(key[1], tuple) and key[1][:1] == ("is",):
             default = True
         test, text = self.tests.key(site.node, site.scope)
-        once = self._at_most_once(key, site)
-        if once is not None:
+        once, only = None, self._only_pass(key, site)
+        if only is not None:
+            once = site.node, only.activation
             if once in self._met:
                 return False
-            current = self.loops[-1]  # rarely the first: those behind it count, too
-            default = current.index >= executed_passes(current.activation, self.nodes) - 1
-            if not default and _asks_for_last(site.node):
+            # It is rarely the first: those behind it count, too.
+            default = only.index >= executed_passes(only.activation, self.nodes) - 1
+            if not default and asks_for_last(site.node):
                 return False
         followed = goes_on_after(site.node, self.loops)
         if followed is not None and not may_be_last(followed, executed_passes(followed.activation, self.nodes)):
@@ -109,20 +106,16 @@ class Decisions(Objects):
         went = {frame.went.get(test) for frame, _ in calls[: MAX_RECURSION - 1]}
         return not went.pop() if len(went) == 1 and None not in went else None
 
-    def _at_most_once(self, key: object, site: Site) -> object:
+    def _only_pass(self, key: object, site: Site) -> Pass | None:
         """`step == 7`: a counter has a value in one pass of its loop only."""
-        if not (isinstance(key, tuple) and len(key) == 3 and key[0] == "==" and self.loops):
+        if not self.loops:
             return None
-        activation = self.loops[-1].activation
-        is_counter = isinstance(key[1], tuple) and key[1][:1] == ("fresh",)
-        if not is_counter and isinstance(site.node, ast.Compare) and isinstance(activation.node, ast.For):
-            sides = map(spelled, (site.node.left, *site.node.comparators))
-            is_counter = counter_of(activation.node) in sides
-        return (site.node, activation) if is_counter else None
-
-
-def _asks_for_last(test: ast.AST | None) -> bool:
-    """`i == n - 1`, `i + 1 == n`: whether a test of a counter is true in the last pass, and in no other."""
-    return isinstance(test, ast.Compare) and (
-        without_one(test.left, ast.Add) is not None or without_one(test.comparators[0], ast.Sub) is not None
-    )
+        ending = ends_with(site.node, self.loops)
+        if ending is not None:
+            return ending
+        current = once_in(site.node, self.loops)
+        if current is not None:
+            return current
+        is_equal = isinstance(key, tuple) and len(key) == 3 and key[0] == "=="
+        of_number = is_equal and isinstance(key, tuple) and isinstance(key[1], tuple) and key[1][:1] == ("fresh",)
+        return self.loops[-1] if of_number else None

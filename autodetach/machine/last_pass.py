@@ -1,30 +1,80 @@
-"""Tests that are true in every pass of a loop but its last one: `if i != n - 1` in `for i in range(n)`."""
+"""Tests of a counter that are true in one pass of a loop, as in its last one: `i + 1 == n` in `for i in range(n)`."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from autodetach.kept import kept
 from autodetach.machine.counted_keys import counter_of
+from autodetach.machine.counted_loops import counted
 from autodetach.machine.delays import delay_of
 from autodetach.machine.graph import Loops, Pass
-from autodetach.machine.remainders import divided
-from autodetach.machine.spelling import spelled
+from autodetach.machine.remainders import RANGES, divided, shown
+from autodetach.machine.spelling import last_word, spelled
 
-SIGNS = (ast.NotEq, ast.Lt)
+LAST = (ast.Eq, ast.GtE)
+GOES_ON = (ast.NotEq, ast.Lt)
+MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Lt: ast.Gt, ast.Gt: ast.Lt}
+"""Which sign says the same with its sides the other way round, if it is not itself."""
+
+
+class _Asked(NamedTuple):
+    """What a test of the end of a loop compares, and whether it is true in the last pass, or in all but that."""
+
+    counter: str
+    bound: str
+    of_last: bool
 
 
 def goes_on_after(test: ast.AST, loops: Loops) -> Pass | None:
     """The pass of whose loop a test asks whether another one follows."""
+    return _pass_asked_for(test, loops, of_last=False)
+
+
+def ends_with(test: ast.AST, loops: Loops) -> Pass | None:
+    """The pass of whose loop a test asks whether it is the last one: `if i + 1 == n:`, `if i >= n - 1:`."""
+    return _pass_asked_for(test, loops, of_last=True)
+
+
+def _pass_asked_for(test: ast.AST, loops: Loops, *, of_last: bool) -> Pass | None:
     asked = _counter_and_bound(test)
-    if asked is None:
+    if asked is None or asked.of_last is not of_last:
         return None
-    counter, bound = asked
     for current in reversed(loops):
         loop = current.activation.node
-        if isinstance(loop, ast.For) and counter_of(loop) == counter:
-            return current if bound == _bound_of(loop) else None
+        if counter_of_loop(loop) == asked.counter:
+            return current if asked.bound == _bound_of(loop) else None
     return None
+
+
+def once_in(test: ast.AST, loops: Loops) -> Pass | None:
+    """The pass of the loop in one pass of which a test is true at most: `if i == 7:`, `if n - i == 1:`, `if not i:`."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not) and isinstance(test.operand, ast.Name):
+        asked = {test.operand.id}
+    elif isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq):
+        asked = {name for side in (test.left, test.comparators[0]) for name in _added_in(side)}
+    else:
+        return None
+    return next((c for c in reversed(loops) if counter_of_loop(c.activation.node) in asked), None)
+
+
+def counter_of_loop(loop: ast.AST | None) -> str | None:
+    """The name that counts the passes of a loop, of one with `while`, too."""
+    if isinstance(loop, ast.For):
+        return counter_of(loop) or None
+    found = counted(loop) if isinstance(loop, ast.While) else None
+    return spelled(found.counter) if found is not None and isinstance(found.counter, ast.Name) else None
+
+
+def _added_in(side: ast.expr) -> Iterator[str]:
+    """The names in what others are added to or taken from."""
+    if isinstance(side, ast.BinOp) and isinstance(side.op, (ast.Add, ast.Sub)):
+        yield from _added_in(side.left)
+        yield from _added_in(side.right)
+    elif isinstance(side, ast.Name):
+        yield side.id
 
 
 def may_be_last(current: Pass, passes: int) -> bool:
@@ -34,18 +84,34 @@ def may_be_last(current: Pass, passes: int) -> bool:
     return is_usual and current.index >= passes - 1
 
 
-def _counter_and_bound(test: ast.AST) -> tuple[str, str] | None:
-    """`i` and `n` of `i != n - 1`, `i + 1 < n` and `not i == n - 1`."""
-    signs: tuple[type[ast.cmpop], ...] = SIGNS
+def asks_for_last(test: ast.AST | None) -> bool:
+    """`i == n - 1`, `i + 1 == n`: whether a test of a counter is true in the last pass, and in no other."""
+    asked = _counter_and_bound(test) if test is not None else None
+    return asked is not None and asked.of_last
+
+
+@kept
+def _counter_and_bound(test: ast.AST) -> _Asked | None:
+    """`i` and `n` of `i != n - 1`, `i + 1 < n`, `n - i == 1` and `not i == n - 1`."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        test, signs = test.operand, (ast.Eq, ast.GtE)
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not isinstance(test.ops[0], signs):
+        asked = _counter_and_bound(test.operand)
+        return None if asked is None else asked._replace(of_last=not asked.of_last)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
-    left, right = test.left, test.comparators[0]
-    if (inner := without_one(left, ast.Add)) is not None:
-        return spelled(inner), spelled(right)
-    if (inner := without_one(right, ast.Sub)) is not None:
-        return spelled(left), spelled(inner)
+    left, sign, right = test.left, type(test.ops[0]), test.comparators[0]
+    mirrored = MIRRORED.get(sign, sign)
+    for one, other, as_here in ((left, right, sign), (right, left, mirrored)):
+        counter, bound = one, other
+        if (inner := without_one(one, ast.Add)) is not None:
+            counter = inner
+        elif (inner := without_one(other, ast.Sub)) is not None:
+            bound = inner
+        elif isinstance(one, ast.BinOp) and isinstance(one.op, ast.Sub) and _is_one(other):
+            counter, bound, as_here = one.right, one.left, MIRRORED.get(as_here, as_here)
+        else:
+            continue
+        if as_here in (*LAST, *GOES_ON):
+            return _Asked(spelled(counter), spelled(bound), as_here in LAST)
     return None
 
 
@@ -56,8 +122,8 @@ def remainder_or_last(test: ast.AST) -> ast.expr | None:
         return None
     for remainder, last in (test.values, test.values[::-1]):
         counter = _divided_by(remainder)
-        asked = _counter_and_bound(ast.UnaryOp(ast.Not(), last)) if counter else None
-        if asked is not None and asked[0] == counter:
+        asked = _counter_and_bound(last) if counter else None
+        if asked is not None and asked.of_last and asked.counter == counter:
             return remainder
     return None
 
@@ -78,14 +144,24 @@ def without_one(side: ast.expr, sign: type[ast.operator]) -> ast.expr | None:
     """`n` of `n - 1`, and of `n + 1`."""
     if not isinstance(side, ast.BinOp) or not isinstance(side.op, sign):
         return None
-    return side.left if isinstance(side.right, ast.Constant) and side.right.value == 1 else None
+    return side.left if _is_one(side.right) else None
 
 
-def _bound_of(loop: ast.For) -> str:
+def _is_one(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value == 1
+
+
+def _bound_of(loop: ast.AST | None) -> str:
     """`n` of `range(n)`, and `len(items)` of `enumerate(items)`; empty where it counts otherwise."""
-    call = loop.iter
+    if isinstance(loop, ast.While):
+        found, step = counted(loop), loop.body[-1]
+        goes_below = isinstance(loop.test, ast.Compare) and isinstance(loop.test.ops[0], (ast.Lt, ast.NotEq))
+        if found is None or found.step != 1 or not goes_below or not isinstance(step, ast.AugAssign):
+            return ""
+        return spelled(found.limit) if spelled(step.target) == spelled(found.counter) else ""
+    call = shown(loop.iter) if isinstance(loop, ast.For) else None
     if not isinstance(call, ast.Call) or call.keywords:
         return ""
     if spelled(call.func) == "enumerate" and len(call.args) == 1:
-        return f"len({spelled(call.args[0])})"
-    return spelled(call.args[-1]) if spelled(call.func) == "range" and len(call.args) in (1, 2) else ""
+        return f"len({spelled(shown(call.args[0]))})"
+    return spelled(call.args[-1]) if last_word(call.func) in RANGES and len(call.args) in (1, 2) else ""

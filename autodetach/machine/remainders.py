@@ -166,11 +166,10 @@ def _counts(scope: ast.AST) -> _Counts:
 
 def _counter(target: ast.expr, items: ast.expr) -> set[str]:
     """The name that `range(n)`, `enumerate(items)` or `zip(range(n), items)` counts up by one; none of any other."""
+    items = shown(items)
     if not isinstance(items, ast.Call):
         return set()
     called, given = last_word(items.func), items.args
-    if called in SHOWN and given:
-        return _counter(target, given[0])
     if called in RANGES:
         by_one = len(given) < 3 or _number(given[2]) == 1
         return {target.id} if by_one and isinstance(target, ast.Name) else set()
@@ -180,6 +179,13 @@ def _counter(target: ast.expr, items: ast.expr) -> set[str]:
     if called == "zip":
         return _counter(first, given[0]) if given else set()
     return {first.id} if isinstance(first, ast.Name) else set()
+
+
+def shown(items: ast.expr) -> ast.expr:
+    """What a progress bar goes over: `loader` of `tqdm(loader)`."""
+    while isinstance(items, ast.Call) and last_word(items.func) in SHOWN and items.args:
+        items = items.args[0]
+    return items
 
 
 def _parts(target: ast.expr, value: ast.expr) -> dict[str, ast.expr]:

@@ -36,3 +36,29 @@ def test_none_follows_the_last_pass(test: str) -> None:
 @pytest.mark.parametrize("test", ["i != k - 1", "i < k - 1"])
 def test_others_may_be_false_in_any_pass(test: str) -> None:
     assert _codes(test) == ["AD302"]
+
+
+ONCE = """
+import torch
+import torch.nn as nn
+model = nn.Linear(4, 1)
+def run(model, n, k=5):
+    total = 0
+    for i in range(n):
+        total = total + model(torch.randn(4)).sum().pow(2)
+        if {}:
+            total.backward()
+run(model, 7)
+"""
+LAST = "i == n - 1,i + 1 == n,n == (i + 1),i >= n - 1,n - 1 <= i,n - i == 1,n - i <= 1,not i < n - 1".split(",")
+
+
+@pytest.mark.parametrize("test", LAST)
+def test_what_is_done_in_the_last_pass_is_done_once(test: str) -> None:
+    assert check(Source.from_text(ONCE.format(test), "program.py"), CheckOptions()).findings == ()
+
+
+@pytest.mark.parametrize("test", ["i >= k - 1", "i + 1 >= k", "k - i <= 1", "n - i >= 1", "i + 1 <= n"])
+def test_what_is_done_in_several_passes_is_done_again(test: str) -> None:
+    findings = check(Source.from_text(ONCE.format(test), "program.py"), CheckOptions()).findings
+    assert [finding.code for finding in findings] == ["AD302"]
