@@ -72,7 +72,7 @@ class Decisions(Objects):
                 return False
             # It is rarely the first: those behind it count, too.
             default = only.index >= executed_passes(only.activation, self.nodes) - 1
-            if not default and asks_for_last(site.node):
+            if not default and (asks_for_last(site.node) or ends_with(site.node, self.loops) is not None):
                 return False
         followed = goes_on_after(site.node, self.loops)
         if followed is not None and not may_be_last(followed, executed_passes(followed.activation, self.nodes)):

@@ -18,6 +18,13 @@ LAST = (ast.Eq, ast.GtE)
 GOES_ON = (ast.NotEq, ast.Lt)
 MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.LtE: ast.GtE, ast.GtE: ast.LtE, ast.Lt: ast.Gt, ast.Gt: ast.Lt}
 """Which sign says the same with its sides the other way round, if it is not itself."""
+ZERO = "0"
+"""The bound of what counts down."""
+OF_ZERO: dict[tuple[type[ast.cmpop], object], bool] = {
+    (ast.Eq, 0): True, (ast.LtE, 0): True, (ast.Lt, 1): True,
+    (ast.NotEq, 0): False, (ast.Gt, 0): False, (ast.GtE, 1): False,
+}  # fmt: skip
+"""Whether a number that counts down to zero has come there where it is compared with another one, or has not."""
 
 
 class _Asked(NamedTuple):
@@ -87,7 +94,7 @@ def may_be_last(current: Pass, passes: int) -> bool:
 def asks_for_last(test: ast.AST | None) -> bool:
     """`i == n - 1`, `i + 1 == n`: whether a test of a counter is true in the last pass, and in no other."""
     asked = _counter_and_bound(test) if test is not None else None
-    return asked is not None and asked.of_last
+    return asked is not None and asked.of_last and asked.bound != ZERO
 
 
 @kept
@@ -96,12 +103,16 @@ def _counter_and_bound(test: ast.AST) -> _Asked | None:
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         asked = _counter_and_bound(test.operand)
         return None if asked is None else asked._replace(of_last=not asked.of_last)
+    if isinstance(test, ast.Name):
+        return _Asked(test.id, ZERO, False)
     if not isinstance(test, ast.Compare) or len(test.ops) != 1:
         return None
     left, sign, right = test.left, type(test.ops[0]), test.comparators[0]
     mirrored = MIRRORED.get(sign, sign)
     for one, other, as_here in ((left, right, sign), (right, left, mirrored)):
         counter, bound = one, other
+        if isinstance(other, ast.Constant) and (as_here, other.value) in OF_ZERO:
+            return _Asked(spelled(counter), ZERO, OF_ZERO[as_here, other.value])
         if (inner := without_one(one, ast.Add)) is not None:
             counter = inner
         elif (inner := without_one(other, ast.Sub)) is not None:
@@ -152,7 +163,7 @@ def _is_one(node: ast.expr) -> bool:
 
 
 def _bound_of(loop: ast.AST | None) -> str:
-    """`n` of `range(n)`, and `len(items)` of `enumerate(items)`; empty where it counts otherwise."""
+    """`n` of `range(n)`, `len(items)` of `enumerate(items)`, and zero of what counts down to it; empty of all else."""
     if isinstance(loop, ast.While):
         found, step = counted(loop), loop.body[-1]
         goes_below = isinstance(loop.test, ast.Compare) and isinstance(loop.test.ops[0], (ast.Lt, ast.NotEq))
@@ -164,4 +175,16 @@ def _bound_of(loop: ast.AST | None) -> str:
         return ""
     if spelled(call.func) == "enumerate" and len(call.args) == 1:
         return f"len({spelled(shown(call.args[0]))})"
+    if _is_down_to_zero(call):
+        return ZERO
     return spelled(call.args[-1]) if last_word(call.func) in RANGES and len(call.args) in (1, 2) else ""
+
+
+def _is_down_to_zero(call: ast.Call) -> bool:
+    """`range(n - 1, -1, -1)`, or `reversed(range(n))`."""
+    if last_word(call.func) in RANGES:
+        return len(call.args) == 3 and [spelled(bound) for bound in call.args[1:]] == ["-1", "-1"]
+    inner = call.args[0] if spelled(call.func) == "reversed" and call.args else None
+    if not isinstance(inner, ast.Call) or last_word(inner.func) not in RANGES:
+        return False
+    return len(inner.args) == 1 or (len(inner.args) == 2 and spelled(inner.args[0]) == "0")

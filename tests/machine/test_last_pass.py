@@ -62,3 +62,16 @@ def test_what_is_done_in_the_last_pass_is_done_once(test: str) -> None:
 def test_what_is_done_in_several_passes_is_done_again(test: str) -> None:
     findings = check(Source.from_text(ONCE.format(test), "program.py"), CheckOptions()).findings
     assert [finding.code for finding in findings] == ["AD302"]
+
+
+@pytest.mark.parametrize("test", ["i != 0", "i > 0", "i >= 1", "i", "not i == 0", "not i < 1"])
+@pytest.mark.parametrize("counts", ["range(n - 1, -1, -1)", "reversed(range(n))", "reversed(range(0, n))"])
+def test_what_counts_down_comes_to_zero_last(test: str, counts: str) -> None:
+    source = Source.from_text(PROGRAM.replace("range(n)", counts).format(test), "program.py")
+    assert check(source, CheckOptions()).findings == ()
+
+
+@pytest.mark.parametrize("test", ["i > 1", "i != k", "i >= 2"])
+def test_what_counts_down_comes_to_others_before(test: str) -> None:
+    source = Source.from_text(PROGRAM.replace("range(n)", "range(n - 1, -1, -1)").format(test), "program.py")
+    assert [finding.code for finding in check(source, CheckOptions()).findings] == ["AD302"]
