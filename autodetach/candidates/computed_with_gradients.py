@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from autodetach.machine.children import walk
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import OFF
-from autodetach.machine.spelling import called_name, last_word
-from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
+from autodetach.view.gradient_modes import is_no_grad, no_grad_above
 from autodetach.view.program import Program, text
 
 FOR_ALL = "all that calls it records history, too, and trains more"
@@ -25,31 +24,17 @@ def computed_with_gradients(program: Program, fact: HistoryLost) -> Iterator[Can
 
     if fact.off or not fact.raises or any(one.how != OFF for one in fact.lost):
         return
-    around = {at for one in fact.lost for at in program.enclosing(one.place) if _turns_off(at)}
+    around = {at for one in fact.lost for at in program.enclosing(one.place) if is_no_grad(at)}
     scopes = {program.scope(statement) for statement, _ in fact.trail}
-    called = {n for scope in scopes for n in walk(scope) if _turns_off(n) and program.scope(n) is scope}
+    called = {n for scope in scopes for n in walk(scope) if is_no_grad(n) and program.scope(n) is scope}
     modes = around or called
     scopes |= {program.scope(one.place) for one in fact.lost}
-    if len(modes) != 1 or any(is_decorated(scope) for scope in scopes):
+    if len(modes) != 1 or any(map(no_grad_above, scopes)):
         return
     mode = modes.pop()
     if isinstance(mode, ast.With) and len(mode.items) == 1 and _makes_one_thing(program, mode):
         shown = text(mode.items[0].context_expr)
         yield Candidate(f"compute it without `{shown}`", (DropGuard(mode),), FOR_ALL, adds=True)
-
-
-def _turns_off(node: ast.AST) -> bool:
-    return isinstance(node, ast.With) and any(called_name(item.context_expr) == "no_grad" for item in node.items)
-
-
-def is_decorated(function: ast.AST) -> bool:
-    return isinstance(function, FUNCTIONS) and mode_of(function) is not None
-
-
-def mode_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.expr | None:
-    """The decorator that turns gradients off."""
-    found = (d for d in function.decorator_list if "no_grad" in (last_word(d), called_name(d)))
-    return next(found, None)
 
 
 def _makes_one_thing(program: Program, mode: ast.With) -> bool:

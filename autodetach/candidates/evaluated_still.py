@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 
 from autodetach.machine.children import walk
-from autodetach.machine.spelling import called_name, last_word
+from autodetach.machine.spelling import last_word
 from autodetach.machine.words import DIFFERENTIATIONS
 from autodetach.node_types import FUNCTIONS
+from autodetach.view.gradient_modes import are_off
 from autodetach.view.program import Program
 
 SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr)
-OFF = frozenset({"no_grad", "inference_mode", "set_grad_enabled"})
 OF_TRAINING = DIFFERENTIATIONS | {"grad", "step", "zero_grad"}
 
 
@@ -24,7 +24,7 @@ def evaluations(program: Program, function: ast.FunctionDef | ast.AsyncFunctionD
         statement, caller = program.statement(call), program.scope(call)
         if not isinstance(statement, SIMPLE) or not isinstance(caller, FUNCTIONS) or not _evaluates(caller, statement):
             continue
-        if program.imports_torch(statement) and not _is_off(program, statement):
+        if program.imports_torch(statement) and not are_off(program.enclosing(statement)):
             found[statement] = None
     return list(found)
 
@@ -33,11 +33,3 @@ def _evaluates(caller: ast.FunctionDef | ast.AsyncFunctionDef, statement: ast.st
     called = [n.func for n in walk(caller) if isinstance(n, ast.Call) and isinstance(n.func, ast.Attribute)]
     is_set = any(f.attr == "eval" and f.lineno < statement.lineno for f in called)
     return is_set and OF_TRAINING.isdisjoint(f.attr for f in called)
-
-
-def _is_off(program: Program, statement: ast.stmt) -> bool:
-    """Whether a block or function around a statement says itself whether gradients are on."""
-    around = list(program.enclosing(statement))
-    modes = [item.context_expr for at in around for item in getattr(at, "items", ())]
-    modes += [decorator for at in around for decorator in getattr(at, "decorator_list", ())]
-    return any(not OFF.isdisjoint((last_word(mode), called_name(mode))) for mode in modes)

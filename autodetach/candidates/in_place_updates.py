@@ -12,10 +12,12 @@ from autodetach.machine.spelling import spelled
 from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.alike import is_alike
+from autodetach.view.gradient_modes import NO_GRAD, SWITCH, are_off
 from autodetach.view.kept import are_elements_kept, is_kept
 from autodetach.view.own_gradient import gradients_of
 from autodetach.view.program import Program
 
+UNDER = frozenset({NO_GRAD, SWITCH})
 KEPT = "something else holds the tensor as it was, and would see the update"
 OTHERWISE = (
     "the update may have another shape or type than the tensor, which keeps its own where it is changed in place"
@@ -46,7 +48,7 @@ def of_updates(program: Program, statements: list[ast.stmt], doubt: str | None) 
         if not any(_is_zeroed(program, first, n) for n in names):
             yield Candidate(f"make {shown} a new leaf", leaves, doubt)
         doubt = doubt or (KEPT if kept else OTHERWISE)
-    guard = next((at for at in program.enclosing(first) if isinstance(at, ast.With) and _is_no_grad(at)), None)
+    guard = next((at for at in program.enclosing(first) if isinstance(at, ast.With) and are_off([at], UNDER)), None)
     if guard is not None:
         extra = (InsertStatement(guard, "\n".join(f"{n}.grad = None" for n in forget)),) if forget else ()
         yield Candidate(f"update {shown} in place", (UpdateInPlace(assigns, wrap=False), *extra), doubt)
@@ -75,12 +77,6 @@ def _among(program: Program, updates: tuple[ast.Assign, ...]) -> tuple[ast.stmt,
     """The statements from the first update to the last."""
     block = program.block(updates[0])
     return tuple(block[block.index(updates[0]) : block.index(updates[-1]) + 1])
-
-
-def _is_no_grad(node: ast.With) -> bool:
-    return any(
-        "no_grad" in spelled(i.context_expr) or "set_grad_enabled" in spelled(i.context_expr) for i in node.items
-    )
 
 
 def _forgotten(program: Program, statement: ast.stmt, name: str) -> bool:

@@ -15,6 +15,7 @@ from autodetach.machine.run import Run
 from autodetach.machine.spelling import called_name, is_none, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
+from autodetach.view.gradient_modes import is_only_no_grad
 from autodetach.view.program import Program, call_of, text
 
 LATER = "each loss is differentiated before any update: its author may mean to compute it anew behind each"
@@ -83,9 +84,7 @@ def _is_plain(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.If):
         return _calls_only(statement.test, PLAIN)
     if isinstance(statement, ast.With):
-        item = statement.items[0]
-        is_mode = isinstance(item.context_expr, ast.Call) and last_word(item.context_expr.func) == "no_grad"
-        return is_mode and len(statement.items) == 1 and item.optional_vars is None
+        return is_only_no_grad(statement)
     return isinstance(statement, (ast.Continue, ast.Pass)) or _zeroes(statement)
 
 

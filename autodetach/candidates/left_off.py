@@ -12,12 +12,12 @@ from autodetach.machine.children import walk
 from autodetach.machine.entering import grad_mode_set_by
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import OFF
-from autodetach.machine.spelling import called_name, last_word
+from autodetach.machine.spelling import last_word
 from autodetach.node_types import FUNCTIONS, YIELDS
 from autodetach.suspect import Candidate
+from autodetach.view.gradient_modes import NO_GRAD, SWITCH, are_off
 from autodetach.view.program import Program, text
 
-SWITCH = "set_grad_enabled"
 ON_ELSEWHERE = "gradients are on for all else that runs behind it, and what computes there has a history then"
 
 
@@ -30,9 +30,7 @@ def left_off(program: Program, fact: HistoryLost) -> ast.stmt | None:
     if statement is None or grad_mode_set_by(statement) is not False:
         return None
     scopes, function = {program.scope(at) for at, _ in fact.trail}, program.scope(statement)
-    around = [item.context_expr for at, _ in fact.trail for item in getattr(at, "items", ())]
-    around += (decorator for scope in scopes if isinstance(scope, FUNCTIONS) for decorator in scope.decorator_list)
-    is_off_anyway = any("no_grad" in (last_word(n), called_name(n)) for n in around)
+    is_off_anyway = are_off([*(at for at, _ in fact.trail), *scopes], frozenset({NO_GRAD}))
     is_called = any(function in run.machine.called_on for run in program.runs)
     return statement if is_called and function not in scopes and not is_off_anyway else None
 

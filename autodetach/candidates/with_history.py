@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from autodetach.candidates.computed_with_gradients import FOR_ALL, computed_with_gradients, is_decorated, mode_of
+from autodetach.candidates.computed_with_gradients import FOR_ALL, computed_with_gradients
 from autodetach.candidates.evaluated_still import evaluations
 from autodetach.candidates.gradient_with_history import gradient_with_history
 from autodetach.candidates.gradients_on import with_gradients_on
@@ -19,6 +19,7 @@ from autodetach.machine.spelling import called_name, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.filled import is_filled
+from autodetach.view.gradient_modes import no_grad_above
 from autodetach.view.kept import is_of
 from autodetach.view.program import Program, text
 
@@ -217,7 +218,7 @@ def _called_with_gradients(program: Program, fact: HistoryLost) -> Iterator[Cand
 
     for statement, _ in reversed(fact.trail):
         function = program.scope(statement)
-        if isinstance(function, FUNCTIONS) and mode_of(function) is not None:
+        if isinstance(function, FUNCTIONS) and no_grad_above(function):
             called = statement.value if isinstance(statement, (ast.Assign, ast.Expr)) else None
             given = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
             if isinstance(called, ast.Call) and isinstance(called.func, ast.Name) and called.func.id in given:
@@ -238,13 +239,13 @@ def _without_decorator(program: Program, fact: HistoryLost) -> Iterator[Candidat
     trained = {leaf for step in steps for leaf in (*step.idle, *(leaf for leaf, _ in step.consumed))}
     places = [one.place for one in fact.lost if one.how == OFF and (not one.node.leaf or one.node in trained)]
     functions = {program.scope(place) for place in places}
-    functions = {function for function in functions if is_decorated(function)}
+    functions = {function for function in functions if no_grad_above(function)}
     if places and not functions:
         running = {program.scope(statement) for statement, _ in fact.trail}
-        called = {f for run in program.runs for f in run.machine.called_on if is_decorated(f)}
+        called = {f for run in program.runs for f in run.machine.called_on if no_grad_above(f)}
         functions = called - running
     function = functions.pop() if len(functions) == 1 else None
-    mode = mode_of(function) if isinstance(function, FUNCTIONS) else None
+    mode = no_grad_above(function)
     if mode is None or not isinstance(function, FUNCTIONS):
         return
     if others := evaluations(program, function):

@@ -9,8 +9,9 @@ from autodetach.candidates.begun_again import MORE
 from autodetach.candidates.with_history import with_history
 from autodetach.machine.children import walk
 from autodetach.machine.events import HistoryLost
-from autodetach.machine.spelling import called_name, spelled
+from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
+from autodetach.view.gradient_modes import is_only_no_grad
 from autodetach.view.program import Program, text
 
 
@@ -20,17 +21,11 @@ def for_its_step(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
 
     yield from with_history(program, fact)
     running = {program.scope(statement) for statement, _ in fact.trail}
-    modes = [n for scope in running for n in walk(scope) if isinstance(n, ast.With) and program.scope(n) is scope]
-    modes = [mode for mode in modes if _turns_off(mode)]
+    modes = [n for scope in running for n in walk(scope) if is_only_no_grad(n) and program.scope(n) is scope]
     if len(modes) == 1 and _does_one_thing(modes[0]):
         mode = modes[0]
         shown = text(mode.items[0].context_expr)
         yield Candidate(f"compute it without `{shown}`", (DropGuard(mode),), MORE, adds=True)
-
-
-def _turns_off(mode: ast.With) -> bool:
-    entered = mode.items[0]
-    return len(mode.items) == 1 and entered.optional_vars is None and called_name(entered.context_expr) == "no_grad"
 
 
 def _does_one_thing(mode: ast.With) -> bool:
