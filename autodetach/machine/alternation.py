@@ -19,7 +19,7 @@ class Alternation:
     As long as all of them are found in each pass, which begins and ends something then, the divisor may be 1.
     """
 
-    __slots__ = ("_asked", "_found", "_number", "_order", "_where", "is_more_than_one", "turn")
+    __slots__ = ("_asked", "_found", "_number", "_order", "_where", "is_more_than_one")
 
     def __init__(self) -> None:
         self._where: object = None
@@ -28,7 +28,6 @@ class Alternation:
         self._found: dict[int, int] = {}
         self._order: list[int] = []
         self.is_more_than_one = False
-        self.turn: tuple[int, int, int] | None = None  # of a divisor of 2, see `turns`
 
     def enter(self, where: object) -> None:
         """A test is met in a pass, of which others may have been met already."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.last_pass import asks_for_last, ends_with, goes_on_after, may_be_last, once_in
 from autodetach.machine.objects import Objects
-from autodetach.machine.passes import executed_passes
+from autodetach.machine.passes import passes_of
 from autodetach.machine.program_values import Instance
 from autodetach.machine.remainder_tests import test_of_remainder
 from autodetach.machine.state import MAX_RECURSION, MISSING
@@ -71,11 +71,11 @@ class Decisions(Objects):
             if once in self._met:
                 return False
             # It is rarely the first: those behind it count, too.
-            default = only.index >= executed_passes(only.activation, self.nodes) - 1
+            default = only.index >= passes_of(only.activation, self.nodes) - 1
             if not default and (asks_for_last(site.node) or ends_with(site.node, self.loops) is not None):
                 return False
         followed = goes_on_after(site.node, self.loops)
-        if followed is not None and not may_be_last(followed, executed_passes(followed.activation, self.nodes)):
+        if followed is not None and not may_be_last(followed, passes_of(followed.activation, self.nodes)):
             return True
         ends = self._end_of_recursion(test)
         if ends is not None and self.oracle.settled(key) is None:

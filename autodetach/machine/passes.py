@@ -41,11 +41,6 @@ def passes_of(activation: Activation, nodes: list[Node]) -> int:
     return PASSES_AGAIN if is_known else PASSES_OF_SECOND
 
 
-def executed_passes(activation: Activation, nodes: list[Node]) -> int:
-    """How many passes a loop is given if it skips none of them, with those that are awaited."""
-    return max(passes_of(activation, nodes), activation.awaited)
-
-
 def is_cut_short(activation: Activation, nodes: list[Node], ways: Ways) -> bool:
     """Whether a loop has had its passes: with more, where what two of them have made takes long to come to its end."""
     passes, usual = activation.passes - min(activation.skipped, MAX_SKIPPED), passes_of(activation, nodes)

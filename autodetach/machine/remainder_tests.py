@@ -14,37 +14,28 @@ from autodetach.machine.program_values import Frame, Function
 from autodetach.machine.remainders import Remainder, may_ask, remainder_asked
 from autodetach.machine.rhythms import value_of
 from autodetach.machine.spelling import spelled
-from autodetach.machine.turns import Turn, counts, targets, turn_of
 
 
 class RemainderTest(NamedTuple):
-    """A test that is met: the remainder that it asks for, or `another` one, and that of the pass before.
-
-    `turn`: the pass among those of few kinds that go by turns, None where the divisor is another one.
-    """
+    """A test that is met: the remainder that it asks for, or `another` one, and that of the pass before."""
 
     alternation: Alternation
     value: int
     before: int
     another: bool
     current: Pass | None
-    turn: Turn | None
 
     def follows(self, m: Core) -> bool | None:
         """Which way it goes, where that follows from others. What begins in the last pass is awaited to its end."""
-        has_it = self.turn.has(self.value, m) if self.turn is not None else None
-        if has_it is not None:
-            return has_it != self.another
         has_it = self.alternation.must_be(self.value, self.before)
         if has_it and self.current is not None and self.current.index == MAX_PASSES - 1:
-            m.await_passes(self.current.activation, MAX_PASSES + 1)
+            self.current.activation.awaited = MAX_PASSES + 1
+            m.oracle.awaits_end = True
         return None if has_it is None else has_it != self.another
 
     def note(self, outcome: bool) -> None:
         """It has gone one way."""
         self.alternation.note(self.value, found=outcome != self.another)
-        if self.turn is not None:
-            self.turn.note(self.value, found=outcome != self.another)
 
 
 def test_of_remainder(m: Core, test: TestKey, site: Site) -> RemainderTest | None:
@@ -62,8 +53,7 @@ def test_of_remainder(m: Core, test: TestKey, site: Site) -> RemainderTest | Non
     value, before = asked.value, asked.value - 1
     if type(every) is int and every > 0:
         value, before = value % every, before % every
-    turn = turn_of(m, asked, every, frame, current, alternation)
-    return RemainderTest(alternation, value, before, asked.another, current, turn)
+    return RemainderTest(alternation, value, before, asked.another, current)
 
 
 def _scope_of(m: Core, frame: Frame) -> ast.AST:
@@ -76,9 +66,19 @@ def _scope_of(m: Core, frame: Frame) -> ast.AST:
 def _pass_of(m: Core, asked: Remainder) -> Pass | None:
     """The pass of the loop that counts, or else of the innermost one."""
     for current in reversed(m.loops):
-        if counts(current.activation.node, asked):
+        if current.activation.node is not None and _counts(current.activation.node, asked):
             return current
     return m.loops[-1] if m.loops else None
+
+
+def _counts(loop: ast.AST, asked: Remainder) -> bool:
+    if asked.loop is not None:
+        return loop is asked.loop
+    return isinstance(loop, (ast.For, ast.AsyncFor)) and asked.counter in _targets(loop)
+
+
+def _targets(loop: ast.For | ast.AsyncFor) -> set[str]:
+    return {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
 
 
 def _owner(asked: Remainder, site: Site) -> str:
@@ -89,5 +89,5 @@ def _owner(asked: Remainder, site: Site) -> str:
 def _begun_anew(asked: Remainder, current: Pass | None) -> int | None:
     """The number of the loop that begins to count anew, as one with `for` does."""
     loop = current.activation.node if current is not None else None
-    is_own = isinstance(loop, (ast.For, ast.AsyncFor)) and asked.counter in targets(loop)
+    is_own = isinstance(loop, (ast.For, ast.AsyncFor)) and asked.counter in _targets(loop)
     return current.activation.number if is_own and current is not None else None

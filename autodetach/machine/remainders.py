@@ -21,7 +21,6 @@ class Remainder(NamedTuple):
     """A test whether a counter has a remainder, or whether it has `another` one.
 
     `value` is that of the counter as each pass of its `loop` begins; where it is negative, as counted from the divisor.
-    `ahead`: whether the counter has been raised in the pass when the test is met, None where not each pass does so.
     """
 
     counter: str
@@ -29,8 +28,6 @@ class Remainder(NamedTuple):
     value: int
     another: bool
     loop: ast.AST | None
-    computed: ast.AST
-    ahead: bool | None = False
 
 
 class _Counts(NamedTuple):
@@ -50,7 +47,7 @@ def may_ask(test: ast.AST) -> bool:
         return may_ask(test.operand)
     if isinstance(test, ast.Compare):
         return len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq))
-    return isinstance(test, ast.Name) or (isinstance(test, ast.BinOp) and isinstance(test.op, (ast.Mod, ast.BitAnd)))
+    return isinstance(test, ast.Name) or (isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod))
 
 
 def remainder_asked(test: ast.AST, scope: ast.AST) -> Remainder | None:
@@ -64,20 +61,9 @@ def remainder_asked(test: ast.AST, scope: ast.AST) -> Remainder | None:
         return None
     for step in steps:
         loop = _innermost(step, counts.loops)
-        raised_then, raised_now = (_is_behind(at, step, loop) for at in (found.computed, test))
-        in_each = isinstance(loop, LOOPS) and step in loop.body
-        return found._replace(value=found.value - raised_then, loop=loop, ahead=raised_now if in_each else None)
+        is_behind = (loop is None or _is_in(test, loop)) and _begin(step) < _begin(test)
+        return found._replace(value=found.value - is_behind, loop=loop)
     return found
-
-
-def _is_behind(node: ast.AST, step: ast.stmt, loop: ast.AST | None) -> bool:
-    return (loop is None or _is_in(node, loop)) and _begin(step) < _begin(node)
-
-
-def counter_in(computed: ast.AST) -> ast.expr | None:
-    """`i` of what `divided` takes for a test: `(i + 1) % k`."""
-    counter = computed.left if isinstance(computed, ast.BinOp) else None
-    return counter.left if isinstance(counter, ast.BinOp) else counter
 
 
 def _asked(node: ast.AST, counts: _Counts, depth: int) -> Remainder | None:
@@ -107,13 +93,9 @@ def _compared(node: ast.Compare, counts: _Counts, depth: int) -> Remainder | Non
 
 
 def divided(node: ast.AST) -> Remainder | None:
-    """`(i + 1) % k`, or `i & 1`: true where there is a remainder."""
-    if not isinstance(node, ast.BinOp):
+    """`(i + 1) % k`: true where there is a remainder."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
         return None
-    is_of_bit = isinstance(node.op, ast.BitAnd) and _number(node.right) == 1
-    if not is_of_bit and not isinstance(node.op, ast.Mod):
-        return None
-    divisor = ast.copy_location(ast.Constant(2), node.right) if is_of_bit else node.right
     counter, ahead = node.left, 0
     if isinstance(counter, ast.BinOp) and isinstance(counter.op, (ast.Add, ast.Sub)):
         more = _number(counter.right)
@@ -121,7 +103,7 @@ def divided(node: ast.AST) -> Remainder | None:
             return None
         ahead = more if isinstance(counter.op, ast.Add) else -more
         counter = counter.left
-    return Remainder(spelled(counter), divisor, -ahead, True, None, node) if is_dotted(counter) else None
+    return Remainder(spelled(counter), node.right, -ahead, True, None) if is_dotted(counter) else None
 
 
 def _offset(node: ast.expr, divisor: str) -> int | None:
