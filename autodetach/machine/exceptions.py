@@ -22,9 +22,8 @@ def handles(handler: ast.ExceptHandler, name: str, value: Value = None) -> bool:
         return True
     names = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)}
     names |= {n.attr for n in ast.walk(handler.type) if isinstance(n, ast.Attribute)}
+    kinds = {name, *CATCH_ALL}
     known = getattr(builtins, name, None)
-    is_exit = isinstance(known, type) and not issubclass(known, Exception)
-    kinds = {name, "BaseException"} if is_exit else {name, *CATCH_ALL}
     if isinstance(known, type):
         kinds |= {base.__name__ for base in known.__mro__}
     if isinstance(value, Instance):

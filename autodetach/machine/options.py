@@ -15,14 +15,9 @@ from autodetach.machine.values import Opaque, Sequence, Sym, Value
 NUMBERS = frozenset({"builtins.int", "builtins.float"})
 OPTIONS = "#options"
 """Marks what `parse_args()` returned."""
-PARSE = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args"})
-OF_PARSERS = PARSE | {"add_argument", "add_argument_group", "add_mutually_exclusive_group", "add_subparsers"}
-PARSER = "#parser"
-"""Marks what was asked for one of these."""
-ENDING = frozenset({"error", "exit"})
-"""The methods of a parser that end the program, which cannot do what it is asked for."""
 FLAGS = {"store_true": False, "store_false": True}
 """What an option that takes no value is where it is not given, by its action."""
+PARSE = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args", "parse_known_intermixed_args"})
 
 
 def add_argument(m: Core, args: list[Value], kwargs: dict[str, Value]) -> None:

@@ -33,7 +33,7 @@ from autodetach.machine.passes import MOST_PASSES
 from autodetach.machine.program_values import External, Frame, Instance, Iterable, Property
 from autodetach.machine.ranges import is_empty, usual_length
 from autodetach.machine.spelling import imported_by_call
-from autodetach.machine.state import EXIT, MISSING, Raised
+from autodetach.machine.state import MISSING
 from autodetach.machine.steering import counted
 from autodetach.machine.taken_early import note_taken
 from autodetach.machine.told_of_values import is_constant, is_number
@@ -54,8 +54,6 @@ LEAST = {"iter": 1, "reversed": 1, "sorted": 1}
 
 def call_builtin(m: Core, name: str, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     """Call a builtin by its name."""
-    if name in ("exit", "quit"):
-        raise Raised(EXIT)
     handler = BUILTINS.get(name)
     if handler is not None:
         return handler(m, args, kwargs, site) if len(args) >= LEAST.get(name, 0) else m.opaque(name)

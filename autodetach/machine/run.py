@@ -39,13 +39,11 @@ class Run:
 
     `called` are the functions that the program, or an entry point, has called by itself, by their qualified names, and
     `started` those that the program has.
-    `stopped_by` is the name of the error that ended it, if there is a `stop`; `exited` says that it has ended itself in
-    front of what its file does last, as by `sys.exit()`.
+    `stopped_by` is the name of the error that ended it, if there is a `stop`.
     """
 
     __slots__ = (
-        "apart", "called", "entries", "exited", "finished", "found", "fuel", "machine", "policy", "started", "stop",
-        "stopped_by",
+        "apart", "called", "entries", "finished", "found", "fuel", "machine", "policy", "started", "stop", "stopped_by",
     )  # fmt: skip
 
     def __init__(self, policy: Policy, machine: Machine, fuel: int) -> None:
@@ -56,7 +54,6 @@ class Run:
         self.started: frozenset[str] = frozenset()
         self.finished = True
         self.stopped_by = ""
-        self.exited = False
         self.stop: Stop | None = None
         self.entries: list[str] = []
         self.apart: Apart | None = None
@@ -67,7 +64,7 @@ class Run:
         other = Run(policy, machine, fuel)
         other.called, other.started = self.called, self.started
         other.finished, other.stopped_by, other.stop = self.finished, self.stopped_by, self.stop
-        other.entries, other.exited = self.entries, self.exited
+        other.entries = self.entries
         return other
 
     @property
@@ -84,7 +81,7 @@ class Run:
     @property
     def is_quiet(self) -> bool:
         """Whether it came to its end, and began no history: an error hides what comes behind it."""
-        return self.finished and not self.stopped_by and not self.exited and not self.shows_history
+        return self.finished and not self.stopped_by and not self.shows_history
 
     @property
     def shows_faults(self) -> bool:

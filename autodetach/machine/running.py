@@ -25,8 +25,7 @@ from autodetach.machine.project import Project
 from autodetach.machine.reach import Reach
 from autodetach.machine.run import Analysis, Run, Stop
 from autodetach.machine.settings import open_settings
-from autodetach.machine.spelling import last_word
-from autodetach.machine.state import EXIT, OutOfFuel, Raised
+from autodetach.machine.state import OutOfFuel, Raised
 
 if TYPE_CHECKING:
     from autodetach.machine.evidence import Evidence
@@ -75,19 +74,14 @@ def run_once(
         try:
             machine.block(tree.body, machine.globals)
         except Raised as error:
-            if error.name == EXIT:
-                run.exited = not _is_at_end(error.ended, tree.body)
-            else:
-                run.stopped_by = error.name
-                machine.break_off(0)
-                run.stop = Stop(tree, tuple(error.ended), frozenset(machine.executed), len(machine.oracle.decisions))
+            run.stopped_by = error.name
+            machine.break_off(0)
+            run.stop = Stop(tree, tuple(error.ended), frozenset(machine.executed), len(machine.oracle.decisions))
         run.started = frozenset(f.qualname for f in functions_of(machine) if f.called)
         run.called = run.started  # all that is known if the budget ends in an entry point
         open_settings(machine, tree, machine.globals)
         reach = reach_of(tree, project)
         elsewhere = called if policy.flips else frozenset()
-        if run.exited:
-            elsewhere |= _named(machine, tree)
         calls = Calls(elsewhere, not_reached(machine, reach) if run.stopped_by else frozenset())
         run_entries(run, reach, calls)
         run.called = frozenset(f.qualname for f in functions_of(machine) if f.called) - frozenset(run.entries)
@@ -96,17 +90,6 @@ def run_once(
     except RecursionError:
         run.finished = False
     return run
-
-
-def _named(machine: Machine, tree: ast.Module) -> frozenset[str]:
-    """The functions and methods that a program names, and has not called when it ended itself: it would have."""
-    names = {last_word(n) for n in ast.walk(tree) if isinstance(n, (ast.Name, ast.Attribute))}
-    return frozenset(f.qualname for f in functions_of(machine) if not f.called and f.name in names)
-
-
-def _is_at_end(ended: list[ast.stmt], body: list[ast.stmt]) -> bool:
-    """Whether a call that ends the program stands in the last statement of its file: `sys.exit(main())`."""
-    return bool(ended) and any(node is ended[0] for node in ast.walk(body[-1]))
 
 
 def run_again(

@@ -16,7 +16,7 @@ from autodetach.machine.opened import exit_stack
 from autodetach.machine.program_values import Class, External, Field, Instance, Native
 from autodetach.machine.records import NAMESPACE, fill_namespace
 from autodetach.machine.spelling import imported_by_call
-from autodetach.machine.state import EXIT, MISSING, Raised
+from autodetach.machine.state import MISSING
 from autodetach.machine.tallies import make_tally
 from autodetach.machine.values import Sequence, Tensor, Value
 
@@ -129,10 +129,6 @@ def _popped(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) ->
     return m.call_method(args[0], "pop", [], {}, site) if args else None
 
 
-def _exit(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    raise Raised(EXIT)
-
-
 def _suppress(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
     return m.opaque("suppress")
 
@@ -166,7 +162,6 @@ HANDLERS: dict[str, Handler] = {
     "typing.cast": _cast, "typing_extensions.cast": _cast,
     NAMESPACE: _simple_namespace, **copies.HANDLERS, **record_tools.HANDLERS, **weak_references.HANDLERS,
     **ordering.HANDLERS, "heapq.heappush": _pushed, "heapq.heappop": _popped,
-    "sys.exit": _exit, "os._exit": _exit, "os.abort": _exit,
     "contextlib.suppress": _suppress, "contextlib.ExitStack": exit_stack,
     "random.choice": _drawn, "random.choices": _sample, "random.sample": _sample,
     "numpy.array": _array_of_tensors, "numpy.asarray": _array_of_tensors, "numpy.mean": _array_of_tensors,

@@ -69,10 +69,6 @@ class _Missing:
 MISSING = _Missing()
 
 
-EXIT = "SystemExit"
-"""The name of what ends the program as it is meant to."""
-
-
 class Raised(Exception):
     """The analysed program raises. `name` is the exception's class name as far as it is known.
 

@@ -26,7 +26,7 @@ from autodetach.machine.searches import must_find
 from autodetach.machine.settings import may_ask
 from autodetach.machine.spelling import spelled
 from autodetach.machine.state import OutOfFuel, Raised
-from autodetach.machine.stop_flags import ends_loop, ends_program, exits
+from autodetach.machine.stop_flags import ends_loop, ends_program
 from autodetach.machine.told_of_values import is_constant, truth_key
 from autodetach.machine.values import Opaque, Sequence, Sym, Value
 from autodetach.node_types import JUMPS
@@ -99,8 +99,7 @@ class Statements(Looping):
             leaves = leaves or ends_loop(node.body, self.loops[-1].activation.node)
         asks_for_flag = isinstance(value, (Sym, Opaque)) and self.oracle.asks_for_flag(truth_key(value))
         ends = asks_for_flag and ends_program(node.body)
-        goes_in = not (leaves or ends or exits(node.body))
-        is_so = self.decided(value, self.site(node.test, frame), goes_in, matters(node))
+        is_so = self.decided(value, self.site(node.test, frame), not (leaves or ends), matters(node))
         if ends or (asks_for_flag and ends_program(node.orelse)):
             decision = self.oracle.decisions.get(self.tests.key(node.test, frame.qualname)[0])
             if decision is not None:

@@ -11,7 +11,6 @@ ALIKE = (ast.Eq, ast.Is)
 APART = (ast.NotEq, ast.IsNot)
 ENDING = ("exit", "quit", "abort", "die", "error", "fail", "usage")
 """What a function that ends the program is called."""
-EXITS = frozenset({"sys.exit", "exit", "quit", "os._exit", "os.abort"})
 
 
 def ends_loop(body: Iterable[ast.stmt], loop: ast.AST | None) -> bool:
@@ -29,12 +28,6 @@ def ends_program(block: Sequence[ast.stmt]) -> bool:
         return False
     name = spelled(last.value.func).rpartition(".")[2].lower()
     return any(word in name for word in ENDING)
-
-
-def exits(block: Sequence[ast.stmt]) -> bool:
-    """Whether the last call of a block certainly ends the program."""
-    last = block[-1] if block else None
-    return isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and spelled(last.value.func) in EXITS
 
 
 def _is_false_with(test: ast.expr, name: str, value: ast.expr) -> bool:

@@ -37,7 +37,7 @@ from autodetach.machine.program_values import Iterable
 from autodetach.machine.quiet import REPORTS
 from autodetach.machine.settings import open_written
 from autodetach.machine.sizes import SIZES
-from autodetach.machine.state import EXIT, MISSING, Raised
+from autodetach.machine.state import MISSING
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.torch_semantics import LIKE_ANOTHER, TENSOR_ATTRIBUTES, Saved, Shape, lookup
 from autodetach.machine.unknown_modules import FROZEN, weights_of_layers, weights_of_network
@@ -199,12 +199,8 @@ def _of_tool(m: Core, this: Opaque, name: str, args: list[Value], kwargs: dict[s
         return args[0] if len(args) == 1 else Sequence("tuple", list(args), m.clock)
     if name in ("accumulate", "autocast", "no_sync"):
         return m.opaque(name)
-    if name in options.OF_PARSERS:
-        this.attrs[options.PARSER] = True
     if name == "add_argument":
         options.add_argument(m, args, kwargs)
-    if name in options.ENDING and options.PARSER in this.attrs:
-        raise Raised(EXIT)
     if name == "set_defaults" or (name == "add_mutually_exclusive_group" and kwargs.get("required")):
         options.set_elsewhere(m)
     if name in options.PARSE and QUIET in this.attrs:
