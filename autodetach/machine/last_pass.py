@@ -64,7 +64,18 @@ def once_in(test: ast.AST, loops: Loops) -> Pass | None:
         asked = {name for side in (test.left, test.comparators[0]) for name in _added_in(side)}
     else:
         return None
-    return next((c for c in reversed(loops) if counter_of_loop(c.activation.node) in asked), None)
+    current = next((c for c in reversed(loops) if counter_of_loop(c.activation.node) in asked), None)
+    loop = current.activation.node if current is not None else None
+    named = {spelled(n) for n in ast.walk(test) if isinstance(n, (ast.Name, ast.Attribute))}
+    # `i - last == 3` is true again and again where `last` follows.
+    return current if loop is not None and named.isdisjoint(_set_in(loop)) else None
+
+
+@kept
+def _set_in(loop: ast.AST) -> frozenset[str]:
+    """What a loop sets besides its counter, by its text."""
+    targets = (n for n in ast.walk(loop) if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store))
+    return frozenset({spelled(target) for target in targets} - {counter_of_loop(loop)})
 
 
 def counter_of_loop(loop: ast.AST | None) -> str | None:
