@@ -294,9 +294,7 @@ class Core(Tape):
         self._loops_begun += 1
         activation.in_forward = self.in_forward > 0
         activation.without_grad = not self.grad_enabled
-        if self.loops:
-            current = self.loops[-1]
-            activation.before, activation.turn = current.activation.shown.setdefault(node, {}), current.index
+        activation.before = self.loops[-1].activation.shown.get(node) if self.loops else None
         activation.inner = self.in_module and isinstance(node, ast.While)
         self.activations.append(activation)
         return activation

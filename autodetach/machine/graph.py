@@ -8,12 +8,11 @@ from typing import NamedTuple, TypeAlias
 
 
 class Shown:
-    """The `ways` that a loop went, so many `times`, first in pass `index` of the loop around it; see `passes.Ways`."""
+    """The `ways` that a loop went which trained so many `times` in passes of the loop around it; see `passes.Ways`."""
 
-    __slots__ = ("index", "times", "ways")
+    __slots__ = ("times", "ways")
 
-    def __init__(self, index: int) -> None:
-        self.index = index
+    def __init__(self) -> None:
         self.times = 0
         self.ways: set[tuple[ast.AST, bool]] = set()
 
@@ -28,8 +27,7 @@ class Activation:
     `dropping`: containers from which something was taken out before it ended, of those that it has put something into.
     `begun`: how many tests had gone one way or the other when each of its passes began.
     `without_grad`: no gradient was recorded when it began itself.
-    `shown`: what loops inside have shown so far, those that train and those that record nothing apart; `before`: what
-    an outer one knows of this one, in whose pass `turn` it runs.
+    `shown`: what loops inside have shown so far that train; `before`: what an outer one knows of this one.
     `awaited`: so many passes it has at least, since what the last but one has begun anew is ended in a later one.
     """
 
@@ -53,7 +51,6 @@ class Activation:
         "shown",
         "skipped",
         "started",
-        "turn",
         "usual",
         "without_grad",
     )
@@ -77,9 +74,8 @@ class Activation:
         self.dropping: set[int] = set()
         self.begun: list[int] = []
         self.without_grad = False
-        self.shown: dict[ast.AST | None, dict[bool, Shown]] = {}
-        self.before: dict[bool, Shown] = {}
-        self.turn = 0
+        self.shown: dict[ast.AST | None, Shown] = {}
+        self.before: Shown | None = None
         self.awaited = 0
 
 

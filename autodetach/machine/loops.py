@@ -14,7 +14,7 @@ from autodetach.machine.graph import Activation, Loops, Site
 from autodetach.machine.held import contents
 from autodetach.machine.marks import WEIGHTS
 from autodetach.machine.module_tree import is_module
-from autodetach.machine.passes import is_cut_short, note_passes
+from autodetach.machine.passes import is_cut_short, note_training
 from autodetach.machine.program_values import Frame, Iterable
 from autodetach.machine.progress_bars import COUNTED
 from autodetach.machine.ranges import usual_length
@@ -122,9 +122,8 @@ class Looping(Definitions):
 
     def finish(self, activation: Activation) -> None:
         """A loop has ended: note what was stored during it in what is older than it, and is still there."""
-        if self.loops:
-            last = self.differentiations[-1] if self.differentiations else None
-            note_passes(activation, self.nodes, last, self.ways)
+        if self.loops and self.differentiations:
+            note_training(activation, self.loops[-1].activation, self.differentiations[-1], self.ways)
         looking = Looking(activation)
         for events in (self.stored, self.filled):
             for event in reversed(events):

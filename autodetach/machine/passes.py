@@ -20,11 +20,7 @@ PASSES_WITHOUT_HISTORY = 2
 """So many show all that there is where nothing has a history."""
 PASSES_OF_SECOND = 2
 PASSES_AGAIN = 1
-"""So many show that a loop does what it did before, where it runs for the second time, and later.
-
-What only evaluates shows that in one, where it did it in an earlier pass of the loop around it: beside it, in the same
-pass, something else may be evaluated. What trains is to fill what it keeps once more.
-"""
+"""So many show that a loop trains as it did before, where it runs for the second time, and later."""
 MAX_SKIPPED = 2
 """So many passes that end early, by `continue`, are not counted."""
 MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY + 1
@@ -33,12 +29,11 @@ MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY + 1
 
 def passes_of(activation: Activation, nodes: list[Node]) -> int:
     """How many passes a loop is given that skips none of them, and makes nothing of what an earlier one has made."""
-    records_nothing = _records_nothing(activation, nodes)
-    before = activation.before.get(not records_nothing)
-    if before is None:
-        return PASSES_WITHOUT_HISTORY if records_nothing else MAX_PASSES
-    is_known = before.index < activation.turn if records_nothing else before.times > 1
-    return PASSES_AGAIN if is_known else PASSES_OF_SECOND
+    before = activation.before
+    usual = MAX_PASSES if before is None else PASSES_OF_SECOND if before.times == 1 else PASSES_AGAIN
+    if activation.without_grad and not (nodes and _is_in(nodes[-1], activation)):
+        return min(usual, PASSES_WITHOUT_HISTORY)
+    return usual
 
 
 def is_cut_short(activation: Activation, nodes: list[Node], ways: Ways) -> bool:
@@ -49,9 +44,8 @@ def is_cut_short(activation: Activation, nodes: list[Node], ways: Ways) -> bool:
     delay = delay_of(activation.node) if isinstance(activation.node, LOOPS) else 1
     if passes < usual + min(delay - 1, MAX_DELAY):
         return False
-    if usual == PASSES_AGAIN and passes < PASSES_OF_SECOND:
-        gone = ways[activation.begun[0] :]
-        return any(before.ways.issuperset(gone) for before in activation.before.values())
+    if activation.before is not None and passes < PASSES_OF_SECOND:
+        return activation.before.ways.issuperset(ways[activation.begun[0] :])
     return usual < MAX_PASSES or passes > MAX_PASSES or not _has_found_first(activation, ways)
 
 
@@ -75,19 +69,17 @@ def asks_for_none(node: ast.AST) -> bool:
     return isinstance(against, ast.Constant) and against.value is None
 
 
-def note_passes(activation: Activation, nodes: list[Node], last: Differentiation | None, ways: Ways) -> None:
-    """A loop in a pass of an outer one has ended: remember what it has shown if it ends with passes that are alike.
+def note_training(activation: Activation, outer: Activation, last: Differentiation, ways: Ways) -> None:
+    """A loop in a pass of an outer one has ended: remember it if it has trained, and ends with passes that are alike.
 
     `average = loss if average is None else 0.9 * average + 0.1 * loss` behind the first pass needs all of them. What
     is compared are the ways that it went: a repair must not change how many passes are executed. `last` is the latest
     differentiation.
     """
-    trains = last is not None and _is_in(last, activation)
-    if not trains and not _records_nothing(activation, nodes):
+    if not _is_in(last, activation):
         return
-    usual = MAX_PASSES if trains else PASSES_WITHOUT_HISTORY
-    if trains in activation.before or (activation.passes >= usual and _end_alike(activation, ways)):
-        shown = activation.before.setdefault(trains, Shown(activation.turn))
+    if activation.before is not None or (activation.passes >= MAX_PASSES and _end_alike(activation, ways)):
+        shown = outer.shown.setdefault(activation.node, Shown())
         shown.times += 1
         shown.ways.update(ways[activation.begun[0] :])
 
@@ -96,11 +88,6 @@ def _end_alike(activation: Activation, ways: Ways) -> bool:
     """Whether the latest pass of a loop has gone no other ways than the pass before."""
     earlier, latest = activation.begun[-2:]
     return set(ways[latest:]) <= set(ways[earlier:latest])  # items are drawn in the pass before theirs
-
-
-def _records_nothing(activation: Activation, nodes: list[Node]) -> bool:
-    """Whether a loop began where no gradient is recorded, and has made nothing with a history itself."""
-    return activation.without_grad and not (nodes and _is_in(nodes[-1], activation))
 
 
 def _is_in(event: Node | Differentiation, activation: Activation) -> bool:
