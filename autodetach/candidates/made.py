@@ -68,7 +68,8 @@ def is_held(program: Program, made: ast.Assign, name: str, changed: ast.AST) -> 
     end = getattr(changed, "end_lineno", 0)
     for node in _mentions(program, scope, name):
         is_own = program.scope(node) is scope
-        is_between = (made.end_lineno or 0) < line(node) and (again or line(node) <= end)
+        is_behind = (made.end_lineno or 0, made.end_col_offset or 0) <= (node.lineno, node.col_offset)
+        is_between = is_behind and (again or line(node) <= end)
         if isinstance(node, ast.Name) and means_another(program, node, outside):
             continue
         if (is_between or not is_own) and (_is_marked(program, node) or outlasts(program, node, may_return=is_own)):

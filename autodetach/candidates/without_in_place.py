@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from autodetach.candidates.held_by_layer import doubt_of_layer
 from autodetach.machine.children import walk
 from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import last_word
@@ -23,10 +24,11 @@ def without_in_place(program: Program, event: StaleSaved) -> Iterator[Candidate]
     call = event.changed.node
     if not isinstance(call, ast.Call):
         return
+    doubt = doubt_of_layer(program, event, call)
     own = _asked(call, INPLACE_AT)
     if own is not None:
         if not isinstance(program.parents.get(call), ast.Expr):
-            yield Candidate(f"compute a new tensor: `{text(call)}`", (ReplaceExpression(own, "False"),))
+            yield Candidate(f"compute a new tensor: `{text(call)}`", (ReplaceExpression(own, "False"),), doubt)
         return
     made = [
         (node, flag)
@@ -36,7 +38,7 @@ def without_in_place(program: Program, event: StaleSaved) -> Iterator[Candidate]
     made.sort(key=lambda layer: abs(line(layer[0]) - line(call)))
     for layer, flag in made[:MOST]:
         shown = f"make a layer that computes a new tensor: `{text(layer)}` in {program.place(layer)}"
-        yield Candidate(shown, (ReplaceExpression(flag, "False"),))
+        yield Candidate(shown, (ReplaceExpression(flag, "False"),), doubt)
 
 
 def _asked(call: ast.Call, positions: dict[str, int]) -> ast.expr | None:
