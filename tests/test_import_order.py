@@ -225,7 +225,7 @@ ORDER = (
     "relevance proving.undefined proving.further proving.blank_lines",
     "proving.ways",
     "proving.proof proving.faults projects.project",
-    "proving.drawn",
+    "proving.drawn proving.gradients_read",
     "proving.trial incremental.again projects.costly",
     "proving.repairs",
     "uses",

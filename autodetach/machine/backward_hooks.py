@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from autodetach.machine.classes import code_of
 from autodetach.machine.core import Core
+from autodetach.machine.events import GradientWatched
 from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.implicit_calls import own_method
 from autodetach.machine.marks import HOOK, HOOK_NAME, HOOKED
-from autodetach.machine.module_tree import is_module
+from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.program_values import Class, External, Instance, Namespace, Native
 from autodetach.machine.second_derivatives import ASSUMED, gradients_with_history
 from autodetach.machine.tensors import plain
@@ -25,6 +26,9 @@ def register(m: Core, this: Value, name: str, hook: Value, site: Site) -> Value:
     """The handle by which a hook can be removed. A function that is not in view changes nothing in view."""
     if isinstance(this, Tensor) and this.node is None:
         m.type_fault(site, f"calls `{name}` of what does not require grad", "hook")
+    watched = parameters_of(this) if isinstance(this, Instance) else [this]
+    nodes = [v.node for v in watched if isinstance(v, (Tensor, Opaque)) and v.node is not None]
+    m.facts.append(GradientWatched(site, tuple(nodes), m.clock))
     handle = removable(m, lambda: handle.attrs.update({HOOK: None}))
     handle.attrs.update({HOOKED: this, HOOK_NAME: name, HOOK: hook})
     if code_of(hook) is not None:

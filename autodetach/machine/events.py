@@ -446,3 +446,18 @@ class UnreachedGrad(NamedTuple):
     site: Site
     leaf: Node
     clock: int
+
+
+class GradientWatched(NamedTuple):
+    """From `clock` on, a hook is told what gradient comes to some nodes."""
+
+    site: Site
+    nodes: tuple[Node, ...]
+    clock: int
+
+
+class RetainedRead(NamedTuple):
+    """`.grad` of a tensor that is no leaf, but was told to retain it: what some differentiations gave it."""
+
+    site: Site
+    given_by: tuple[Differentiation, ...]

@@ -9,7 +9,7 @@ from autodetach.machine import dtypes
 from autodetach.machine.arguments import flatten, spreads_unknown
 from autodetach.machine.core import Core
 from autodetach.machine.differentiation import differentiate_call, may_have_reached
-from autodetach.machine.events import DataRead, NonLeafGrad, UnreachedGrad, ViewDetached
+from autodetach.machine.events import DataRead, NonLeafGrad, RetainedRead, UnreachedGrad, ViewDetached
 from autodetach.machine.graph import ARRAY, DETACHED, NUMBER, Site, Storage
 from autodetach.machine.graph_reads import note_flag, note_read
 from autodetach.machine.held import also_lost, lost_by_copy, lost_from, weights_of
@@ -102,6 +102,8 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
             if any(d.number > since for d in node.walked_by):
                 t.grad = plain(t.shape, True)
                 t.grad.from_grad = tuple(d for d in node.walked_by if d.number > since)
+            if isinstance(t.grad, Tensor):
+                m.facts.append(RetainedRead(site, t.grad.from_grad))
             return m.opaque("grad") if t.grad is None and may_have_reached(m) else t.grad
         if t.grad is None:
             m.facts.append(NonLeafGrad(site, t))

@@ -295,7 +295,7 @@ class Repairs:
         if why is None and not suspect.certain:
             why = "it rests on an assumption"
         if why is None and not verdict.equal:
-            why = EARLIER
+            why = verdict.reason or EARLIER
         by_file = tuple(("" if at == self._root else at, new) for at, new in edits.items())
         return Proven(candidate.message, by_file, why)
 

@@ -10,6 +10,7 @@ from autodetach.machine.run import Analysis, Run, dissolve
 from autodetach.machine.tensors import OF_LEAVES
 from autodetach.proving.drawn import is_drawn_otherwise, is_told_otherwise
 from autodetach.proving.faults import known_faults, new_faults
+from autodetach.proving.gradients_read import GONE, loses_gradients
 from autodetach.proving.proof import Verdict, compare, trained_by
 from autodetach.suspect import Candidate
 from autodetach.view.program import parents_in, place_text
@@ -90,7 +91,7 @@ class Trial:
         `first` is the path that is most likely to say that it is not.
         """
         numbers = meant.prefers == "item"
-        equal = True
+        equal, reason = True, ""
         known = self._before.distinct
         trained = trained_by(self.run(first)) if meant.cuts else {}
         for number in (first, *(n for n in range(len(self._before.runs)) if n != first)):
@@ -112,4 +113,7 @@ class Trial:
             if is_told_otherwise(self._before.runs[number], self.run(number)):
                 return Verdict(False, False, "what a tensor is asked for, as whether it requires grad, is another")
             equal = equal and verdict.equal
-        return Verdict(True, equal)
+            was = dict(meant.respelled)
+            if not reason and loses_gradients(self._before.runs[number], self.run(number), was, self._before.trees):
+                reason = GONE
+        return Verdict(True, equal and not reason, reason)

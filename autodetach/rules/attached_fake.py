@@ -23,6 +23,7 @@ loss_d = bce(D(real), ones) + bce(D(fake.detach()), zeros)
 ## Fix safety
 Safe where no parameter step stands between the two backward calls: the program could only raise before, and no gradient
 that any step consumes changes. Unsafe otherwise: the second loss may be meant to be computed again behind the step.
+Unsafe, too, where the program reads gradient that is cut off, or a hook is told of it.
 Where a loop differentiates one loss after the other, it is detached for all of them. So is what all losses of a pass
 walk into in vain, where one of them cannot do without a retained graph alone.
 A fake that goes through a pool which gives it back is detached before it, so that the pool keeps no graph either.

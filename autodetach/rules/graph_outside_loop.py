@@ -31,9 +31,9 @@ keep no state, and nothing in view that runs between there and here, or in the l
 attributes, elements and global names, the mode of modules, in front of the loop the weights, too. Else it is unsafe.
 What takes something away, as `next(batches)` does, is not moved. Of a table that is read in one place, one element at a
 time, that element is computed there instead. Nothing moves past what gives another meaning to a name that it reads. If
-they are not trained, the value is detached where it is built: safe. What an object then keeps, and hands out in parts,
-is computed without graph. What a table keeps that later values are computed of, as rewards, is detached where it is
-written into the table: safe.
+they are not trained, the value is detached where it is built: safe, unless the program reads their gradient, or a hook
+is told of it. What an object then keeps, and hands out in parts, is computed without graph. What a table keeps that
+later values are computed of, as rewards, is detached where it is written into the table: safe.
 Unsafe when the program runs today (the silent kind). What is needed before the loop too is built once more inside of
 it: unsafe. Into the closure of an optimizer moves what it differentiates; where the loss is read behind the step, it is
 what `step` returns, and other values are computed once more, under `no_grad`.

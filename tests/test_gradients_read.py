@@ -1,0 +1,68 @@
+"""What takes gradient away is unsafe where the program reads that gradient, however it does so."""
+
+from __future__ import annotations
+
+import pytest
+
+from autodetach.checker import CheckOptions, check
+from autodetach.finding import Applicability
+from autodetach.source import Source
+
+TRAINING = """\
+import torch
+from torch import nn
+
+
+def norms(named):
+    return {{name: p.grad.norm().item() for name, p in named if p.grad is not None}}
+
+
+def clear(module):
+    for p in module.parameters():
+        if p.grad is not None:
+            p.grad.zero_()
+
+
+encoder, head = nn.Linear(2, 3), nn.Linear(3, 1)
+optimizer = torch.optim.SGD(head.parameters(), lr=0.1)
+sums = [torch.zeros_like(p) for p in encoder.parameters()]
+seen = []
+{begin}
+features = torch.tanh(encoder(torch.randn(6, 2)))
+for _ in range(3):
+    loss = head(features).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    {use}
+    optimizer.step()
+"""
+NOT_READING = [
+    ("", "pass"),
+    ("", "print(norms(head.named_parameters()))"),
+    ("", "clear(encoder)"),
+    ("", "nn.utils.clip_grad_norm_(head.parameters(), 1.0)"),
+    ("head.weight.register_hook(lambda g: seen.append(g.norm()))", "pass"),
+    ("", "print([p.grad is None for p in head.parameters()])"),
+]
+READING = [
+    ("", "print(norms(encoder.named_parameters()))"),
+    ("", "print(norms([*encoder.named_parameters(), *head.named_parameters()]))"),
+    ("", "print(nn.utils.clip_grad_norm_(encoder.parameters(), 1.0))"),
+    ("", "for s, p in zip(sums, encoder.parameters()): s += p.grad ** 2"),
+    ("", "for s, p in zip(sums, encoder.parameters()): s.add_(0 if p.grad is None else p.grad)"),
+    ("", "seen += [p.grad.clone() for p in encoder.parameters() if p.grad is not None]"),
+    ("for p in encoder.parameters(): p.register_hook(lambda g: seen.append(g.norm()))", "pass"),
+    ("encoder.register_full_backward_hook(lambda m, i, o: seen.append(o[0]))", "pass"),
+    ("encoder.weight.register_hook(print)", "pass"),
+]
+
+
+@pytest.mark.parametrize(
+    ("begin", "use", "is_safe"), [*((*c, True) for c in NOT_READING), *((*c, False) for c in READING)]
+)
+def test_what_reads_gradient_forbids_a_safe_detach(begin: str, use: str, is_safe: bool) -> None:
+    source = TRAINING.format(begin=begin, use=use)
+    found = check(Source.from_bytes(source.encode(), "train.py"), CheckOptions())
+    (finding,) = (f for f in found.findings if f.code == "AD301")
+    fixes = [fix for fix in (finding.fix, *finding.alternatives) if fix is not None]
+    assert fixes and any(fix.applicability is Applicability.SAFE for fix in fixes) == is_safe
