@@ -182,7 +182,7 @@ ORDER = (
     "candidates.by_parts",
     "candidates.detaching candidates.shared_calls",
     "candidates.cover candidates.reads candidates.made candidates.changed_later candidates.wider_types",
-    "candidates.held_by_layer",
+    "candidates.held_by_layer candidates.copied_apart",
     "candidates.moved_begin candidates.placed_reads candidates.new_leaves candidates.wanted_updates",
     "candidates.called_inside candidates.only_shown",
     "candidates.names_of_function",

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from autodetach.candidates.computed_with_gradients import FOR_ALL, computed_with_gradients
+from autodetach.candidates.copied_apart import APART, is_changed_apart
 from autodetach.candidates.evaluated_still import evaluations
 from autodetach.candidates.gradient_with_history import gradient_with_history
 from autodetach.candidates.gradients_on import with_gradients_on
@@ -15,7 +16,7 @@ from autodetach.candidates.raises_anyway import raises_anyway
 from autodetach.candidates.summed_numbers import only_summed
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, GRADIENT, NUMBER, OFF, Lost
-from autodetach.machine.spelling import called_name, last_word, spelled
+from autodetach.machine.spelling import called_name, is_dotted, last_word, spelled
 from autodetach.node_types import FUNCTIONS
 from autodetach.suspect import Candidate
 from autodetach.view.filled import is_filled
@@ -75,6 +76,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
 
     codemods: list[Codemod] = []
     doubt: str | None = None
+    cloned = False
     read = [one.place for one in lost if one.how == NUMBER]
     sizes = {one.sizes for one in lost if one.how != COPIED}
     joining = "cat" if sizes == {(1,)} and set(copies.values()) == {GATHERED} else "stack"
@@ -85,7 +87,13 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
             return
         whole = call.args[0]
         if how == COPIED:
-            codemods.append(_only(program, call, whole))
+            is_apart = is_changed_apart(program, call, whole)
+            if is_apart and is_dotted(whole):
+                cloned = True
+                codemods.append(ReplaceExpression(call, f"{spelled(whole)}.clone()"))
+            else:
+                doubt = APART if is_apart else doubt
+                codemods.append(_only(program, call, whole))
             continue
         if not isinstance(call.func, ast.Attribute):
             return
@@ -111,9 +119,8 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
             return
         codemods.append(_only(program, number, tensor, copies))
     is_stacked = GATHERED in copies.values()
-    message = (
-        f"put the tensors together with their history: `torch.{joining}`" if is_stacked else "take the tensor itself"
-    )
+    taken = "take a clone of the tensor itself" if cloned else "take the tensor itself"
+    message = f"put the tensors together with their history: `torch.{joining}`" if is_stacked else taken
     is_same = joining == "cat" or all(shape == () for shape in sizes) or all(_is_reduced(program, at) for at in copies)
     yield Candidate(message, tuple(codemods), doubt if is_same else OF_ONE_ELEMENT, adds=True)
 

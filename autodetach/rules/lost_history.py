@@ -33,8 +33,8 @@ loss.backward()
 ## Fix safety
 Safe where the tensors themselves, or `torch.stack`, take the place of `torch.tensor`, and where the `step` of an
 optimizer calls its closure, or what computes and differentiates is put, under `torch.enable_grad()`: the program could
-only raise before. Unsafe where what follows `torch.set_grad_enabled(False)` in a function is put under
-`torch.no_grad()` instead, since all that runs behind it has gradients on then, and where what is put there steps
+only raise before. What was copied and is changed in place is a clone. Unsafe where what follows
+`torch.set_grad_enabled(False)` in a function is put under `torch.no_grad()` instead, since all that runs behind it has gradients on then, and where what is put there steps
 parameters that were there before gradients were turned off: a validation would train what it evaluates. Where the
 tensors are known to have one dimension it is `torch.cat`, since `torch.tensor` takes one of one element for a number;
 where it is not known whether they have any, it is unsafe, unless only their sum or mean is taken; where some have and
