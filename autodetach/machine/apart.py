@@ -23,8 +23,8 @@ ENTERED = ("classes", "hidden", "contradictions")
 """What others look for in a machine: who adds to these is noticed."""
 LISTS = (
     "nodes", "differentiations", "second_walks", "stale", "crossings", "stored", "filled", "drawn", "tails",
-    "steps", "escapes", "type_faults", "facts", "restraints", "cleared", "scaled", "random_nodes", "leaf_tensors",
-    "functions", "activations", "asked", "old_tests", "attributes_set", "held", "of_gradient", "_pins",
+    "steps", "escapes", "type_faults", "facts", "restraints", "cleared", "scaled", "random_nodes", "stateful",
+    "leaf_tensors", "functions", "activations", "asked", "old_tests", "attributes_set", "held", "of_gradient", "_pins",
     *ENTERED,
 )  # fmt: skip
 """What a run leaves behind, in order."""

@@ -15,7 +15,7 @@ from autodetach.machine.held import compared, graph_in
 from autodetach.machine.in_place import in_place, scale_rows
 from autodetach.machine.loss_options import is_reduced
 from autodetach.machine.loss_weights import refuse_weight
-from autodetach.machine.marks import HOOKS, ITEMS, OUT_OF_VIEW, PREHOOKS, WEIGHTS
+from autodetach.machine.marks import HOOKS, ITEMS, OUT_OF_VIEW, PREHOOKS, SPECTRAL, WEIGHTS
 from autodetach.machine.module_building import parameter_names, weight
 from autodetach.machine.module_tree import children_of, parameters_of
 from autodetach.machine.number_readers import wanted
@@ -56,6 +56,8 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
         spec = spec._replace(saved=of_arguments(f"adaptive_avg_pool{name[-2]}d", (), size).saved)
     if spec.random and this.attrs.get("training", True) is not False:
         m.note_random(site)
+    if this.attrs.get("training", True) is not False and _keeps_state(this, name):
+        m.note_state(site)
     if name.startswith("Dropout") and (this.attrs.get("p") == 0 or this.attrs.get("training", True) is False):
         return args[0] if args else None
     if this.attrs.get("inplace") is True and name in MODULE_INPLACE_AT and args and isinstance(args[0], Tensor):
@@ -81,6 +83,12 @@ def call_builtin_module(m: Core, this: Instance, args: list[Value], kwargs: dict
     if args and is_packed(args[0]) and isinstance(value, Sequence):
         value.items[0] = packed_sequence(m, result)
     return value
+
+
+def _keeps_state(this: Instance, name: str) -> bool:
+    """Whether a call changes more of a layer that trains than its result: running statistics, or a normed weight."""
+    is_tracked = this.attrs.get("track_running_stats", not name.startswith("InstanceNorm")) is not False
+    return SPECTRAL in this.attrs or (is_tracked and ("BatchNorm" in name or "InstanceNorm" in name))
 
 
 def _weights(this: Instance, name: str) -> list[Tensor]:

@@ -196,6 +196,7 @@ class State:
         self.called_on: set[ast.AST] = set()  # functions that were called while gradients were on
         self.called_off: set[ast.AST] = set()
         self.random_nodes: list[tuple[Site, Chain]] = []
+        self.stateful: list[tuple[Site, Chain]] = []
         self.leaf_tensors: list[Tensor] = []
         self.open_optimizers: set[object] = set()
         """Those of which nobody knows the parameters: by their names, or themselves."""

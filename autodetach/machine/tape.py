@@ -199,6 +199,10 @@ class Tape(State):
         """Random numbers are drawn, by whatever calls are open."""
         self.random_nodes.append((site, self.chain))
 
+    def note_state(self, site: Site) -> None:
+        """A layer changes what it keeps besides its parameters: running statistics, a step of the power iteration."""
+        self.stateful.append((site, self.chain))
+
     def let_go(self, node: Node | None, result: Value, site: Site) -> None:
         """`detach()` is asked of a tensor that has this node."""
         self.cut[result] = self.clock

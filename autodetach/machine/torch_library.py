@@ -21,7 +21,7 @@ from autodetach.machine.events import WeightNormed
 from autodetach.machine.grad_modes import GRAD_MODES, make_grad_mode
 from autodetach.machine.graph import Site
 from autodetach.machine.library_objects import of_torch
-from autodetach.machine.marks import TENSORS
+from autodetach.machine.marks import SPECTRAL, TENSORS
 from autodetach.machine.module_building import build_module
 from autodetach.machine.module_tree import parameters_of
 from autodetach.machine.number_places import handed
@@ -218,6 +218,8 @@ def _nn_utils(m: Core, part: str, args: list[Value], kwargs: dict[str, Value], s
         return weight_norms.norm(m, args, kwargs, site)
     if name == "remove_weight_norm":
         return weight_norms.remove(m, args, kwargs, site)
+    if name == "spectral_norm" and args and isinstance(args[0], Instance):
+        args[0].attrs[SPECTRAL] = True
     if name in REPARAMETRISES and args:
         return args[0]
     wanted(m, args[1:], site, name)

@@ -34,18 +34,18 @@ loss.backward()
 Safe where the tensors themselves, or `torch.stack`, take the place of `torch.tensor`, and where the `step` of an
 optimizer calls its closure, or what computes and differentiates is put, under `torch.enable_grad()`: the program could
 only raise before. What was copied and is changed in place is a clone. Unsafe where what follows
-`torch.set_grad_enabled(False)` in a function is put under `torch.no_grad()` instead, since all that runs behind it has gradients on then, and where what is put there steps
-parameters that were there before gradients were turned off: a validation would train what it evaluates. Where the
-tensors are known to have one dimension it is `torch.cat`, since `torch.tensor` takes one of one element for a number;
-where it is not known whether they have any, it is unsafe, unless only their sum or mean is taken; where some have and
-some have not, it is not repaired. Unsafe also for `x.new_tensor(losses)`, which has the type of `x`, and where a
-`detach` (also one on the way to numpy and back), a `@torch.no_grad()` or a `with torch.no_grad():` goes away, since
-more is trained then; and for lists of which a filter may leave nothing, where the tensor does not go straight into the
-backward: of that, a test may keep an empty one. Unsafe, too, where a gradient is taken with `create_graph=True`, since
-all that reads it has to bear its history, and where nothing raises: what the tensor was told to require goes with it,
-and more is trained. Operations without a gradient are not repaired, nor are numbers that others read, too, and what
-numpy computes: what was meant is their author's to say. So it is with a `with torch.no_grad():` that makes several
-things, as a value and its target.
+`torch.set_grad_enabled(False)` in a function is put under `torch.no_grad()` instead, since all that runs behind it has
+gradients on then, and where what is put there steps parameters that were there before gradients were turned off: a
+validation would train what it evaluates. Where the tensors are known to have one dimension it is `torch.cat`, since
+`torch.tensor` takes one of one element for a number; where it is not known whether they have any, it is unsafe, unless
+only their sum or mean is taken; where some have and some have not, it is not repaired. Unsafe also for
+`x.new_tensor(losses)`, which has the type of `x`, and where a `detach` (also one on the way to numpy and back), a
+`@torch.no_grad()` or a `with torch.no_grad():` goes away, since more is trained then; and for lists of which a filter
+may leave nothing, where the tensor does not go straight into the backward: of that, a test may keep an empty one.
+Unsafe, too, where a gradient is taken with `create_graph=True`, since all that reads it has to bear its history, and
+where nothing raises: what the tensor was told to require goes with it, and more is trained. Operations without a
+gradient are not repaired, nor are numbers that others read, too, and what numpy computes: what was meant is their
+author's to say. So it is with a `with torch.no_grad():` that makes several things, as a value and its target.
 
 ## When it stays silent
 Where anything that the tensor was made of is not in view, where a test decides whether history is lost, where the error

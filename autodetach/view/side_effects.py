@@ -7,7 +7,7 @@ import ast
 from autodetach.container_methods import CHANGING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import targets_of, walk
-from autodetach.machine.graph import Node, ancestors, calls_of
+from autodetach.machine.graph import Chain, Node, Site, ancestors, calls_of
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.view.assigned import assigned
@@ -28,11 +28,13 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def draws_random_numbers(run: Run, statements: list[ast.stmt]) -> bool:
     """Whether statements, or what they call, draw random numbers."""
+    return _stand_in(statements, run.machine.random_nodes)
+
+
+def _stand_in(statements: list[ast.stmt], happened: list[tuple[Site, Chain]]) -> bool:
+    """Whether anything of what happened did so in some statements, or in what these call."""
     lines = {n for s in statements for n in range(s.lineno, (s.end_lineno or s.lineno) + 1)}
-    return any(
-        site.line in lines or any(call.line in lines for call in calls_of(chain))
-        for site, chain in run.machine.random_nodes
-    )
+    return any(site.line in lines or any(call.line in lines for call in calls_of(chain)) for site, chain in happened)
 
 
 def makes_leaves(program: Program, run: Run, statements: list[ast.stmt], outer: list[Node]) -> bool:
@@ -49,9 +51,9 @@ def makes_leaves(program: Program, run: Run, statements: list[ast.stmt], outer: 
 def keeps_state(program: Program, run: Run, statements: list[ast.stmt]) -> bool:
     """Whether a function that statements call changes what it has not made: an attribute, an element, a global name.
 
-    A constructor makes its object, and what it sets on that.
+    So do layers that follow statistics of what they are given. A constructor makes its object, and what it sets on it.
     """
-    return any(
+    return _stand_in(statements, run.machine.stateful) or any(
         _changes_others(program, function, node)
         for function in read_by(program, run, statements).functions
         for node in walk(function)
