@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from autodetach.candidates.called_inside import first_statement, is_of_another_class
@@ -58,6 +58,8 @@ def built_by(program: Program, outer: list[Node], home: ast.FunctionDef) -> Buil
         return None
     bound = {name for s in needed for name in program.names_bound(s)}
     rest = [s for s in home.body if s not in needed]
+    if is_set_anew(needed, home.body):
+        return None
     left = {name for s in rest for name in program.names_read(s)} & bound
     copied = [s for s in needed if program.names_bound(s) & left]
     moved = [s for s in needed if s not in copied]
@@ -74,6 +76,14 @@ def built_by(program: Program, outer: list[Node], home: ast.FunctionDef) -> Buil
     others = list(dict.fromkeys(name.id for name in read if name.id not in kept))
     lacking = tuple(name for name in others if name not in trained)
     return Built(tuple(moved), tuple(copied), given, lacking, len(lacking) < len(others))
+
+
+def is_set_anew(needed: Collection[ast.stmt], home: Iterable[ast.stmt]) -> bool:
+    """Whether what stands behind statements sets an attribute that they read: they were meant with what it was."""
+    rest = [s for s in home if s not in needed]
+    reads = [n for s in needed for n in ast.walk(s) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)]
+    stores = [n for s in rest for n in ast.walk(s) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)]
+    return any(n.lineno > read.lineno and spelled(n) == spelled(read) for n in stores for read in reads)
 
 
 def _same_self(home: ast.FunctionDef, goal: ast.FunctionDef) -> bool:

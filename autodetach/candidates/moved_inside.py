@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from autodetach.candidates.alike_objects import make_what_changes
-from autodetach.candidates.built_with_locals import built_with_locals
+from autodetach.candidates.built_with_locals import built_with_locals, is_set_anew
 from autodetach.candidates.called_inside import (
     called_by_reader,
     called_in_loop,
@@ -88,6 +88,8 @@ def moved_to(
     goal = program.scope(anchor)
     if loop is None and any(program.scope(s) is goal for s in ordered):
         return []  # it would run no more often
+    if loop is None and is_set_anew(ordered, getattr(program.scope(ordered[0]), "body", ())):
+        return []
     if loop is not None:
         ordered = with_holders(program, ordered, anchor, loop.frame)
     if not _movable(program, ordered, anchor) or make_what_changes(program, ordered):
