@@ -18,7 +18,7 @@ ORDER = (
     "autodetach",
     # Folders that hold modules and nothing else.
     "notebooks comments incremental projects proving disk settings adoption tracebacks commands",
-    "container_methods decoding disk.reasons kept node_types old_names once room safe_path syntax",
+    "container_methods decoding disk.reasons kept no_tensors node_types old_names once room safe_path syntax",
     "places",
     "source",
     "notebooks.commands",

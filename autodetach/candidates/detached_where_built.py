@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from autodetach.candidates.detaching import has_graph
 from autodetach.machine.graph import Node, Site, ancestors, calls_of
 from autodetach.machine.spelling import arguments_of
+from autodetach.no_tensors import holds_others
 from autodetach.suspect import Candidate
 from autodetach.view.crossings import Entry
 from autodetach.view.program import Program, listed
@@ -47,11 +48,15 @@ def _where_graph_begins(made: Node) -> Iterator[ast.expr]:
 
 
 def _to_detach(program: Program, site: Site, made: Node) -> Iterator[ast.expr]:
-    """The expression of a call that led to a node; of one whose value is dropped, the arguments that brought graph."""
+    """The expression of a call that led to a node; the arguments that brought graph if its value is dropped, or none.
+
+    `enumerate(losses)` is no tensor.
+    """
     place = site.node
     if not isinstance(place, ast.expr):
         return
-    if not (isinstance(place, ast.Call) and isinstance(program.parents.get(place), ast.Expr)):
+    is_dropped = isinstance(program.parents.get(place), ast.Expr)
+    if not isinstance(place, ast.Call) or not (is_dropped or holds_others(place)):
         yield place
         return
     behind = set(ancestors([made]))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from autodetach.codemods.tree import Tree
+from autodetach.codemods.tree import Refused, Tree
+from autodetach.no_tensors import holds_others
 from autodetach.source import Edit
 
 ATOMS = (
@@ -22,6 +23,8 @@ class AppendMethod:
     method: str
 
     def edits(self, tree: Tree) -> tuple[Edit, ...]:
+        if holds_others(self.expression):
+            raise Refused(f"`{self.method}` is asked of what is no tensor")
         start, end = tree.span(self.expression)
         suffix = f".{self.method}()"
         if isinstance(self.expression, ATOMS):

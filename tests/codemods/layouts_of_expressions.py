@@ -54,6 +54,10 @@ APPENDED: dict[str, Row] = {
     "minus": (item("-a"), "t += -a\n", "t += (-a).item()\n"),
     "await": (item("await a"), "async def f():\n    t = await a\n", "async def f():\n    t = (await a).item()\n"),
     "walrus": (item("(b := a)"), "t.append(b := a)\n", "t.append((b := a).item())\n"),
+    "what counts is no tensor": (item("enumerate(a)"), "for i, b in enumerate(a): pass\n", None),
+    "what pairs is no tensor": (item("zip(a, b)"), "for c, d in zip(a, b): pass\n", None),
+    "items of a dict are no tensor": (item("a.items()"), "for k, v in a.items(): pass\n", None),
+    "a list is no tensor": (item("[a]"), "x = [a]\n", None),
     "walrus in parentheses": (item("(b := a)"), "t += (b := a)\n", "t += (b := a).item()\n"),
     "call over lines": (
         item("f(a, b)"),
