@@ -12,11 +12,14 @@ from collections.abc import Iterator
 from autodetach.candidates.reads import PLACES, Repair
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.values import Tensor
 from autodetach.node_types import DEFINITIONS, FUNCTIONS, YIELDS
 from autodetach.view.program import Program, listed
 from autodetach.view.substituted import substituted
 
 ONE, TUPLE, LIST = ("tensor",), ("tuple",), ("list",)
+ROW = "select"
+"""The operation by which a loop gets the rows of a tensor."""
 Part = tuple[ast.expr, tuple[str, ...]]
 """What is bound, and what it may be: one tensor, or a tuple or list of them; the likelier one first."""
 
@@ -79,8 +82,16 @@ def _parts(program: Program, whole: ast.expr, kinds: tuple[str, ...]) -> Iterato
                 yield from _parts(program, element.value, ())
             else:
                 yield element, ONE
+    elif _is_tensor(program, whole):
+        yield whole, ONE
     else:
         yield whole, kinds or (LIST + TUPLE if _is_list(program, whole) else TUPLE + LIST)
+
+
+def _is_tensor(program: Program, whole: ast.expr) -> bool:
+    """Whether a loop has taken the rows of one tensor."""
+    made = (n for run in program.runs for n in run.machine.nodes if n.site.node is whole and n.op == ROW)
+    return any(isinstance(value, Tensor) for node in made for value in node.operands)
 
 
 def _shown_kind(whole: ast.expr) -> tuple[str, ...]:
