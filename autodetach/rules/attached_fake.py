@@ -80,10 +80,22 @@ def find(program: Program) -> Iterator[Suspect]:
             cuts = cut_sets(run, event)
             if not cuts or (isinstance(event, SecondWalk) and doubt_of_gradient(run, event.first) is not None):
                 continue  # what is walked for a gradient in the loss is walked twice on purpose
+            if isinstance(event, SecondWalk) and _is_outdated(run, event):
+                continue
             suspect = _suspect(program, run, event, cuts)
             if suspect.key not in seen:
                 seen.add(suspect.key)
                 yield suspect
+
+
+def _is_outdated(run: Run, event: SecondWalk) -> bool:
+    """Whether a loop walks what was made before it of leaves that its passes train: that is to be made anew."""
+    apart = diverge(event.first.loops, event.second.loops)
+    if apart is None or pass_of(event.node.loops, apart[0].activation) is not None:
+        return False
+    leaves = {n for n in ancestors([event.node]) if n.leaf}
+    between = (s for s in run.machine.steps if event.first.number < s.clock < event.second.number)
+    return any(leaf in leaves for step in between if step.what != "grad" for leaf, _ in step.consumed)
 
 
 def _second(event: SecondWalk | StaleSaved) -> Differentiation:

@@ -338,9 +338,12 @@ def _candidates(
             yield from restricted_in_turn(program, run, here[0])
     elif any(n.leaf and n in stepped for n in ancestors(outer)):
         doubt = doubt or ELSEWHERE
-        if is_computed_for_another(run, activation, outer, stepped):
+        is_old_meant = is_computed_for_another(run, activation, outer, stepped)
+        if is_old_meant:
             yield from detached_where_built(program, entries, doubt, because="")
         yield from moved_inside(program, run, activation, readers, outer, doubt)
+        if not is_old_meant:
+            return  # detached in front of the loop, it would keep its first value, whatever that loss trains
     else:
         yield from kept_parameter(program, outer)
         doubt = doubt or (UNTRAINED if makes_parameter(program, outer) else None)
