@@ -14,12 +14,17 @@ from autodetach.view.program import Program, call_of
 
 ALIKE = frozenset({"print", "format", "str", "len", "sum"})
 """What does with a tensor of one element, or a list of some, what it does with numbers."""
+OF_TENSORS = frozenset({"backward", "detach", "item"})
+"""What no number has: it is asked of what was taken for a tensor already."""
 
 
-def only_summed(program: Program, number: ast.Call, copies: Collection[ast.AST]) -> bool:
-    """Whether what a call reads from a tensor is only added up, listed, shown, and copied into tensors."""
+def only_summed(program: Program, number: ast.Call, copies: Collection[ast.AST], *, shown: bool) -> bool:
+    """Whether what a call reads from a tensor is only added up, listed, shown, and copied into tensors.
+
+    `shown`: no dimension is known of it, so that a format for numbers is one for the tensor.
+    """
     names: list[str] = []
-    if not _goes_on(program, number, copies, names):
+    if not _goes_on(program, number, copies, names, shown):
         return False
     reads: dict[str, list[ast.Name]] = {}
     changed: set[str] = set()
@@ -33,19 +38,23 @@ def only_summed(program: Program, number: ast.Call, copies: Collection[ast.AST])
     found: list[ast.expr] = [number]
     for name in names:  # which grows meanwhile
         found += reads.get(name, ())
-        if not all(_goes_on(program, read, copies, names) for read in reads.get(name, ())):
+        if not all(_goes_on(program, read, copies, names, shown) for read in reads.get(name, ())):
             return False
     # A tensor that has two names is changed under both where something is added to it.
     same = (program.parents.get(value) for value in found)
     return not any(isinstance(s, ast.Assign) and changed.intersection(_bound_by(s)) for s in same)
 
 
-def _goes_on(program: Program, value: ast.expr, copies: Collection[ast.AST], names: list[str]) -> bool:
+def _goes_on(
+    program: Program, value: ast.expr, copies: Collection[ast.AST], names: list[str], shown: bool
+) -> bool:
     """Whether a value is used in such a way only; the names that it has then are added."""
     inner: ast.AST = value
     for node in program.enclosing(value):
         if node in copies or isinstance(node, (ast.JoinedStr, ast.Compare)):
             return True
+        if isinstance(node, ast.FormattedValue):
+            return shown or node.format_spec is None
         if isinstance(node, ast.Call):
             if inner is node.func:
                 return False
@@ -56,7 +65,7 @@ def _goes_on(program: Program, value: ast.expr, copies: Collection[ast.AST], nam
             if called_name(node) != "sum":
                 return True
         elif isinstance(node, ast.Attribute):
-            return node.attr == "append"
+            return node.attr == "append" or node.attr in OF_TENSORS
         elif isinstance(node, ast.stmt):
             break
         elif not isinstance(node, (ast.BinOp, ast.UnaryOp, ast.ListComp, ast.GeneratorExp, ast.comprehension)):

@@ -13,6 +13,7 @@ from autodetach.candidates.gradient_with_history import gradient_with_history
 from autodetach.candidates.gradients_on import with_gradients_on
 from autodetach.candidates.left_off import without_gradients_inside
 from autodetach.candidates.raises_anyway import raises_anyway
+from autodetach.candidates.read_when_wanted import read_when_wanted
 from autodetach.candidates.summed_numbers import only_summed
 from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import ARRAY, COPIED, DETACHED, GATHERED, GRADIENT, NUMBER, OFF, Lost
@@ -49,6 +50,9 @@ def with_history(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
         if not _differ(program, fact):
             yield from _not_copied(program, copies, [one for one in fact.lost if one.how in (COPIED, GATHERED, NUMBER)])
         return
+    if all(one.how == NUMBER for one in fact.lost):
+        yield from _not_as_numbers(program, fact)
+        return
     yield from _not_detached(program, [one for one in fact.lost if one.how == DETACHED])
     yield from _called_with_gradients(program, fact)
     yield from _without_decorator(program, fact)
@@ -77,7 +81,7 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
     codemods: list[Codemod] = []
     doubt: str | None = None
     cloned = False
-    read = [one.place for one in lost if one.how == NUMBER]
+    read = [one for one in lost if one.how == NUMBER]
     sizes = {one.sizes for one in lost if one.how != COPIED}
     joining = "cat" if sizes == {(1,)} and set(copies.values()) == {GATHERED} else "stack"
     for call, how in copies.items():
@@ -113,16 +117,43 @@ def _not_copied(program: Program, copies: dict[ast.AST, str], lost: list[Lost]) 
         if rows and joining == "cat":
             return
         codemods += (ReplaceExpression(row, f"{module}.stack({{}})") for row in rows)
-    for number in dict.fromkeys(read):
-        tensor = _read_from(number)
-        if tensor is None or not isinstance(number, ast.Call) or not only_summed(program, number, copies):
-            return
-        codemods.append(_only(program, number, tensor, copies))
+    read_whole = _whole(program, read, copies)
+    if read_whole is None:
+        return
+    codemods += read_whole
     is_stacked = GATHERED in copies.values()
     taken = "take a clone of the tensor itself" if cloned else "take the tensor itself"
     message = f"put the tensors together with their history: `torch.{joining}`" if is_stacked else taken
     is_same = joining == "cat" or all(shape == () for shape in sizes) or all(_is_reduced(program, at) for at in copies)
     yield Candidate(message, tuple(codemods), doubt if is_same else OF_ONE_ELEMENT, adds=True)
+
+
+def _not_as_numbers(program: Program, fact: HistoryLost) -> Iterator[Candidate]:
+    """What is differentiated itself: `loss.item()` -> `loss`. The program could only raise there."""
+    call = fact.site.node
+    if not isinstance(call, ast.Call) or _differ(program, fact):
+        return
+    tensor = _read_from(fact.lost[0].place)
+    if tensor is not None and len({one.place for one in fact.lost}) == 1:
+        yield from read_when_wanted(program, fact, tensor)
+    codemods = _whole(program, fact.lost, (call.func,))
+    if codemods:
+        yield Candidate("keep the history of what is differentiated", tuple(codemods), adds=True)
+
+
+def _whole(program: Program, read: Collection[Lost], ends: Collection[ast.AST]) -> list[Codemod] | None:
+    """The tensors instead of the numbers that were read from them, if these only go to some `ends`, or are shown."""
+    codemods: list[Codemod] = []
+    shown = not any(one.sizes for one in read)
+    for number in dict.fromkeys(one.place for one in read):
+        tensor = _read_from(number)
+        if tensor is None or not isinstance(number, ast.Call) or not only_summed(program, number, ends, shown=shown):
+            return None
+        statement = program.parents.get(number)
+        if isinstance(statement, ast.Assign) and spelled(statement.targets[0]) == spelled(tensor):
+            return None  # `loss = loss`
+        codemods.append(_only(program, number, tensor, ends))
+    return codemods
 
 
 def _is_reduced(program: Program, copy: ast.AST) -> bool:

@@ -11,6 +11,7 @@ from autodetach.machine import (
     constructor_arguments,
     containers,
     data_sets,
+    differentiated_numbers,
     enumerations,
     forward_hooks,
     functional,
@@ -128,6 +129,8 @@ class Objects(Attributes):
             self.spend()
             self._want_of_number(this, name, site)
             return unknown.opaque_method(self, this, name, args, kwargs, site)
+        if differentiated_numbers.is_differentiated(self, this, name, site) and isinstance(this, Sym):
+            return differentiated_numbers.differentiate_number(self, this, args, kwargs, site)
         return self.call(self.attribute(this, name, site), args, kwargs, site)
 
     def call_external(self, function: External, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:

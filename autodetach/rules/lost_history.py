@@ -4,7 +4,8 @@
 Reports a `backward()`, or `autograd.grad`, of a tensor that was made of values alone: of `torch.tensor(losses)`, also
 where these are numbers that `.item()` or `float()` gave, of `.detach()` or `.data`, of what was computed under
 `torch.no_grad()`, of what numpy has computed, of an operation that has no gradient, as `argmax` or a comparison, or of
-what `torch.autograd.grad` has given that was not asked to `create_graph`: so do penalties and second derivatives.
+what `torch.autograd.grad` has given that was not asked to `create_graph`: so do penalties and second derivatives. And
+it reports the `backward()` of such a number itself, or of a sum of some.
 So it does where such a tensor was told to require grad, and nobody takes its gradient, and where it is a term beside
 others: `torch.tensor(log_probs)`, of which an optimizer steps parameters that nothing else trains. And it reports a
 term that is only added to a loss, and was made of nothing but such copies, and of the values of parameters that the
@@ -14,8 +15,9 @@ whose parameters never get a gradient, where the loss is made of what these comp
 is detached of it.
 
 ## Why is this bad
-PyTorch raises: `element 0 of tensors does not require grad and does not have a grad_fn`. Often the answer that is
-given, `loss.requires_grad_()`, makes the error go away, and nothing is trained. Beside another term there is no error.
+PyTorch raises: `element 0 of tensors does not require grad and does not have a grad_fn`; of a number, Python says that
+`'float' object has no attribute 'backward'`. Often the answer that is given, `loss.requires_grad_()`, makes the error
+go away, and nothing is trained. Beside another term there is no error.
 
 ## Example
 ```python
@@ -31,9 +33,9 @@ loss.backward()
 ```
 
 ## Fix safety
-Safe where the tensors themselves, or `torch.stack`, take the place of `torch.tensor`, and where the `step` of an
-optimizer calls its closure, or what computes and differentiates is put, under `torch.enable_grad()`: the program could
-only raise before. What was copied and is changed in place is a clone. Unsafe where what follows
+Safe where the tensors themselves, or `torch.stack`, take the place of `torch.tensor`, or of numbers, and where the
+`step` of an optimizer calls its closure, or what computes and differentiates is put, under `torch.enable_grad()`: the
+program could only raise before. What was copied and is changed in place is a clone. Unsafe where what follows
 `torch.set_grad_enabled(False)` in a function is put under `torch.no_grad()` instead, since all that runs behind it has
 gradients on then, and where what is put there steps parameters that were there before gradients were turned off: a
 validation would train what it evaluates. Where the tensors are known to have one dimension it is `torch.cat`, since
@@ -112,6 +114,7 @@ WITHOUT = {
     OFF: "is computed where gradients are off: no history is recorded",
 }
 
+OF_A_NUMBER = "asks a number for what only tensors have: Python raises"
 LEFT_OFF = "turns gradients off for all that runs behind it: nothing turns them on again"
 
 
@@ -165,13 +168,15 @@ def _is_lost(run: Run, fact: HistoryLost) -> bool:
 def _suspect(program: Program, fact: HistoryLost) -> Suspect:
     call = fact.site.node
     last = max(fact.lost, key=lambda one: one.node.number)
+    is_number = all(one.how == NUMBER for one in fact.lost)
+    end = OF_A_NUMBER if is_number else "finds no history to walk: PyTorch raises"
     has = "requires gradient" if last.node.leaf else "has history"
     switch = left_off(program, fact)
     story = (
         StoryStep(line(last.node.site), f"`{text(last.node.site.node)}` {has}"),
         *([] if switch is None else [StoryStep(line(switch), f"`{text(switch)}` {LEFT_OFF}")]),
         StoryStep(line(last.place), f"`{text(last.place)}` {WITHOUT[last.how]}"),
-        StoryStep(line(call), f"`{text(call)}` finds no history to walk: PyTorch raises"),
+        StoryStep(line(call), f"`{text(call)}` {end}"),
     )
     return Suspect(
         ("AD501", *program.spot(call)),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from autodetach.machine.core import tags_in
+from autodetach.machine.differentiated_numbers import NUMBER_REFUSED
 from autodetach.machine.events import DataRead
 from autodetach.machine.graph import Site
 from autodetach.machine.program_values import External
@@ -19,6 +20,8 @@ TAKING_NUMBERS = frozenset({"as_tensor", "asarray", "save", "scalar_tensor", "te
 """Functions of PyTorch that take numbers as they take tensors, if to another end; `type` asks what it is."""
 TAKING_BOTH = frozenset({"add_scalar", "append", "return", "test"})
 """What makes the same of a number and of a tensor, but for last digits, or hands it to nobody in view."""
+REFUSED = frozenset({"type", NUMBER_REFUSED})
+"""What Python has refused, by the kind of the fault."""
 MAX_REPLAYS = 6
 """So often paths are run again."""
 
@@ -72,7 +75,7 @@ def _is_cut(run: Run, reads: frozenset[ast.AST]) -> bool:
 
 def _asked(run: Run) -> set[object]:
     machine = run.machine
-    tags = {tag for fault in machine.type_faults if fault.kind == "type" for tag in _numbers_at(fault.site)}
+    tags = {tag for fault in machine.type_faults if fault.kind in REFUSED for tag in _numbers_at(fault.site)}
     for escape in machine.escapes:
         if escape.tags and (escape.how == "attribute" or _is_of_pytorch(escape.site, escape.how)):
             tags |= escape.tags
