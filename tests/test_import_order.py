@@ -140,6 +140,7 @@ ORDER = (
     "machine.local_records",
     "machine.cycles",
     "machine.nothing_added",
+    "machine.terms_picked",
     "machine.growing_chains machine.growing_stores machine.gathered_alike",
     "machine.trained_elsewhere machine.updates_on_tape machine.trials machine.untrained machine.always_cut",
     "machine.own_changes",

@@ -32,6 +32,7 @@ from autodetach.machine.operands import expression_of
 from autodetach.machine.program_values import Frame
 from autodetach.machine.run import Run
 from autodetach.machine.tallies import is_tally
+from autodetach.machine.terms_picked import picks_each
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor
 
 
@@ -57,6 +58,7 @@ def growing_chains(run: Run) -> Iterator[Growth]:
         is_sum = linear and bool(elements)
         is_outermost = _outermost(child, activation)
         is_long = not is_outermost and _is_long(run, activation)
+        is_long = is_long and not picks_each(activation, [e.node for e in elements])
         lasts = is_outermost or (
             is_long and (is_sum or _descends(run, activation) or _begins_in_loop(child, activation))
         )
