@@ -158,6 +158,8 @@ class Attributes(Core):
         if isinstance(value, Instance):
             if not (value.open or name not in NOT_OF_NUMBERS or is_added(self.classes, value.cls, name)):
                 self.refuse(site, f"a {value.cls.name} has no attribute `{name}`")
+            if not (value.open or is_added(self.classes, value.cls, name)):
+                self.type_fault(site, f"a {value.cls.name} has no attribute `{name}`", "missing")
             fresh = self.opaque(name)
             value.attrs[name] = fresh
             return fresh
