@@ -72,6 +72,7 @@ ORDER = (
     "machine.told_by_parts machine.log_records machine.walked_instead",
     "machine.differentiation machine.in_place machine.counters machine.implicit_calls",
     "machine.tallies machine.filled_later machine.inherited machine.finalizers machine.differentiated_numbers",
+    "machine.chosen_by_default",
     "machine.read_by_text machine.unknown_keys machine.cut_parts machine.dtypes",
     "machine.derived machine.opened machine.keywords machine.texts machine.module_tree machine.counted_keys",
     "machine.added_attributes machine.chosen_entries machine.handed_networks machine.open_listings machine.lent",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from autodetach.machine.chosen_by_default import entries_by_default
 from autodetach.machine.classes import linear_order
 from autodetach.machine.core import Core
 from autodetach.machine.graph import Node, Site
@@ -32,7 +33,7 @@ def unknown_key(m: Core, this: Mapping, key: Value, site: Site) -> Value:
     if possible:
         if len(this.items) > 1 and all(isinstance(value, str) for _, value in this.items.values()):
             return m.sym(("[]", m.key(this), m.key(key)), "str")  # one of several names
-        youngest = _youngest(possible)
+        youngest = _youngest([this.items[n][1] for n in entries_by_default(m, this, key, site)] or possible)
         return m.opaque("item") if _is_cut(m, this, youngest) else youngest
     if not this.exact:
         if (alike := _as_the_others(m, this, key)) is not MISSING:
