@@ -12,6 +12,7 @@ from autodetach.machine.events import HistoryLost
 from autodetach.machine.graph import OFF, Node
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import called_name, last_word
+from autodetach.machine.untrained import leaves_of
 from autodetach.machine.words import EVIDENCE
 from autodetach.node_types import FUNCTIONS, LOOPS, YIELDS
 from autodetach.suspect import TRAINED_THERE, Candidate
@@ -39,7 +40,7 @@ def with_gradients_on(program: Program, fact: HistoryLost) -> Iterator[Candidate
     if not fact.off or any(one.how != OFF for one in fact.lost) or _mentions(program.analysis.trees, UNREACHED):
         return
     trail = list(fact.trail)
-    doubt = TRAINED_THERE if _trains_others(program, trail) else None
+    doubt = TRAINED_THERE if _trains_others(program, fact, trail) else None
     while trail:
         frame = trail[-1][1]
         own = [statement for statement, at in trail if at is frame]
@@ -134,10 +135,11 @@ def _mentions(nodes: Iterable[ast.AST], names: frozenset[str]) -> bool:
     return any(last_word(n) in names for n in found)
 
 
-def _trains_others(program: Program, trail: Sequence[tuple[ast.stmt, object]]) -> bool:
+def _trains_others(program: Program, fact: HistoryLost, trail: Sequence[tuple[ast.stmt, object]]) -> bool:
     """Whether what runs with gradients off steps parameters that were there before, or that nobody knows.
 
-    A network that is evaluated is trained elsewhere; what is fitted to it, in the evaluation, is not.
+    A network that is evaluated is trained elsewhere; what is fitted to it, in the evaluation, is not. What is updated
+    by hand elsewhere may be so there, too, where no gradient has been seen so far.
     """
     frames = list(dict.fromkeys(frame for _, frame in trail if isinstance(frame, Frame)))
     for index in range(len(frames) - 1, -1, -1):
@@ -148,7 +150,9 @@ def _trains_others(program: Program, trail: Sequence[tuple[ast.stmt, object]]) -
         called = frames[index if is_all else index + 1 :]
         steps = [step for run in program.runs for step in run.machine.steps if step.what != "grad"]
         steps = [step for step in steps if called and any(at is called[0] for _, at in step.trail)]
-        leaves = (leaf for step in steps for leaf in (*step.idle, *(leaf for leaf, _ in step.consumed)))
+        leaves = [leaf for step in steps for leaf in (*step.idle, *(leaf for leaf, _ in step.consumed))]
+        if any(step.what == "update" for run in program.runs for step in run.machine.steps):
+            leaves += (leaf for one in fact.lost for leaf in leaves_of(one.node))
         return any(step.guessed for step in steps) or any(_was_there(leaf, called[0]) for leaf in leaves)
     return True
 

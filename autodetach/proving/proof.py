@@ -74,6 +74,8 @@ def _compare_runs(before: Run, after: Run, meant: Candidate, elsewhere: Trained)
     old, new = _by_place(before), _by_place(after, was)
     if _numbers(old) != _numbers(new):
         old, new = _by_place(before, shortened=True), _by_place(after, was, shortened=True)
+    if meant.begins:
+        new = {place: _by_known_calls(steps, old.get(place, steps)) for place, steps in new.items()}
     numbers = _numbers(new)
     if meant.adds:  # what got no gradient may be stepped by it from now on
         numbers = {place: number for place, number in numbers.items() if place in old}
@@ -94,6 +96,19 @@ def _compare_runs(before: Run, after: Run, meant: Candidate, elsewhere: Trained)
             equal = equal and verdict.equal
             previous = step
     return Verdict(True, equal)
+
+
+def _by_known_calls(steps: list[Step], known: list[Step]) -> list[Step]:
+    """The steps that are led to as known ones are: what was given no gradient by another call was no step by hand."""
+    if len(steps) == len(known):
+        return steps
+    calls = {_calls_of(step) for step in known}
+    return [step for step in steps if _calls_of(step) in calls]
+
+
+def _calls_of(step: Step) -> tuple[str, ...]:
+    """The simple statements that were running, outermost first: an edit may put a context around them."""
+    return tuple(place_text(statement) for statement, _ in step.trail if not hasattr(statement, "body"))
 
 
 def _numbers(places: dict[tuple[str, str], list[Step]]) -> dict[tuple[str, str], int]:

@@ -155,7 +155,7 @@ def _is_lost(run: Run, fact: HistoryLost) -> bool:
     call = fact.site.node
     given = at_call(run, call)
     if not fact.added or fact.beside is None:
-        return not given or any(not other.added for other in _facts_at(run, call))
+        return not given or any(not other.added for other in _facts_at(run, call)) or not _comes_there(run, fact)
     place, told = fact.beside.site.node, _terms(run)
     is_builtin = isinstance(place, ast.Call) and called_name(place) == "sum"  # it adds one after the other
     for d in given:
@@ -163,6 +163,11 @@ def _is_lost(run: Run, fact: HistoryLost) -> bool:
         if not (told & sums if is_builtin and sums else sums <= told):
             return False
     return True
+
+
+def _comes_there(run: Run, fact: HistoryLost) -> bool:
+    """Whether a path runs the calls that lead to where it raises: it may differentiate at the same place otherwise."""
+    return all(statement in run.machine.executed for statement, _ in fact.trail[:-1])
 
 
 def _suspect(program: Program, fact: HistoryLost) -> Suspect:
