@@ -285,9 +285,15 @@ class Core(Tape):
 
     def rounds(self) -> Iterator[int]:
         """The numbers of the passes of a loop over what has nobody knows how many items."""
-        yield from range(MAX_PASSES)
-        if self.oracle.awaits_end:
-            yield MAX_PASSES
+        number = 0
+        while number < max(MAX_PASSES, self.oracle.awaited):
+            yield number
+            number += 1
+
+    def await_passes(self, activation: Activation, number: int) -> None:
+        """A loop has so many passes at least."""
+        activation.awaited = max(activation.awaited, number)
+        self.oracle.awaited = max(self.oracle.awaited, number)
 
     def activate(self, node: ast.AST | None, frame: Frame | None, exact: bool) -> Activation:
         activation = Activation(self._loops_begun, node, frame, self.tick(), exact)

@@ -97,7 +97,7 @@ class Oracle:
         self.presumed: dict[Hashable, Hashable] = {}
         self.unset: dict[Hashable, bool | None] = {}  # of flags: None where they may be given elsewhere
         self.alternations: dict[Hashable, Alternation] = {}
-        self.awaits_end = False  # of what began in the last of the usual passes of a loop
+        self.awaited = 0  # passes that a loop has at least, as one that goes on to the end of what it has begun
         self._decided_in: dict[Hashable, TestKey] = {}
         self._settled: dict[ast.AST, Hashable] = {}
 

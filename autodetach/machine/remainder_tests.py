@@ -29,8 +29,7 @@ class RemainderTest(NamedTuple):
         """Which way it goes, where that follows from others. What begins in the last pass is awaited to its end."""
         has_it = self.alternation.must_be(self.value, self.before)
         if has_it and self.current is not None and self.current.index == MAX_PASSES - 1:
-            self.current.activation.awaited = MAX_PASSES + 1
-            m.oracle.awaits_end = True
+            m.await_passes(self.current.activation, MAX_PASSES + 1)
         return None if has_it is None else has_it != self.another
 
     def note(self, outcome: bool) -> None:

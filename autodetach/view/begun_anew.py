@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from autodetach.machine.graph import ancestors, pass_of
+from autodetach.machine.graph import Pass, ancestors, pass_of
 from autodetach.machine.growth import Growth
+from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import TestKey
+from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.run import Run
 from autodetach.machine.running import run_again
 from autodetach.view.program import Program
@@ -19,10 +21,10 @@ def begins_anew(program: Program, growth: Growth) -> bool:
     Only tests that are made again and again, with what changes meanwhile, lead there now and then; an option does not.
     """
     grown, loop = (growth.link or growth.node).site.node, growth.activation.node
-    return any(_is_cut(run, grown, loop) for run in _beside(program, growth.run))
+    return any(_is_cut(run, grown, loop) for run in _beside(program, growth.run, loop))
 
 
-def _beside(program: Program, run: Run) -> Iterator[Run]:
+def _beside(program: Program, run: Run, loop: ast.AST | None) -> Iterator[Run]:
     """The paths that differ from one only in tests that change from pass to pass, itself included."""
     flips = set(run.policy.flips)
     for other in program.analysis.distinct:
@@ -32,6 +34,21 @@ def _beside(program: Program, run: Run) -> Iterator[Run]:
     for key, how in run.policy.flips:
         if how != "once" and _varies(run, key):
             yield _once_by_default(program, run, key)
+    for key, decision in run.machine.oracle.decisions.items():
+        if decision.counts and _varies(run, key):
+            yield from _with_more_passes(program, run, key, loop)
+
+
+def _with_more_passes(program: Program, run: Run, key: TestKey, loop: ast.AST | None) -> Iterator[Run]:
+    """The paths on which a test that counts goes both ways behind the first pass, in which a remainder may be known."""
+
+    def lengthen(m: Machine, current: Pass) -> None:
+        if current.activation.node is loop:
+            m.await_passes(current.activation, MAX_PASSES + 2)
+
+    others = tuple(flip for flip in run.policy.flips if flip[0] != key)
+    for how in ("later", "other", "after"):
+        yield run_again(program.analysis, run.policy._replace(flips=(*others, (key, how))), lengthen)
 
 
 def _varies(run: Run, key: TestKey) -> bool:
