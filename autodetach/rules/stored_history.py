@@ -53,7 +53,8 @@ when a backward raises for want of a graph since it is given the mere values of 
 when a function returns what it made of the steps of a loop, but for what each has searched from a start of its own by
 `torch.autograd.grad`, when the container is emptied or replaced in every pass,
 when what counted steps have stored, a roll-out made anew each time, is read with `detach()`, unless these are many,
-when a forward hook keeps it in an attribute that nobody in view reads, when a method of a network returns most of its
+when a forward hook keeps it in an attribute that nobody in view reads, when files that train nothing keep it in a
+public one that nothing in view reads, when a method of a network returns most of its
 graph to callers out of view, or, in an imported file, a sequence that it goes on with until it finds its end, when
 code out of view is given the network whose method stores it, which may train it, inside one `forward`, under
 `no_grad`, where such a branch differentiates (`if is_learned: loss.backward()`), and in a test of pytest or unittest
@@ -90,7 +91,6 @@ from autodetach.candidates.set_in_records import set_without_graph
 from autodetach.candidates.states_in_records import detached_parts
 from autodetach.candidates.stored_too import stored_too
 from autodetach.candidates.without_graph import computed_without_graph
-from autodetach.container_methods import ADDING
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.children import walk
 from autodetach.machine.events import Stored
@@ -110,13 +110,12 @@ from autodetach.view.program import Program, handed, line, observed_of, stable, 
 from autodetach.view.summed_lists import is_list_of_numbers
 from autodetach.view.told_apart import is_told_apart
 from autodetach.view.told_by_tag import asks_where_not_reached, is_differentiated_where_not_reached
+from autodetach.view.unread_attributes import holder_of, is_for_others, is_read
 
 if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 PART_OF_LOSS = "a loss takes the values for constants, which nothing else trains: they may be meant to be trained by it"
-WRITING = ADDING | {"clear"}
-"""Methods by which a container gets other contents."""
 
 
 def find(program: Program) -> Iterator[Suspect]:
@@ -134,6 +133,8 @@ def _suspect(program: Program, growth: Growth) -> Suspect | None:
     if statement is None or stored.element is None or is_kept_for_others(program, stored.site.node):
         return None
     if is_list_of_numbers(stored) or is_differentiated_where_not_reached(program, stored):
+        return None
+    if is_for_others(program, growth, stored):
         return None
     built, graph = f"`{text(stored.element)}`", "its autograd graph"
     if stored.gradient_of is not None:
@@ -168,7 +169,7 @@ def _dies_with_loop(program: Program, growth: Growth) -> bool:
     frame, stored = growth.activation.frame, growth.stored
     if not isinstance(frame, Frame) or stored is None or stored.container.born < frame.started:
         return False
-    if not isinstance(_holder_of(program, stored), ast.Name):
+    if not isinstance(holder_of(program, stored), ast.Name):
         return False
     events = (*growth.run.machine.stored, *growth.run.machine.filled)
     is_alone = all(e.container is stored.container for e in events if e.node is growth.node)
@@ -199,45 +200,12 @@ def _doubted(program: Program, growth: Growth) -> Iterator[Candidate]:
         return
     if is_taken_for_constant(growth.run, {growth.node, *(e.node for e in growth.elements)}):
         yield from (replace(c, doubt=c.doubt or PART_OF_LOSS) for c in _candidates(program, growth))
-    elif growth.dead or growth.activation.node is not None or _is_read(program, stored):
+    elif growth.dead or growth.activation.node is not None or is_read(program, stored):
         doubt_of_tag = asks_where_not_reached(program, stored)
         yield from (replace(c, doubt=c.doubt or doubt_of_tag) for c in _candidates(program, growth))
     else:
         doubt = "nothing in view reads what is kept: who does may differentiate it"
         yield from (replace(c, doubt=c.doubt or doubt) for c in _candidates(program, growth))
-
-
-def _is_read(program: Program, stored: Stored) -> bool:
-    """Whether the attribute that holds a container is read anywhere, but to put something into it, or to empty it."""
-    holder = _holder_of(program, stored)
-    if not isinstance(holder, ast.Attribute):
-        return True
-    for tree in program.analysis.trees:
-        for node in walk(tree):
-            if isinstance(node, ast.Attribute) and node.attr == holder.attr and isinstance(node.ctx, ast.Load):
-                around = program.parents[node]
-                is_target = isinstance(around, ast.Subscript) and not isinstance(around.ctx, ast.Load)
-                if not is_target and not (isinstance(around, ast.Attribute) and around.attr in WRITING):
-                    return True
-    return False
-
-
-def _holder_of(program: Program, stored: Stored) -> ast.expr | None:
-    """What holds the container that takes something; None where that is only given to the call of the statement."""
-    statement = program.statement(stored.site.node)
-    is_given = isinstance(statement, ast.Expr) and statement.value is not stored.site.node
-    return None if is_given else _holder(statement)
-
-
-def _holder(statement: ast.stmt | None) -> ast.expr | None:
-    """What holds the container that a statement puts something into: `self.x` of `self.x[k] = v`."""
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        method = statement.value.func
-        return method.value if isinstance(method, ast.Attribute) else None
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "target", None)
-    while isinstance(target, ast.Subscript):
-        target = target.value
-    return target if isinstance(target, ast.expr) else None
 
 
 def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
@@ -262,7 +230,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         in_view = growth.activation.node is not None
         number = in_view and not _is_changed_since(growth.run, stored)
         found = list(element_candidates(program, targets, number=number, what="store"))
-        others = stored_too(program, stored.element, _holder_of(program, stored))
+        others = stored_too(program, stored.element, holder_of(program, stored))
         if others:
             every = [*targets, *((e, stored.value) for e in others)]
             everywhere = element_candidates(program, every, number=number, what="store everywhere")
@@ -299,7 +267,7 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
     yield from computed_without_graph(program, growth)
     yield from hooks_removed(program, growth)
     yield from hooks_of_objects_removed(program, growth)
-    yield from cleared_behind(program, growth, _holder_of(program, stored))
+    yield from cleared_behind(program, growth, holder_of(program, stored))
     yield from current_entry(program, program.statement(stored.site.node))
     yield from (replace(candidate, last_resort=True) for candidate in made_of_values(program, growth))
     yield from let_go_behind(program, growth)
