@@ -76,7 +76,7 @@ ORDER = (
     "machine.read_by_text machine.unknown_keys machine.cut_parts machine.dtypes",
     "machine.derived machine.opened machine.keywords machine.texts machine.module_tree machine.counted_keys",
     "machine.added_attributes machine.chosen_entries machine.handed_networks machine.open_listings machine.lent",
-    "machine.other_types",
+    "machine.other_types machine.set_past_class",
     "machine.elements machine.iteration machine.module_dicts machine.part_names machine.still_there",
     "machine.joining machine.object_arrays machine.sliced_arrays",
     "machine.list_methods machine.dict_methods machine.ordering",

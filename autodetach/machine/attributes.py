@@ -51,6 +51,7 @@ from autodetach.machine.program_values import (
     StaticMethod,
     Super,
 )
+from autodetach.machine.set_past_class import hidden_in
 from autodetach.machine.sizes import COUNTED, SIZES, counted_of_sizes
 from autodetach.machine.state import MISSING
 from autodetach.machine.told_of_values import GIVEN, RECORD, is_number, is_truth
@@ -210,6 +211,8 @@ class Attributes(Core):
             return computed(self, this, name, site) if is_parametrized(self, this, name) else this.attrs[name]
         if raw is not MISSING:
             return self.bind(raw, this, site)
+        if (hidden := hidden_in(this, name)) is not MISSING:
+            return hidden
         if name in records.OF_NAMED_TUPLES and isinstance(this.cls, Class) and records.is_named_tuple(this.cls):
             return records.named_tuple_attribute(self, this.cls, this, name)
         if name in record_tools.OF_RECORDS:

@@ -51,6 +51,7 @@ from autodetach.machine.program_values import (
     StaticMethod,
 )
 from autodetach.machine.resets import reset_by
+from autodetach.machine.set_past_class import set_past_class, sets_past_class
 from autodetach.machine.state import MAX_DEPTH, MAX_NESTED, MAX_RECURSION, MISSING, Raised
 from autodetach.machine.taken_early import note_asked
 from autodetach.machine.tasks import is_coroutine
@@ -136,6 +137,8 @@ class Objects(Attributes):
     def call_external(self, function: External, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if function.path.endswith(".__new__") and can_be_bare(args):
             return bare_object(self, args, site)
+        if sets_past_class(function, args) and isinstance(args[0], Instance):
+            return set_past_class(self, args[0], args[1], args[2], site)
         if function.path.startswith("builtins."):
             if _is_of_container(function, args):
                 return self.call_method(args[0], function.name, args[1:], kwargs, site)
