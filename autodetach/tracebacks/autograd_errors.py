@@ -9,6 +9,7 @@ Wordings change with the versions, so each is known by the part that has stayed.
 * changed in place: `SavedVariable::unpack`, in the same file. Until 1.1 without the tensor and its versions.
 * no graph: torch/csrc/autograd/python_engine.cpp and `torch/autograd/__init__.py`. "element 0 of variables ..." until
   0.3, and before that "there are no graph nodes that require computing gradients".
+* a number: Python's own words.
 * a leaf in place: `check_inplace` in torch/csrc/autograd/VariableTypeUtils.h. "has been used" until 1.6, "is being
   used" since; "a view of a leaf ..." since 1.5; "leaf variable has been moved into the graph interior" until 1.6.
 * a view detached: `VariableHooks::detach_` (torch/csrc/autograd/variable.cpp); since 1.8 with advice for DDP behind it.
@@ -65,6 +66,13 @@ KINDS = (
         "This backward was called on a tensor without a graph: nothing that it was computed from requires grad, or the "
         "graph was cut on the way (`detach`, `.data`, `.item()`, `no_grad`).",
         ("AD303", "AD501"),
+    ),
+    ErrorKind(
+        "number-backward",
+        ("'float' object has no attribute 'backward'", "'int' object has no attribute 'backward'"),
+        "This backward was asked of a Python number: a loss that was read by `.item()` or `float()`, or a sum of such, "
+        "has left its graph behind. Add up the tensors, and read the number where it is shown.",
+        ("AD501",),
     ),
     ErrorKind(
         "numpy-of-graph",

@@ -82,6 +82,10 @@ WORDINGS = {
         "RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn",
         "RuntimeError: there are no graph nodes that require computing gradients",
     ),
+    "number-backward": (
+        "AttributeError: 'float' object has no attribute 'backward'",
+        "AttributeError: 'int' object has no attribute 'backward'",
+    ),
     "numpy-of-graph": (
         "RuntimeError: Can't call numpy() on Variable that requires grad. Use var.detach().numpy() instead.",
         "RuntimeError: Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
