@@ -95,6 +95,7 @@ ORDER = (
     "machine.python_builtins",
     "machine.copies machine.weak_references machine.progress_bars",
     "machine.record_tools",
+    "machine.lazy_iterators machine.operator_functions",
     "machine.standard_library machine.functional machine.pytree",
     "machine.parameter_groups",
     "machine.optimizers",
