@@ -42,6 +42,7 @@ from autodetach.candidates.bound_results import bound_results
 from autodetach.finding import Severity, StoryStep
 from autodetach.machine.events import ViewDetached
 from autodetach.machine.run import Run
+from autodetach.no_tensors import holds_others
 from autodetach.suspect import Candidate, Suspect, rule
 from autodetach.view.program import Program, line, listed, text
 
@@ -104,7 +105,8 @@ def _candidates(program: Program, call: ast.AST, every: dict[ast.AST, Made]) -> 
     else:
         yield Candidate("call `detach()` instead", (RenameMethod(call.func, "detach"),))
     views = list(dict.fromkeys(view for made in every.values() for view in made))
-    copies = tuple(ReplaceExpression(v, "{}.clone()") for v in views if isinstance(v, (ast.Call, ast.Subscript)))
+    tensors = [v for v in views if isinstance(v, (ast.Call, ast.Subscript)) and not holds_others(v)]
+    copies = tuple(ReplaceExpression(view, "{}.clone()") for view in tensors)
     if copies and len(copies) == len(views):
         yield Candidate(f"make {listed(views)} {'a copy' if len(copies) == 1 else 'copies'}: `.clone()`", copies)
 

@@ -17,9 +17,10 @@ WRITING = ADDING | {"clear"}
 def is_for_others(program: Program, growth: Growth, stored: Stored) -> bool:
     """Whether a library keeps it in a public attribute that nothing in view reads, and trains nothing itself.
 
-    So a policy keeps the log-probabilities of its actions, which who trains it has a loss of.
+    So a policy keeps the log-probabilities of its actions, which who trains it has a loss of. What an own loop of the
+    library fills, as that of a validation, nobody differentiates so.
     """
-    if growth.dead or growth.activation.node is not None:
+    if growth.dead or growth.activation.node is not None or any(p.activation.node is not None for p in stored.loops):
         return False
     holder = holder_of(program, stored)
     if not isinstance(holder, ast.Attribute) or holder.attr.startswith("_") or is_read(program, stored):
