@@ -13,7 +13,12 @@ from typing import TypeGuard
 
 from autodetach.candidates.cover import cover, innermost
 from autodetach.candidates.emptying import emptying
-from autodetach.candidates.placed_reads import is_read_before_filled, is_read_by_place
+from autodetach.candidates.placed_reads import (
+    is_read_before_filled,
+    is_read_by_place,
+    is_read_early,
+    is_shortened,
+)
 from autodetach.candidates.reads import Repair
 from autodetach.machine.children import walk
 from autodetach.machine.events import Stored
@@ -44,6 +49,16 @@ def emptied_lists(
     if statement is None:
         return
     texts = list(dict.fromkeys(t for h in lists.values() for t in (h.text, *grown_alike(program, h))))
+    values = [h.value for h in lists.values() if is_list(h.value)]
+    is_needed = (
+        any(value.dropped for value in values)
+        or is_shortened(program, texts)
+        or is_read_by_place(program, texts, activation.node)
+        or is_read_before_filled(program, texts)
+        or is_read_early(again.machine, values, crossed, activation.number)
+    )
+    if is_needed:
+        return
     anchor = last_mention(program, behind_step(program, again.machine, d, statement, frame), texts)
     begun = begun_at(program, d, activation.node)
     around = program.block(d.trail[begun][0]) if begun is not None else []
@@ -56,8 +71,7 @@ def emptied_lists(
         if call is not None:
             first = _first_of_pass(program, statement, activation.node)
             yield f"call `{call}` when a pass begins", (InsertStatement(first, call, "before"),)
-    is_needed = is_read_by_place(program, texts, activation.node) or is_read_before_filled(program, texts)
-    if not (is_read_later or is_read_behind or is_needed):
+    if not (is_read_later or is_read_behind):
         shown = ", ".join(f"`{t}`" for t in texts)
         yield (
             f"empty {shown} when {'it has' if len(texts) == 1 else 'they have'} been used",

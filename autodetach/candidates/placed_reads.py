@@ -6,10 +6,13 @@ By places that a loop counts, `losses[step - 3:step + 1]`, or before anything ne
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from autodetach.machine.children import walk
+from autodetach.machine.interpreter import Machine
 from autodetach.machine.spelling import spelled
+from autodetach.machine.values import Sequence
+from autodetach.view.crossings import Crossed
 from autodetach.view.program import Program
 
 FILLING = frozenset({"append", "appendleft", "extend", "insert"})
@@ -44,6 +47,50 @@ def is_read_before_filled(program: Program, lists: Collection[str]) -> bool:
         _end(node) < filled.get((name, program.scope(node)), (0, 0)) and not _is_asked_for(program, node, name)
         for node, name in reads
     )
+
+
+def is_shortened(program: Program, lists: Collection[str]) -> bool:
+    """Whether the program drops old elements of any of some lists: it keeps the latest ones, a window, for later."""
+    names = {_last(name) for name in lists}
+    return any(_last(shown) in names for node in walk(program.tree) for shown in _shortened_by(node))
+
+
+def is_read_early(machine: Machine, lists: Collection[Sequence], crossed: Collection[Crossed], loop: int) -> bool:
+    """Whether a pass of a loop, by its number, reads an element before it has put one into any of some lists itself.
+
+    As a run shows it: whoever reads it, by whatever it is called.
+    """
+    filled = [e for each in lists for e in machine.stored_in.get(each, ())]
+    reads = [(reader.number, reader.loops) for reader, _, _ in crossed]
+    reads += [(tail.clock, tail.loops) for tail in machine.tails if any(tail.container is each for each in lists)]
+    for clock, loops in reads:
+        begun = next((p.started for p in loops if p.activation.number == loop), None)
+        if begun is not None and not any(begun < event.clock < clock for event in filled):
+            return True
+    return False
+
+
+def _shortened_by(node: ast.AST) -> Iterator[str]:
+    """What a node may take the first elements from: `states.pop(0)`, `del states[0]`, `states = states[-3:]`."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TAKING:
+        yield spelled(node.func.value)
+    elif isinstance(node, ast.Delete):
+        places = (t for t in node.targets if isinstance(t, ast.Subscript) and not _is_whole(t.slice))
+        yield from (spelled(t.value) for t in places)
+    elif isinstance(node, ast.Assign):
+        sliced = [n for n in ast.walk(node.value) if isinstance(n, ast.Subscript) and isinstance(n.slice, ast.Slice)]
+        cut = {spelled(n.value) for n in sliced if not _is_whole(n.slice)}
+        targets = (t.value if isinstance(t, ast.Subscript) else t for t in node.targets)
+        yield from (name for t in targets if (name := spelled(t)) in cut)
+
+
+def _is_whole(index: ast.expr) -> bool:
+    return isinstance(index, ast.Slice) and index.lower is None and index.upper is None
+
+
+def _last(text: str) -> str:
+    """`states` of `self.memory.states`."""
+    return text.rpartition(".")[2]
 
 
 def _end(node: ast.expr) -> tuple[int, int]:
