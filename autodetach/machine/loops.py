@@ -156,14 +156,16 @@ class Looping(Definitions):
         limit = limit_of_length(node)
         most = self.eval(limit, frame) if limit is not None else None
         memory = measured(node)
-        is_far = _is_much(most) or (memory is not None and _holds_all(self.eval(memory, frame), most))
+        kept = self.eval(memory, frame) if memory is not None else None
+        is_far = _is_much(most) or _holds_all(kept, most)
+        drops_one = overfull(node) is not None
         try:
             while not is_cut_short(activation, self.nodes, self.ways) or self._has_others(node, frame):
                 self.enter_pass(activation, outer)
                 value = self.eval(node.test, frame)
                 if is_far or not self.truth(value, self.site(node.test, frame), relevant=False):
                     break
-                if self._is_one_left(node, frame):
+                if drops_one and self._is_one_left(kept, most):
                     self.executed.update(node.body)
                     break
                 signal = self.block(node.body, frame)
@@ -192,11 +194,8 @@ class Looping(Definitions):
         activation.bounded = is_known and usual is not None and usual <= BOUNDED
         activation.short = activation.bounded or (frame.outer is not None and (usual or 0) <= UNROLLED)
 
-    def _is_one_left(self, node: ast.While, frame: Frame) -> bool:
+    def _is_one_left(self, kept: Value, most: Value) -> bool:
         """Whether a loop that drops what is too old has come to the latest, which stands for as many as are kept."""
-        memory, limit = overfull(node) or (None, None)
-        kept = self.eval(memory, frame) if memory is not None else None
-        most = self.eval(limit, frame) if limit is not None else None
         if not isinstance(kept, Sequence) or kept.exact or len(kept.items) != 1:
             return False
         if isinstance(most, int) and most < 2:
