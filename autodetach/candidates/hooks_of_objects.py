@@ -10,6 +10,7 @@ from autodetach.candidates.hooks_removed import KEPT_LATER, REGISTERING
 from autodetach.machine.children import walk
 from autodetach.machine.growth import Growth
 from autodetach.machine.spelling import called_name, spelled
+from autodetach.node_types import LOOPS
 from autodetach.suspect import Candidate
 from autodetach.view.free_names import free_name
 from autodetach.view.program import Program
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from autodetach.codemods import Codemod
 
 KEEPING = ("append", "extend")
+OPEN = frozenset({"object", "Module", "nn.Module", "torch.nn.Module"})
+"""Bases whose objects may have any attribute more, and have none that is named as the handles would be."""
 
 
 def hooks_of_objects_removed(program: Program, growth: Growth) -> Iterator[Candidate]:
@@ -78,10 +81,11 @@ def _kept_from_now_on(program: Program, cls: ast.ClassDef) -> tuple[str | None, 
 
     begin = _constructor(cls)
     calls = [n for n in walk(begin) if isinstance(n, ast.Call) and called_name(n) in REGISTERING] if begin else []
-    name = next((n for n in ("handles", "hook_handles") if n not in _words(program.tree)), None)
-    first = next((s for s in begin.body if calls and calls[0] in walk(s)), None) if begin else None
+    taken = _words(program.tree) | _named(program.tree)
+    name = next((n for n in ("handles", "hook_handles") if n not in taken), None)
+    first = next((s for s in begin.body if any(n in calls for n in walk(s))), None) if begin else None
     are_dropped = all(isinstance(program.parents.get(c), ast.Expr) and program.scope(c) is begin for c in calls)
-    if begin is None or first is None or name is None or not are_dropped:
+    if begin is None or first is None or name is None or not are_dropped or not _takes_attributes(program, cls):
         return None, ()
     kept = f"{begin.args.args[0].arg}.{name}"
     adding = (ReplaceExpression(call, f"{kept}.append({{}})") for call in calls)
@@ -91,6 +95,21 @@ def _kept_from_now_on(program: Program, cls: ast.ClassDef) -> tuple[str | None, 
 def _constructor(cls: ast.ClassDef) -> ast.FunctionDef | None:
     found = (n for n in cls.body if isinstance(n, ast.FunctionDef) and n.name == "__init__" and n.args.args)
     return next(found, None)
+
+
+def _takes_attributes(program: Program, cls: ast.ClassDef) -> bool:
+    """Whether any attribute may be set on the objects of a class: not with `__slots__`, or where others decide."""
+    in_view = {n.name for n in program.tree.body if isinstance(n, ast.ClassDef)}
+    if cls.keywords or cls.decorator_list or {"__slots__", "__setattr__"} & _named(program.tree):
+        return False
+    return all(spelled(base) in in_view | OPEN for base in cls.bases)
+
+
+def _named(tree: ast.AST) -> set[str]:
+    """The names of functions and variables, and what is asked for by a text: `getattr(self, "handles")`."""
+    names = {n.name for n in walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))}
+    names |= {n.id for n in walk(tree) if isinstance(n, ast.Name)}
+    return names | {n.value for n in walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
 
 
 def _words(tree: ast.AST) -> set[str]:
@@ -111,11 +130,18 @@ def _elements(node: ast.expr) -> list[ast.expr]:
 
 def _removing(cls: ast.ClassDef, handles: str) -> str | None:
     """The method by which an object removes its hooks, if it has one that does nothing else."""
-    for method in (n for n in cls.body if isinstance(n, ast.FunctionDef) and len(n.args.args) == 1):
+    for method in (n for n in cls.body if isinstance(n, ast.FunctionDef) and _is_called_without(n.args)):
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in walk(method)):
+            continue
         calls = {called_name(n) for n in walk(method) if isinstance(n, ast.Call)}
         if handles in _words(method) and {"remove"} <= calls <= {"remove", "clear"} and not method.decorator_list:
             return None if method.name.startswith("__") else method.name
     return None
+
+
+def _is_called_without(given: ast.arguments) -> bool:
+    """Whether a method may be called with nothing but its object."""
+    return len([*given.posonlyargs, *given.args]) == 1 and None not in given.kw_defaults
 
 
 def _held(program: Program, call: ast.Call) -> tuple[str, ast.stmt] | None:
@@ -139,8 +165,21 @@ def _held(program: Program, call: ast.Call) -> tuple[str, ast.stmt] | None:
     last = max(used, key=block.index, default=None)
     if last is None or len(used) < len(around) or block.index(last) < block.index(made):
         return None
-    leaves = any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for s in used for n in walk(s))
-    return None if leaves else (name.id, last)
+    between = block[block.index(made) : block.index(last) + 1]
+    return None if any(_leaves(program, s) for s in between) else (name.id, last)
+
+
+def _leaves(program: Program, statement: ast.stmt) -> bool:
+    """Whether control may leave the block of a statement there, or others run meanwhile."""
+    nodes = set(walk(statement))
+    for node in nodes:
+        if isinstance(node, (ast.Return, ast.Yield, ast.YieldFrom)):
+            return True
+        if isinstance(node, (ast.Break, ast.Continue)):
+            loop = next((at for at in program.enclosing(node) if isinstance(at, LOOPS)), None)
+            if loop is None or loop not in nodes or any(node in walk(s) for s in loop.orelse):
+                return True
+    return False
 
 
 def _is_used(program: Program, name: ast.Name) -> bool:
