@@ -14,6 +14,7 @@ from autodetach.machine.picks import perhaps_others
 from autodetach.machine.sampled import meet_by_sample
 from autodetach.machine.spelling import is_none
 from autodetach.machine.state import STRIDE, Raised
+from autodetach.machine.steering import trained
 from autodetach.machine.told_by_parts import note_part
 from autodetach.machine.told_of_values import GIVEN
 from autodetach.machine.values import Opaque, Tensor, Value
@@ -124,6 +125,7 @@ def differentiate(
         trail=tuple(m.trail),
     )
     m.differentiations.append(d)
+    trained(m, site)
     _walk(m, d, inputs)
     if (m.begun or m.beside or m.added) and not any(m.expecting):
         note_untrained(m, d, inputs)

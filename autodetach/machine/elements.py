@@ -19,6 +19,7 @@ from autodetach.machine.program_values import Instance, Iterable
 from autodetach.machine.rhythms import modulus
 from autodetach.machine.settings import set_surely
 from autodetach.machine.state import MISSING, Raised
+from autodetach.machine.steering import counted
 from autodetach.machine.told_of_values import is_constant, is_number, key_of
 from autodetach.machine.unknown_keys import any_of, filled_since, is_filled_here, is_known, under_its_name, unknown_key
 from autodetach.machine.values import Mapping, Opaque, Sequence, Slice, Sym, Value
@@ -88,6 +89,7 @@ def subscript(m: Core, this: Value, index: Value, site: Site) -> Value:
 
 def _sliced(m: Core, this: Sequence, index: Slice, site: Site) -> Value:
     parts = (index.lower, index.upper, index.step)
+    counted(m, parts, site)
     if is_rest(m, this, index, site):
         return Sequence(this.kind, [], m.clock, False)
     if all(p is None or isinstance(p, int) for p in parts) and (this.exact or index.lower is None or index.lower < 0):

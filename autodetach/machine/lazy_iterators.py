@@ -13,6 +13,7 @@ from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.program_values import Frame, Iterable
 from autodetach.machine.python_builtins import as_range, is_brief
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import counted
 from autodetach.machine.taken_early import note_taken
 from autodetach.machine.values import Sequence, Value
 
@@ -121,6 +122,7 @@ def _islice(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     inner = m.items_of(args[0], site)
     inner.once = inner.once or inner.name in ITERATORS
     bounds = args[1:]
+    counted(m, bounds, site)
     if not all(b is None or (isinstance(b, int) and b >= 0) for b in bounds):
         return Iterable(
             lambda exact: (note_taken(m, inner, item) for item in inner.start(exact)), None, inner.name, inner.once

@@ -18,7 +18,7 @@ from autodetach.machine.parameter_groups import group_of, groups_of, leaves_of
 from autodetach.machine.program_values import Class, External, Instance, Iterable, Native
 from autodetach.machine.ranges import usual_length
 from autodetach.machine.state import MAX_LISTED
-from autodetach.machine.steering import scheduled
+from autodetach.machine.steering import made_with_rate, scheduled, trained
 from autodetach.machine.told_of_values import key_of
 from autodetach.machine.values import Mapping, Opaque, Sequence, Tensor, Value
 
@@ -46,6 +46,7 @@ def build_optimizer(m: Core, path: str, args: list[Value], kwargs: dict[str, Val
 
 
 def fill_optimizer(m: Core, made: Instance, args: list[Value], kwargs: dict[str, Value], site: Site) -> None:
+    made_with_rate(m, [*args, *kwargs.values()], site)
     named = dict(kwargs)
     by_position: list[Value] = args or [named.pop("params", None)]
     given, others = by_position[0], [*by_position[1:], *named.values()]
@@ -150,6 +151,7 @@ def optimizer_step(m: Core, this: Instance | Opaque, args: list[Value], kwargs: 
         # That of `torch.optim` is given a closure alone: another one may do something else with the gradient.
         m.step(optimizer_leaves(m, this), site, "grad", guessed=LEAVES not in this.attrs)
         return m.opaque("step")
+    trained(m, site)
     step_hooks.run(m, this, step_hooks.BEFORE, args, kwargs, site)
     result = _step(m, this, args, kwargs, site)
     step_hooks.run(m, this, step_hooks.BEHIND, args, kwargs, site)

@@ -99,13 +99,42 @@ def picked(m: Core, element: Value, this: Mapping | Sequence, index: Value, site
 
 
 def counted(m: Core, values: Iterable[Value], site: Site) -> None:
-    """A loop runs as often as a sum says, `for _ in range(int(total))`: what it does may steer the training."""
+    """A loop runs as often as a sum says, `for _ in range(int(total))`: what it does may steer the training.
+
+    So may the number of batches that are taken: `batches[:n]`, `islice(batches, n)`. See `trained`.
+    """
     tags = frozenset(tag for value in values if type(value) is Sym for tag in value.tags)
-    loop = m.trail[-1][0] if ROUNDED in tags and m.trail else None
+    if not (ROUNDED in tags and m.trail):
+        return
+    loop, frame = m.trail[-1]
+    frame.went[loop, ROUNDED] = True
     if not isinstance(loop, (ast.For, ast.AsyncFor)) or not _is_in(site.node, loop.iter):
         return
     if any(_steers(n) for statement in loop.body for n in walk(statement) if isinstance(n, ast.Call)):
         _note(m, tags, site)
+
+
+def trained(m: Core, site: Site) -> None:
+    """Something is differentiated, or an optimizer steps, inside of what a sum was asked for: whether, or how often."""
+    if any((statement, ROUNDED) in frame.went for statement, frame in m.trail if frame.went):
+        _note(m, frozenset({ROUNDED}), site)
+
+
+def made_with_rate(m: Core, values: Iterable[Value], site: Site) -> None:
+    """An optimizer is made: its rate may be picked by a sum, `SGD(weights, lr=rates[int(total > 1)])`."""
+    tags = frozenset(tag for value in values for each in _rates_in(value) for tag in each.tags)
+    if ROUNDED in tags or any((statement, ROUNDED) in frame.went for statement, frame in m.trail if frame.went):
+        _note(m, frozenset({ROUNDED}), site)
+
+
+def _rates_in(value: Value) -> Iterator[Sym]:
+    """A number, or the rates of groups: `[{"params": weights, "lr": rate}]`."""
+    if type(value) is Sym:
+        yield value
+    groups = value.items if isinstance(value, Sequence) else ()
+    for _, rate in (pair for group in groups if isinstance(group, Mapping) for pair in group.items.values()):
+        if type(rate) is Sym:
+            yield rate
 
 
 def _note(m: Core, tags: frozenset[object], site: Site) -> None:
@@ -275,7 +304,9 @@ def _ending(function: ast.AST) -> frozenset[str]:
     tests += [n.test for loop in loops for n in walk(loop) if isinstance(n, ast.If) and _skips(n, loop)]
     tests += [n.value for n in nodes if isinstance(n, ast.Return) and isinstance(n.value, (ast.BoolOp, ast.Compare))]
     rates = (n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign)) and any(map(_is_rate, targets_of(n))))
-    return _read_in([*tests, *(n.value for n in rates)])
+    makers = [n for n in nodes if isinstance(n, ast.Call) and last_word(n.func)[:1].isupper()]  # `SGD(..., lr=rate)`
+    given = [k.value for call in makers for k in call.keywords if k.arg in RATES]
+    return _read_in([*tests, *(n.value for n in rates), *given])
 
 
 @kept
