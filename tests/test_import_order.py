@@ -166,6 +166,7 @@ ORDER = (
     "view.generators",
     "view.imported view.assigned",
     "view.read_by view.other_entries view.entered view.later_in_pass",
+    "view.handed_on",
     "view.kept",
     "view.kept_within",
     "view.needed_again",

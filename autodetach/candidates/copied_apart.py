@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from autodetach.candidates.made import is_new
 from autodetach.machine.children import targets_of, walk
 from autodetach.machine.spelling import last_word, spelled
-from autodetach.view.kept import is_sharing
+from autodetach.view.handed_on import is_sharing
 from autodetach.view.meant_values import HARMLESS
 from autodetach.view.program import Program, line, parts_of
 

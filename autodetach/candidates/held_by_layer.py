@@ -13,6 +13,7 @@ from autodetach.machine.events import StaleSaved
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.values import Tensor
 from autodetach.node_types import FUNCTIONS, LOOPS
+from autodetach.view.entered import has_forward_hooks
 from autodetach.view.program import Program, text
 
 HOOKED = "a hook that has the changed tensor keeps the value that it had"
@@ -23,7 +24,7 @@ def doubt_of_layer(program: Program, event: StaleSaved, call: ast.Call) -> str |
 
     A chain of layers has made what it changes by itself: only hooks, and what one of its layers keeps, have that.
     """
-    if any(_adds_hook(node) for tree in program.analysis.trees for node in walk(tree)):
+    if has_forward_hooks(program):
         return HOOKED
     if event.node.site is event.changed:
         return f"`{text(call)}` may keep what it changes" if _is_kept_inside(program, call) else None
@@ -33,12 +34,6 @@ def doubt_of_layer(program: Program, event: StaleSaved, call: ast.Call) -> str |
         is_read = any(True for _ in _reads_behind(program, given, call))
         return doubt or (f"`{spelled(given)}` is read again, and keeps the value that it had" if is_read else None)
     return None if given is not None and is_new(program, given) else "what else holds that keeps the value that it had"
-
-
-def _adds_hook(node: ast.AST) -> bool:
-    """`layer.register_forward_hook(keep)`: what a tensor or a parameter calls has gradients only."""
-    name = last_word(node) if isinstance(node, (ast.Name, ast.Attribute)) else ""
-    return name.startswith("register_") and "forward" in name and name.endswith("hook")
 
 
 def _is_kept_inside(program: Program, call: ast.Call) -> bool:

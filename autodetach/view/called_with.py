@@ -11,12 +11,10 @@ from autodetach.machine.module_tree import children_of, is_module, modules_of
 from autodetach.machine.program_values import Class, External, Instance
 from autodetach.machine.spelling import spelled
 from autodetach.node_types import FUNCTIONS
+from autodetach.view.handed_on import HANDING_ON
 from autodetach.view.program import Program
 from autodetach.view.read_by import Function
 from autodetach.view.same_memory import memory_of
-
-HANDING_ON = frozenset("Dropout Dropout1d Dropout2d Dropout3d Flatten Identity Unflatten".split())
-"""Modules of PyTorch that may give what they are given, or a view of it."""
 
 
 def parameters_given(

@@ -10,18 +10,15 @@ from autodetach.container_methods import ADDING
 from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
-from autodetach.machine.torch_semantics import lookup
-from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, LOOPS
+from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS
 from autodetach.view.entered import computed_by, entered_by
 from autodetach.view.generators import is_used_up, waits
+from autodetach.view.handed_on import WRAPPING, hands_on, is_sharing
 from autodetach.view.imported import imported_as
 from autodetach.view.program import Program, is_update
 
 LITERALS = (ast.Tuple, ast.List, ast.Set, ast.Dict, ast.Starred)
 
-WRAPPING = frozenset("Parameter Variable as_tensor asarray from_numpy".split())
-SHARING = WRAPPING | frozenset("data detach numpy real requires_grad_ reshape".split())
-"""What gives the same memory, beside the views that PyTorch knows as such."""
 OF_NO_MEMORY = frozenset(
     "_version device dtype grad grad_fn is_cuda is_leaf itemsize layout nbytes ndim requires_grad shape".split()
 )
@@ -67,7 +64,7 @@ class _Around:
         self._scope = program.scope(statement)
         loops = [at for at in program.enclosing(statement) if isinstance(at, LOOPS)]
         self._loop = next((at for at in reversed(loops) if program.scope(at) is self._scope), None)
-        self._is_local = name.isidentifier() and name not in _declared(self._scope)
+        self._is_local = name.isidentifier() and name not in declared(self._scope)
         self._outside = {self._scope, *program.enclosing(self._scope)}
 
     def reads(self) -> Iterator[ast.expr]:
@@ -160,7 +157,7 @@ class _Around:
 def means_another(program: Program, node: ast.Name, outside: Collection[ast.AST]) -> bool:
     """Whether a function around a name, and not one of some, has a name of its own that reads alike."""
     return any(
-        node.id in all_parameter_names(at.args) or node.id in program.names_bound(at) - _declared(at)
+        node.id in all_parameter_names(at.args) or node.id in program.names_bound(at) - declared(at)
         for at in program.enclosing(node)
         if isinstance(at, CALLABLES) and at not in outside and not _is_default(program, node, at)
     )
@@ -192,15 +189,22 @@ def outlasts(program: Program, read: ast.AST, may_return: bool = False, depth: i
                 return False
         elif isinstance(around, ast.Call) and at is not around.func:
             if not is_sharing(last_word(around.func)) and not _is_object(program, around):
-                return _keeps_argument(program, around, at, depth)
+                if _keeps_argument(program, around, at, depth):
+                    return True
+                if not hands_on(program, around):
+                    return False
         elif not isinstance(around, (ast.Call, ast.BoolOp, ast.keyword)):
             break
         if not isinstance(around, ast.keyword):
             at = around
         around = program.parents[around]
     if isinstance(around, (ast.For, ast.comprehension)) and around.iter is at and isinstance(around.target, ast.Name):
+        if isinstance(around, ast.For) and _is_read_behind(program, around, around.target.id):
+            return True
         whole = around if isinstance(around, ast.For) else program.parents[around]
         return _is_name_held(program, whole, around.target.id, depth)
+    if isinstance(around, ast.Assign) and not is_inside and [type(t) for t in around.targets] == [ast.Name]:
+        return _is_alias_held(program, spelled(around.targets[0]), read, depth)
     if isinstance(around, ast.Return):
         return not may_return
     if isinstance(around, ast.AugAssign):
@@ -208,6 +212,34 @@ def outlasts(program: Program, read: ast.AST, may_return: bool = False, depth: i
     return not isinstance(
         around, (ast.Expr, ast.UnaryOp, ast.Compare, ast.FormattedValue, ast.If, ast.While, ast.Assert, ast.Slice)
     )
+
+
+def _is_alias_held(program: Program, alias: str, read: ast.AST, depth: int) -> bool:
+    """Whether another name of a value outlasts the call in which it is given; the name itself is no other."""
+    function = program.scope(read)
+    if not 0 < depth < MAX_CALLS or not isinstance(function, FUNCTIONS) or alias in declared(function):
+        return True
+    is_itself = isinstance(read, ast.Name) and read.id == alias
+    return not is_itself and _is_name_held(program, function, alias, depth + 1)
+
+
+def _is_read_behind(program: Program, loop: ast.For, name: str) -> bool:
+    """Whether the variable of a loop, which has its last value behind it, is read there, but for loops of its own."""
+    scope = program.scope(loop)
+    for node in walk(scope):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
+            around = program.enclosing(node)
+            if loop not in around and not any(_binds(at, name) for at in around):
+                return True
+    return False
+
+
+def _binds(loop: ast.AST, name: str) -> bool:
+    """Whether a loop or a comprehension has a variable of that name."""
+    targets = [loop.target] if isinstance(loop, (ast.For, ast.AsyncFor)) else []
+    if isinstance(loop, COMPREHENSIONS):
+        targets = [part.target for part in loop.generators]
+    return any(isinstance(n, ast.Name) and n.id == name for target in targets for n in ast.walk(target))
 
 
 def _is_bound_method(program: Program, read: ast.Attribute) -> bool:
@@ -363,12 +395,7 @@ def _bound_to(program: Program, target: ast.expr) -> Iterator[ast.expr]:
                 yield value
 
 
-def is_sharing(name: str) -> bool:
-    """Whether an attribute or a function of that name gives the same memory."""
-    return name in SHARING or lookup(name).view
-
-
-def _declared(scope: ast.AST) -> set[str]:
+def declared(scope: ast.AST) -> set[str]:
     """The names that a function says are not its own."""
     return {name for s in walk(scope) if isinstance(s, (ast.Global, ast.Nonlocal)) for name in s.names}
 

@@ -11,7 +11,8 @@ from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import targets_of, walk
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, LOOPS
-from autodetach.view.kept import COPYING, LITERALS, is_sharing
+from autodetach.view.handed_on import is_sharing
+from autodetach.view.kept import COPYING, LITERALS
 from autodetach.view.program import Program
 
 HANDING_ON = frozenset(
