@@ -15,6 +15,8 @@ SHARING = WRAPPING | frozenset("data detach numpy real requires_grad_ reshape".s
 """What gives the same memory, beside the views that PyTorch knows as such."""
 HANDING_ON = frozenset("Dropout Dropout1d Dropout2d Dropout3d Flatten Identity Unflatten".split())
 """Modules of PyTorch that may give what they are given, or a view of it."""
+OF_AUTOGRAD = frozenset("backward grad hessian hvp jacobian jvp vhp vjp".split())
+"""What gives gradients, which are tensors of their own."""
 TRAINING_AT = 2
 """Where `training` stands among the arguments of a dropout, which does nothing without it."""
 
@@ -30,7 +32,7 @@ def hands_on(program: Program, call: ast.Call) -> bool:
     if is_sharing(name):
         return True
     if is_of_torch(program, call):
-        return _asked_to(call, name) or not (name in OPS or name in FACTORIES)
+        return _asked_to(call, name) or not (name in OPS or name in FACTORIES or name in OF_AUTOGRAD)
     found = list(computed_in(program, call))
     own = {node.op for node, inner in found if inner.node is call}
     if any("<lambda>" in inner.scope for _, inner in found):
