@@ -159,7 +159,8 @@ class Attributes(Core):
         if isinstance(value, Instance):
             if not (value.open or name not in NOT_OF_NUMBERS or is_added(self.classes, value.cls, name)):
                 self.refuse(site, f"a {value.cls.name} has no attribute `{name}`")
-            if not (value.open or is_added(self.classes, value.cls, name)):
+            # A module may be wrapped by another one, which has more than it.
+            if not (value.open or is_module(value) or is_added(self.classes, value.cls, name)):
                 self.type_fault(site, f"a {value.cls.name} has no attribute `{name}`", "missing")
             fresh = self.opaque(name)
             value.attrs[name] = fresh
