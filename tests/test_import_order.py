@@ -227,7 +227,7 @@ ORDER = (
     "rules.*",
     "rules",
     # Where the three of them meet.
-    "relevance proving.undefined proving.further proving.blank_lines",
+    "relevance proving.undefined proving.further proving.blank_lines proving.leaf_names",
     "proving.ways",
     "proving.proof proving.faults projects.project",
     "proving.drawn proving.gradients_read",

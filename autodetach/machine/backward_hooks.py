@@ -28,7 +28,7 @@ def register(m: Core, this: Value, name: str, hook: Value, site: Site) -> Value:
         m.type_fault(site, f"calls `{name}` of what does not require grad", "hook")
     watched = parameters_of(this) if isinstance(this, Instance) else [this]
     nodes = [v.node for v in watched if isinstance(v, (Tensor, Opaque)) and v.node is not None]
-    m.facts.append(GradientWatched(site, tuple(nodes), m.clock))
+    m.restraints.append(GradientWatched(site, tuple(nodes), m.clock))
     handle = removable(m, lambda: handle.attrs.update({HOOK: None}))
     handle.attrs.update({HOOKED: this, HOOK_NAME: name, HOOK: hook})
     if code_of(hook) is not None:

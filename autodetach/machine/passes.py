@@ -27,10 +27,14 @@ MOST_PASSES = MAX_PASSES + MAX_SKIPPED + MAX_DELAY + 1
 """What a loop runs through must last for so many passes."""
 
 
+def passes_after(times: int) -> int:
+    """How many passes show what a loop does that has trained so often, as long as it does the same."""
+    return (MAX_PASSES, PASSES_OF_SECOND, PASSES_AGAIN)[min(times, 2)]
+
+
 def passes_of(activation: Activation, nodes: list[Node]) -> int:
     """How many passes a loop is given that skips none of them, and makes nothing of what an earlier one has made."""
-    before = activation.before
-    usual = MAX_PASSES if before is None else PASSES_OF_SECOND if before.times == 1 else PASSES_AGAIN
+    usual = passes_after(activation.before.times if activation.before is not None else 0)
     if activation.without_grad and not (nodes and _is_in(nodes[-1], activation)):
         return min(usual, PASSES_WITHOUT_HISTORY)
     return usual

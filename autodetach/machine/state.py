@@ -13,9 +13,11 @@ from autodetach.machine.events import (
     DataRead,
     Drawn,
     Escape,
+    GradientWatched,
     GraphLent,
     NetworkGiven,
     OldLoss,
+    RetainedRead,
     SecondWalk,
     StaleSaved,
     Step,
@@ -172,8 +174,9 @@ class State:
         self.facts: list[object] = []
         # What tells nothing, and keeps others from telling.
         self.restraints: list[
-            CallableGiven | GraphLent | NetworkGiven | SumDetached | ToldApart | WeightNormed
-        ] = []
+            CallableGiven | GradientWatched | GraphLent | NetworkGiven | RetainedRead | SumDetached | ToldApart
+            | WeightNormed
+        ] = []  # fmt: skip
         self.unproven: list[DataRead] = []  # of what no one knows yet whether it has dimensions
         self.having_elements: set[ast.AST] = set()  # where element 0 is taken of what is no tensor without dimensions
         self.left_whole: frozenset[ast.AST] = frozenset()  # where element 0 of a scalar is taken for the scalar itself

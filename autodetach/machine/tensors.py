@@ -103,7 +103,7 @@ def _read_grad(m: Core, t: Tensor, site: Site) -> Value:
                 t.grad = plain(t.shape, True)
                 t.grad.from_grad = tuple(d for d in node.walked_by if d.number > since)
             if isinstance(t.grad, Tensor):
-                m.facts.append(RetainedRead(site, t.grad.from_grad))
+                m.restraints.append(RetainedRead(site, t.grad.from_grad))
             return m.opaque("grad") if t.grad is None and may_have_reached(m) else t.grad
         if t.grad is None:
             m.facts.append(NonLeafGrad(site, t))

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from autodetach.machine.events import GradientWatched, RetainedRead, Step
-from autodetach.machine.graph import Differentiation, Node
+from autodetach.machine.graph import Differentiation
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import last_word
+from autodetach.proving.leaf_names import leaf_names
 from autodetach.view.program import parents_in, place_text, stable
 
 GONE = "gradient that the program reads, or is told by a hook, is not there any more"
@@ -19,6 +20,8 @@ HOOK = ""
 ABOUT = frozenset("device dtype is_sparse layout ndim shape".split())
 CLIPPING = frozenset({"clip_grad_value_"})
 
+OTHER = ""
+"""Stands for all calls that only one of both programs has."""
 ANY = ("", 0)
 """What is read of a tensor that no leaf stands for, and of any other at its place."""
 
@@ -39,7 +42,7 @@ def loses_gradients(before: Run, after: Run, was: Mapping[str, str], trees: Iter
     if not lost:
         return False
     parents = dict(chain.from_iterable(parents_in(s).items() for tree in trees for s in tree.body))
-    reads: list[Step | RetainedRead] = [f for f in before.machine.facts if isinstance(f, RetainedRead)]
+    reads: list[Step | RetainedRead] = [f for f in before.machine.restraints if isinstance(f, RetainedRead)]
     readers = {one.site.node for one in (*reads, *_reads(before))}
     places = {place_text(node) for node in readers if not _is_idle(node, parents)}
     return any(place == HOOK or place in places for place, _ in lost)
@@ -54,19 +57,14 @@ def _reads(run: Run) -> Iterable[Step]:
 
 def _told(run: Run, was: Mapping[str, str], known: set[str]) -> Told:
     found: Told = {}
-    leaves: dict[Node, tuple[str, int]] = {}
-    counts: Counter[str] = Counter()
+    leaves = leaf_names(run)
     watched: Counter[str] = Counter()
-    for node in (n for n in run.machine.nodes if n.leaf):
-        place = place_text(node.site.node)
-        counts[place] += 1
-        leaves[node] = (place, counts[place])
     for step in _reads(run):
         place = place_text(step.site.node)
         for leaf, ds in step.consumed:
             for name in (ANY, leaves.get(leaf, ANY)):
                 found.setdefault((was.get(place, place), name), set()).update(_named(ds, known))
-    for fact in run.machine.facts:
+    for fact in run.machine.restraints:
         if not isinstance(fact, (GradientWatched, RetainedRead)):
             continue
         place = place_text(fact.site.node)
@@ -83,7 +81,7 @@ def _told(run: Run, was: Mapping[str, str], known: set[str]) -> Told:
 def _named(ds: Iterable[Differentiation], known: set[str]) -> set[str]:
     """The calls that differentiate, as far as they can be told from others in both programs."""
     calls = {stable(d.call) for d in ds}
-    return {call if call in known else "" for call in calls}
+    return {call if call in known else OTHER for call in calls}
 
 
 def _calls(run: Run) -> set[str]:

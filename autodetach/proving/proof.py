@@ -13,15 +13,14 @@ from types import MappingProxyType
 from autodetach.machine.events import Step
 from autodetach.machine.graph import Activation, Differentiation, Loops, Node, diverge, within
 from autodetach.machine.likeness import Likeness
-from autodetach.machine.passes import PASSES_AGAIN, PASSES_OF_SECOND
+from autodetach.machine.passes import passes_after
 from autodetach.machine.run import Run
 from autodetach.proving.further import ended_further_on
+from autodetach.proving.leaf_names import LeafName, leaf_names
 from autodetach.proving.ways import Reached, Ways, call_of, count, name_of, ways_of_pass
 from autodetach.suspect import Candidate
 from autodetach.view.program import place_text, stable
 
-LeafName = tuple[str, int]
-"""The place that makes a leaf, and how many it has made before."""
 Trained = dict[tuple[str, str], set[LeafName]]
 """By what steps parameters, and where."""
 
@@ -64,7 +63,7 @@ def _compare_places(before: Run, after: Run) -> Verdict:
 
 def trained_by(run: Run) -> Trained:
     """The leaves whose gradient each place consumes that steps parameters."""
-    names = _leaf_names(run)
+    names = leaf_names(run)
     places = {place: steps for place, steps in _by_place(run).items() if place[0] != "grad"}
     return {place: {names[leaf] for step in steps for leaf, _ in step.consumed} for place, steps in places.items()}
 
@@ -142,21 +141,9 @@ def _most_passes(run: Run) -> dict[Activation, int]:
     most: dict[Activation, int] = {}
     for activation in run.machine.activations:
         if seen[activation.node]:
-            most[activation] = PASSES_OF_SECOND if seen[activation.node] == 1 else PASSES_AGAIN
+            most[activation] = passes_after(seen[activation.node])
         seen[activation.node] += 1
     return most
-
-
-def _leaf_names(run: Run) -> dict[Node, LeafName]:
-    """Leaves by the place that makes them and their number there: the same in both programs."""
-    counts: Counter[str] = Counter()
-    names: dict[Node, LeafName] = {}
-    for node in run.machine.nodes:
-        if node.leaf:
-            place = place_text(node.site.node)
-            names[node] = (place, counts[place])
-            counts[place] += 1
-    return names
 
 
 class _Comparison:
@@ -164,7 +151,7 @@ class _Comparison:
 
     def __init__(self, before: Run, after: Run, meant: Candidate) -> None:
         self._meant = meant
-        self._old, self._new = old, new = _leaf_names(before), _leaf_names(after)
+        self._old, self._new = old, new = leaf_names(before), leaf_names(after)
         self._likeness = Likeness(lambda n: old.get(n) or name_of(n), lambda n: new.get(n) or name_of(n))
         self._before = before
         self._ways = Ways()
