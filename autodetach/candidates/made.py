@@ -10,7 +10,7 @@ from autodetach.machine.children import walk
 from autodetach.machine.spelling import last_word, spelled
 from autodetach.machine.torch_semantics import FACTORIES, MODULES, OPS, TENSOR_ATTRIBUTES, lookup
 from autodetach.node_types import LOOPS, YIELDS
-from autodetach.view.entered import computed_by, computed_in, entered_by, has_forward_hooks
+from autodetach.view.entered import computed_in, entered_by, has_forward_hooks
 from autodetach.view.handed_on import hands_on, source_of
 from autodetach.view.kept import declared, is_of, means_another, outlasts
 from autodetach.view.program import Program, line
@@ -117,7 +117,7 @@ def _is_renewed(program: Program, node: ast.expr, name: str) -> bool:
     around = program.parents[call]
     if not isinstance(call, ast.Call) or node not in call.args or not isinstance(around, ast.Assign):
         return False
-    is_known = is_of(program, call, ("torch",)) or any(inner.node is call for inner in computed_by(program, call))
+    is_known = is_of(program, call, ("torch",)) or any(inner.node is call for _, inner in computed_in(program, call))
     return is_known and [spelled(t) for t in around.targets] == [name] and not entered_by(program, call)
 
 
@@ -136,7 +136,7 @@ def is_new(program: Program, value: ast.expr, depth: int = 0, function: Function
         source = source_of(program, value)
         return source is not None and is_new(program, source, depth, function)
     is_torch = is_of(program, value, ("torch",)) and last_word(value.func) in OPS.keys() | FACTORIES
-    is_known = is_torch or last_word(value.func) == "clone" or any(True for _ in computed_by(program, value))
+    is_known = is_torch or last_word(value.func) == "clone" or bool(computed_in(program, value))
     return is_known and all(_gives_new(program, function, depth + 1) for function in entered_by(program, value))
 
 

@@ -12,6 +12,7 @@ from autodetach.machine.oracle import TestKey
 from autodetach.machine.passes import MAX_PASSES
 from autodetach.machine.run import Run
 from autodetach.machine.running import run_again
+from autodetach.once import once
 from autodetach.view.program import Program
 
 
@@ -36,19 +37,20 @@ def _beside(program: Program, run: Run, loop: ast.AST | None) -> Iterator[Run]:
             yield _once_by_default(program, run, key)
     for key, decision in run.machine.oracle.decisions.items():
         if decision.counts and _varies(run, key):
-            yield from _with_more_passes(program, run, key, loop)
+            # It goes both ways behind the first pass, in which a remainder may be known.
+            yield from (_with_more_passes(program, run, key, how, loop) for how in ("later", "other", "after"))
 
 
-def _with_more_passes(program: Program, run: Run, key: TestKey, loop: ast.AST | None) -> Iterator[Run]:
-    """The paths on which a test that counts goes both ways behind the first pass, in which a remainder may be known."""
+@once
+def _with_more_passes(program: Program, run: Run, key: TestKey, how: str, loop: ast.AST | None) -> Run:
+    """The path on which a test that counts goes another way, with a few more passes of a loop."""
 
     def lengthen(m: Machine, current: Pass) -> None:
         if current.activation.node is loop:
             m.await_passes(current.activation, MAX_PASSES + 2)
 
     others = tuple(flip for flip in run.policy.flips if flip[0] != key)
-    for how in ("later", "other", "after"):
-        yield run_again(program.analysis, run.policy._replace(flips=(*others, (key, how))), lengthen)
+    return run_again(program.analysis, run.policy._replace(flips=(*others, (key, how))), lengthen)
 
 
 def _varies(run: Run, key: TestKey) -> bool:

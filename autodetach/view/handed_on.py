@@ -33,7 +33,7 @@ def hands_on(program: Program, call: ast.Call) -> bool:
         return True
     if is_of_torch(program, call):
         return _asked_to(call, name) or not (name in OPS or name in FACTORIES or name in OF_AUTOGRAD)
-    found = list(computed_in(program, call))
+    found = computed_in(program, call)
     own = {node.op for node, inner in found if inner.node is call}
     if any("<lambda>" in inner.scope for _, inner in found):
         return True

@@ -11,7 +11,7 @@ from autodetach.machine.arguments import all_parameter_names
 from autodetach.machine.children import walk
 from autodetach.machine.spelling import arguments_of, is_dotted, last_word, spelled
 from autodetach.node_types import CALLABLES, COMPREHENSIONS, DEFINITIONS, FUNCTIONS, LOOPS
-from autodetach.view.entered import computed_by, entered_by
+from autodetach.view.entered import computed_in, entered_by
 from autodetach.view.generators import is_used_up, waits
 from autodetach.view.handed_on import WRAPPING, hands_on, is_sharing
 from autodetach.view.imported import imported_as
@@ -357,7 +357,7 @@ def _remembers(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def _computes(program: Program, call: ast.Call) -> bool:
     """Whether a call made nodes of a graph: a network does, and what only notes something does not."""
-    return not isinstance(program.parents[call], ast.Expr) and any(True for _ in computed_by(program, call))
+    return not isinstance(program.parents[call], ast.Expr) and bool(computed_in(program, call))
 
 
 def is_of(program: Program, call: ast.Call, packages: tuple[str, ...]) -> bool:
