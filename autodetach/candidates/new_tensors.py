@@ -44,13 +44,12 @@ def _places(codemods: tuple[Codemod, ...]) -> frozenset[ast.AST | None]:
 
 
 def _ways(program: Program, event: StaleSaved) -> Iterator[Candidate]:
-    anew = list(out_of_place(program, event))
-    copies = list(written_copy(program, event))
-    is_doubtful = any(way.doubt is not None for way in anew)
-    yield from copies if is_doubtful else anew  # what holds a copy sees how that is changed
-    yield from anew if is_doubtful else ()
+    anew, copies = list(out_of_place(program, event)), written_copy(program, event)
+    if any(way.doubt is not None for way in anew):
+        yield from copies  # what holds a copy sees how that is changed
+    yield from anew
     yield from without_in_place(program, event)
-    yield from () if is_doubtful else copies
+    yield from copies  # nothing more, if they came first
 
 
 def _others(run: Run, event: StaleSaved, earlier: bool) -> list[StaleSaved]:

@@ -15,8 +15,8 @@ from autodetach.machine.values import Sequence
 from autodetach.view.crossings import Crossed
 from autodetach.view.program import Program
 
-FILLING = frozenset({"append", "appendleft", "extend", "insert"})
-TAKING = frozenset({"pop", "popleft"})
+PUTTING = frozenset({"append", "appendleft", "extend", "insert"})
+TAKING_AN_END = frozenset({"pop", "popleft"})
 
 
 def is_read_by_place(program: Program, lists: Collection[str], loop: ast.AST | None) -> bool:
@@ -38,7 +38,7 @@ def is_read_before_filled(program: Program, lists: Collection[str]) -> bool:
     """
     filled: dict[tuple[str, ast.AST], tuple[int, int]] = {}
     for node in walk(program.tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in FILLING:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in PUTTING:
             key, end = (spelled(node.func.value), program.scope(node)), _end(node)
             filled[key] = min(end, filled.get(key, end))
     expressions = (n for n in walk(program.tree) if isinstance(n, ast.expr))
@@ -72,7 +72,7 @@ def is_read_early(machine: Machine, lists: Collection[Sequence], crossed: Collec
 
 def _shortened_by(node: ast.AST) -> Iterator[str]:
     """What a node may take the first elements from: `states.pop(0)`, `del states[0]`, `states = states[-3:]`."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TAKING:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TAKING_AN_END:
         yield spelled(node.func.value)
     elif isinstance(node, ast.Delete):
         places = (t for t in node.targets if isinstance(t, ast.Subscript) and not _is_whole(t.slice))
@@ -101,7 +101,7 @@ def _taken_of(node: ast.expr) -> str:
     """The list of which a node reads one element."""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Slice):
         return spelled(node.value)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TAKING:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TAKING_AN_END:
         return spelled(node.func.value)
     return ""
 

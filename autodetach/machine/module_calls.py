@@ -94,15 +94,9 @@ def _keeps_state(this: Instance, name: str) -> bool:
 def _weights(this: Instance, name: str) -> list[Tensor]:
     """The parameters with which a module computes, or what has taken their places: `layer.weight = 0.5 * raw`."""
     weights = parameters_of(this)
-    own: list[Tensor] = []
-    is_usual = True
-    for names in parameter_names(name):
-        for one in names:
-            value = this.attrs.get(one)
-            if isinstance(value, Tensor):
-                own.append(value)
-                is_usual = is_usual and (value.parameter or value in weights)
-    return weights if is_usual else own + [p for _, child in children_of(this) for p in parameters_of(child)]
+    own = [v for names in parameter_names(name) for n in names if isinstance(v := this.attrs.get(n), Tensor)]
+    others = [v for v in own if not v.parameter and v not in weights]
+    return own + [p for _, child in children_of(this) for p in parameters_of(child)] if others else weights
 
 
 def packed_sequence(m: Core, data: Tensor) -> Sequence:

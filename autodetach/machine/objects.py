@@ -130,14 +130,14 @@ class Objects(Attributes):
             self.spend()
             self._want_of_number(this, name, site)
             return unknown.opaque_method(self, this, name, args, kwargs, site)
-        if differentiated_numbers.is_differentiated(self, this, name, site) and isinstance(this, Sym):
+        if differentiated_numbers.is_differentiated(self, this, name, site):
             return differentiated_numbers.differentiate_number(self, this, args, kwargs, site)
         return self.call(self.attribute(this, name, site), args, kwargs, site)
 
     def call_external(self, function: External, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
         if function.path.endswith(".__new__") and can_be_bare(args):
             return bare_object(self, args, site)
-        if sets_past_class(function, args) and isinstance(args[0], Instance):
+        if sets_past_class(function, args):
             return set_past_class(self, args[0], args[1], args[2], site)
         if function.path.startswith("builtins."):
             if _is_of_container(function, args):

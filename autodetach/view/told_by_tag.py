@@ -11,11 +11,10 @@ from autodetach.machine.program_values import Instance
 from autodetach.machine.spelling import last_word
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.values import Mapping, Sequence, Sym, Value
+from autodetach.node_types import LOOPS
 from autodetach.once import once
 from autodetach.view.called_back import WALKS
 from autodetach.view.program import Program
-
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def asks_where_not_reached(program: Program, stored: Stored) -> str | None:
