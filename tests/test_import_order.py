@@ -34,7 +34,7 @@ ORDER = (
     "incremental.follow",
     # The abstract machine: what it computes with, what it knows of PyTorch, what it runs.
     "machine",
-    "machine.children machine.marks",
+    "machine.children machine.marks machine.attribute_names",
     "machine.spelling machine.generators",
     "machine.words machine.quiet",
     "machine.alternation machine.remainders machine.replacing",
@@ -124,6 +124,7 @@ ORDER = (
     "machine.definitions",
     "machine.loops",
     "machine.statements",
+    "machine.generating",
     "machine.interpreter machine.heap",
     "machine.bystanders",
     "machine.set_up machine.given_by_callers",

@@ -28,6 +28,8 @@ SIGNED = LINEAR | {"sub"}
 """What the terms of a sum stand in, which have a sign."""
 ASKED = frozenset({DETACHED, NUMBER})
 """How a program asks for mere values."""
+COMPARED = ASKED | {ARRAY}
+"""How a loss of PyTorch was given such a value."""
 
 
 def note_sum(m: State, name: str, total: Node, inputs: list[Value]) -> None:
@@ -53,7 +55,7 @@ def _values_only(inputs: list[Value]) -> tuple[Lost, ...]:
     lost = joined(*(t.lost for t in plain))
     if numbers:
         return numbers if not plain and all(one.how in ASKED for one in numbers) else ()
-    if not all(one.how in COPIES or (one.compared is not None and one.how in (*ASKED, ARRAY)) for one in lost):
+    if not all(one.how in COPIES or (one.compared is not None and one.how in COMPARED) for one in lost):
         return ()
     return joined(lost, *(t.weights for t in plain))
 

@@ -8,16 +8,16 @@ left the first time; they get the numbers that they would get, or it is run with
 
 from __future__ import annotations
 
-import copy
 import operator
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
+from autodetach.machine.attribute_names import twin
 from autodetach.machine.heap import Heap, Unclear
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Oracle, Policy, TestIndex, TestKey
 from autodetach.machine.state import STRIDE, OutOfFuel
-from autodetach.machine.values import Sym, Tensor
+from autodetach.machine.values import Sym
 
 ENTERED = ("classes", "hidden", "contradictions")
 """What others look for in a machine: who adds to these is noticed."""
@@ -31,7 +31,7 @@ LISTS = (
 STATE = ("oracle", "tests", "_syms", "fuel", "clock", "_serial", "_loops_begun")
 NOT_REACHED = frozenset({
     *LISTS, *STATE, "executed", "ways", "met", "active", "_exec", "_eval", "builtins", "project", "evidence", "on_pass",
-    "leaves", "grad_enabled", "entered", "detached_from", "detached_at", "costs", "inner_cost", "left_out",
+    "leaves_asked", "grad_enabled", "entered", "detached_from", "detached_at", "costs", "inner_cost", "left_out",
     "called_on", "called_off", "tasks", "only_numbers",
 })  # fmt: skip
 """Of a machine: what no entry point finds as another one has left it, or what is compared by itself."""
@@ -47,7 +47,7 @@ class Spoilt(Exception):
 class Asked(dict[Any, Any]):
     """A dict that notes the keys that were looked for."""
 
-    def __init__(self, items: dict[Any, Any], asked: set[Hashable]) -> None:
+    def __init__(self, items: Mapping[Any, Any], asked: set[Hashable]) -> None:
         super().__init__(items)
         self.asked = asked
 
@@ -60,7 +60,7 @@ class Asked(dict[Any, Any]):
         return super().__contains__(key)
 
 
-def asked(items: dict[Any, Any], keys: set[Hashable]) -> Asked:
+def asked(items: Mapping[Any, Any], keys: set[Hashable]) -> Asked:
     """The dict, noting into these keys from now on; a copy of one that notes nothing."""
     if not isinstance(items, Asked):
         return Asked(items, keys)
@@ -129,8 +129,6 @@ class Apart:
         self._heaps = 0
         self._off = machine.evidence is not None
         self._asked: set[Hashable] = set()
-        self._leaves_asked = False
-        self._is_watched = False
 
     def run(self, entry: Entry) -> list[str]:
         """Run an entry, and note what it does; what it returns."""
@@ -141,7 +139,7 @@ class Apart:
         names = entry()
         now = self._moment(heap)
         kept = entry if self._is_apart(start, now) else None
-        self._open.append(Segment(kept, names, heap, start, now, self._asked, self._leaves_asked))
+        self._open.append(Segment(kept, names, heap, start, now, self._asked, self._machine.leaves_asked))
         if len(self._open) * PER_ENTRY >= heap.size:
             self._close()
         return names
@@ -171,10 +169,7 @@ class Apart:
         except Unclear:
             self._off = True
             return None
-        if not self._is_watched:
-            self._is_watched = True
-            self._watch()
-        self._asked, self._leaves_asked = set(), False
+        self._asked, self._machine.leaves_asked = set(), False
         self._note(self._machine.oracle.known, self._machine.oracle.equal_to, self._machine._syms)
         return self._heap
 
@@ -231,7 +226,7 @@ class Apart:
         machine.oracle.visits = dict(start.visits)
         for one, was in zip(heap.functions, start.called, strict=True):
             one.called = was
-        self._asked, self._leaves_asked = set(), False
+        self._asked, machine.leaves_asked = set(), False
         self._note(start.known, start.equal_to, start.syms)
         first = self._moment(heap)
         try:
@@ -262,7 +257,7 @@ class Apart:
             or not self._asked_after(place).isdisjoint(after.learned(first))
         ):
             return None
-        seen = copy.copy(machine)
+        seen = twin(machine, Machine(policy, fuel))
         for name, items in lists.items():
             if made[name] or end.sizes[name] != start.sizes[name]:
                 setattr(seen, name, [*items[: start.sizes[name]], *made[name], *items[end.sizes[name] :]])
@@ -279,22 +274,17 @@ class Apart:
         seen.oracle.visits = {key: visits[key] for key in seen.oracle.decisions}
         return seen
 
-    def _note(self, known: dict[Hashable, bool], equal_to: dict[Hashable, Hashable], syms: dict[Hashable, Sym]) -> None:
+    def _note(
+        self,
+        known: Mapping[Hashable, bool],
+        equal_to: Mapping[Hashable, Hashable],
+        syms: Mapping[Hashable, Sym],
+    ) -> None:
         """From now on, note which facts are asked for; those that there are now are copied."""
         machine = self._machine
         machine.oracle.known = asked(known, self._asked)
         machine.oracle.equal_to = asked(equal_to, self._asked)
         machine._syms = asked(syms, self._asked)
-
-    def _watch(self) -> None:
-        """Note whether it is asked for all leaves that have gradient, which are no part of the heap."""
-        leaves = self._machine.leaves
-
-        def noted() -> list[Tensor]:
-            self._leaves_asked = True
-            return leaves()
-
-        self._machine.leaves = noted  # type: ignore[method-assign]
 
     def _moment(self, heap: Heap) -> Moment:
         machine, oracle, tests = self._machine, self._machine.oracle, self._machine.tests
@@ -323,7 +313,7 @@ class Apart:
         return (
             all(before.sizes[name] == after.sizes[name] for name in ENTERED)
             and _are_same(before.containers, after.containers[: len(before.containers)])
-            and not self._leaves_asked
+            and not self._machine.leaves_asked
             and not any(self._machine.active.values())
         )
 

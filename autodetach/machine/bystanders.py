@@ -77,7 +77,7 @@ class _Search:
         if project is None:
             return False
         imported = _imported_inside(project)
-        found = {one for name in self._names & imported.keys() for one in imported[name]}
+        found = {one for name in self._names.intersection(imported) for one in imported[name]}
         paths = {project.find(dotted, importer) for dotted, importer in found}
         return any(path is not None and not project.is_idle(path) for path in paths)
 
@@ -88,7 +88,7 @@ class _Search:
         names = self._reach.mentions(name)
         self._names |= names
         for frame in self._tops:
-            self._pending += (frame.names[one] for one in names & frame.names.keys())
+            self._pending += (frame.names[one] for one in names.intersection(frame.names))
 
     def _bears(self, value: Value) -> bool:
         """Whether a value has to do with history, or nobody knows; else, what can be reached from it is looked at."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from itertools import chain
 
 from autodetach.machine.children import children_of
@@ -12,6 +13,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import graph_in
 from autodetach.machine.implicit_calls import hash_all
 from autodetach.machine.joining import MAX_WHOLE
+from autodetach.machine.oracle import Policy
 from autodetach.machine.others import others_in
 from autodetach.machine.program_values import External, Frame, Iterable
 from autodetach.machine.state import MAX_LISTED
@@ -24,13 +26,13 @@ TAKERS = frozenset({"list", "tuple", "sum"})
 class Comprehensions(Expressions):
     """Expressions plus comprehensions."""
 
-    def __init__(self, *args: Value) -> None:
-        super().__init__(*args)
+    def __init__(self, policy: Policy, fuel: int) -> None:
+        super().__init__(policy, fuel)
         self._guesses = 0  # how many elements have passed a filter of which nobody knows how it decides
 
     def comprehension(
         self, node: ast.expr, generators: list[ast.comprehension], frame: Frame, depth: int = 0
-    ) -> Iterator[Frame]:
+    ) -> Generator[Frame, None, None]:
         """One frame an element; each `for` is a loop with passes."""
         if depth == len(generators):
             yield frame
@@ -64,7 +66,7 @@ class Comprehensions(Expressions):
 
     def _with_item(
         self, item: Value, node: ast.expr, generators: list[ast.comprehension], frame: Frame, depth: int
-    ) -> Iterator[Frame]:
+    ) -> Generator[Frame, None, None]:
         self.assign(generators[depth].target, item, frame)
         if all(self._passes(test, frame) for test in generators[depth].ifs):
             yield from self.comprehension(node, generators, frame, depth + 1)
@@ -103,8 +105,9 @@ class Comprehensions(Expressions):
     def _eval_ListComp(self, node: ast.ListComp, frame: Frame) -> Value:
         started, born, guesses = len(self.activations), self.clock, self._guesses
         made = Sequence("list", [], born, False)
-        for f in self.comprehension(node, node.generators, self._inner(frame)):
-            self._gather(made, node, self.eval(node.elt, f), f)
+        with closing(self.comprehension(node, node.generators, self._inner(frame))) as frames:
+            for f in frames:
+                self._gather(made, node, self.eval(node.elt, f), f)
         made.exact = self._exact(node, started)
         if self._guesses > guesses:
             made.filled = self.fresh("bool")
@@ -113,18 +116,20 @@ class Comprehensions(Expressions):
 
     def _eval_SetComp(self, node: ast.SetComp, frame: Frame) -> Value:
         made = Sequence("set", [], self.clock, False)
-        for f in self.comprehension(node, node.generators, self._inner(frame)):
-            self._gather(made, node, self.eval(node.elt, f), f)
+        with closing(self.comprehension(node, node.generators, self._inner(frame))) as frames:
+            for f in frames:
+                self._gather(made, node, self.eval(node.elt, f), f)
         hash_all(self, made.items, self.site(node, frame))
         return made
 
     def _eval_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         started = len(self.activations)
         mapping = Mapping(self.clock)
-        for f in self.comprehension(node, node.generators, self._inner(frame)):
-            key = self.eval(node.key, f)
-            hash_all(self, [key], self.site(node, f))
-            mapping.items[self.key(key)] = (key, self.eval(node.value, f))
+        with closing(self.comprehension(node, node.generators, self._inner(frame))) as frames:
+            for f in frames:
+                key = self.eval(node.key, f)
+                hash_all(self, [key], self.site(node, f))
+                mapping.items[self.key(key)] = (key, self.eval(node.value, f))
         mapping.exact = self._exact(node, started)
         return mapping
 
@@ -132,14 +137,15 @@ class Comprehensions(Expressions):
         started, made = len(self.activations), Sequence("list", [], self.clock, False)
         taker, builtin = self._taker(node, frame)
         total: Value = 0
-        for f in self.comprehension(node, node.generators, self._inner(frame)):
-            value = self.eval(node.elt, f)
-            if taker is not None and builtin == "sum" and self._is_added(total, made, value, node, f):
-                total = self.binary("Add", total, value, Site(taker, f.qualname, ((node.elt, value),)))
-            if taker is not None and builtin != "sum":
-                self._gather(made, node, value, f)
-            else:
-                made.items.append(value)
+        with closing(self.comprehension(node, node.generators, self._inner(frame))) as frames:
+            for f in frames:
+                value = self.eval(node.elt, f)
+                if taker is not None and builtin == "sum" and self._is_added(total, made, value, node, f):
+                    total = self.binary("Add", total, value, Site(taker, f.qualname, ((node.elt, value),)))
+                if taker is not None and builtin != "sum":
+                    self._gather(made, node, value, f)
+                else:
+                    made.items.append(value)
         made.exact = self._exact(node, started)
         length = len(made.items) if made.exact else None
         items = Iterable(lambda _: iter(made.items), length, "generator", once=True)

@@ -119,7 +119,7 @@ def _binds(node: ast.AST, name: str) -> bool:
         return node.id == name and not isinstance(node.ctx, ast.Load)
     if isinstance(node, (ast.Global, ast.Nonlocal)):
         return name in node.names
-    return name in (getattr(node, field, None) for field in ("arg", "name", "asname", "rest"))
+    return any(getattr(node, field, None) == name for field in ("arg", "name", "asname", "rest"))
 
 
 def _ends(statement: ast.stmt) -> bool:
@@ -132,8 +132,9 @@ def _from_first(statement: ast.stmt, block: Sequence[ast.stmt], asked: str) -> l
     for i, each in enumerate(block):
         is_chained = isinstance(each, ast.If) and len(each.orelse) == 1 and isinstance(each.orelse[0], ast.If)
         if each is statement or (is_chained and _from_first(statement, getattr(each, "orelse", []), asked)):
-            earlier = (j for j in range(i) if isinstance(at := block[j], ast.If) and _tests(at.test, asked))
-            return list(block[next(earlier, i) :])
+            earlier = [j for j, at in enumerate(block[:i]) if isinstance(at, ast.If) and _tests(at.test, asked)]
+            first = earlier[0] if earlier else i
+            return list(block[first:])
         for part in ("body", "orelse", "finalbody"):
             inner = _from_first(statement, getattr(each, part, []), asked)
             if inner:

@@ -312,7 +312,8 @@ class Core(Tape):
         if activation.node is not None:
             self.ways.append((activation.node, True))
         self.loops = (*outer, current)
-        self.on_pass(current)
+        if self.on_pass is not None:
+            self.on_pass(current)
         return current
 
     def activate_over(self, items: Iterable_, node: ast.AST, frame: Frame, exact: bool) -> Activation:
@@ -332,9 +333,6 @@ class Core(Tape):
     ) -> Iterator[Value]:
         """What is unlike the items that have `passed`, of which no more are looked at, and how a generator ends."""
         raise NotImplementedError
-
-    def on_pass(self, current: Pass) -> None:
-        """Called when a pass begins; a probe looks at the bindings here."""
 
     @property
     def widening(self) -> bool:

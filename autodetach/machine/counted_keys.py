@@ -38,7 +38,7 @@ def counter_of(loop: ast.For) -> str:
         callee = spelled(items.args[0].func)
     if callee == "enumerate":
         target = target.elts[0] if isinstance(target, ast.Tuple) and target.elts else target
-    return target.id if callee in (*RANGES, "enumerate") and isinstance(target, ast.Name) else ""
+    return target.id if (callee == "enumerate" or callee in RANGES) and isinstance(target, ast.Name) else ""
 
 
 def _counted_where_written(m: Core, site: Site) -> Hashable | None:

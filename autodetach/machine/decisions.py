@@ -5,6 +5,7 @@ from __future__ import annotations
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.last_pass import asks_for_last, ends_with, goes_on_after, may_be_last, once_in
 from autodetach.machine.objects import Objects
+from autodetach.machine.oracle import Policy
 from autodetach.machine.passes import passes_of
 from autodetach.machine.program_values import Instance
 from autodetach.machine.remainder_tests import test_of_remainder
@@ -17,8 +18,8 @@ from autodetach.machine.values import CONSTANT_TYPES, Mapping, Opaque, Sequence,
 class Decisions(Objects):
     """Objects plus decisions."""
 
-    def __init__(self, *args: Value) -> None:
-        super().__init__(*args)
+    def __init__(self, policy: Policy, fuel: int) -> None:
+        super().__init__(policy, fuel)
         self._met: set[object] = set()  # what is true in one pass only, and has been
 
     def known_truth(self, value: Value, site: Site) -> bool | None:

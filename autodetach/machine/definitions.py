@@ -11,6 +11,7 @@ from autodetach.machine.classes import decorate
 from autodetach.machine.enumerations import make_members
 from autodetach.machine.grad_modes import grad_mode_of
 from autodetach.machine.graph import Site
+from autodetach.machine.oracle import Policy
 from autodetach.machine.program_values import (
     Class,
     ClassMethod,
@@ -35,8 +36,8 @@ CALLED_WITH_FUNCTION = frozenset({"functools.singledispatch", "functools.singled
 class Definitions(Assignments):
     """Assignments plus definitions."""
 
-    def __init__(self, *args: Value) -> None:
-        super().__init__(*args)
+    def __init__(self, policy: Policy, fuel: int) -> None:
+        super().__init__(policy, fuel)
         self.functions: list[Function] = []
 
     def _exec_FunctionDef(self, node: ast.stmt, frame: Frame) -> str | None:
@@ -51,7 +52,8 @@ class Definitions(Assignments):
         self.store_name(node.name, value, frame)
         return None
 
-    _exec_AsyncFunctionDef = _exec_FunctionDef
+    def _exec_AsyncFunctionDef(self, node: ast.stmt, frame: Frame) -> str | None:
+        return self._exec_FunctionDef(node, frame)
 
     def _decorated(self, decorator: Value, node: ast.expr, value: Value, frame: Frame) -> Value:
         site = Site(node, frame.qualname)

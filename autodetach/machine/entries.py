@@ -130,14 +130,14 @@ def callers_first(
     asked = {name: asked_by(name) for name, _ in waiting}
     callers: dict[str, set[str]] = {name: set() for name in asked}
     for name, names_in_it in asked.items():
-        for other in names_in_it & asked.keys() - {name}:
+        for other in names_in_it.intersection(asked) - {name}:
             callers[other].add(name)
     ordered: list[tuple[str, T]] = []
     while waiting:
         place = next((n for n, (name, _) in enumerate(waiting) if not callers[name]), 0)
         first = waiting.pop(place)
         ordered.append(first)
-        for other in asked[first[0]] & asked.keys():
+        for other in asked[first[0]].intersection(asked):
             callers[other].discard(first[0])
     return ordered
 

@@ -419,7 +419,7 @@ class DataRead(NamedTuple):
     """
 
     site: Site
-    tensor: object
+    tensor: Value
     raises: bool
     alike: bool = False
 

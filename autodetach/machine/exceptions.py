@@ -12,6 +12,8 @@ from autodetach.machine.spelling import called_name, last_word
 from autodetach.machine.values import Value
 
 CATCH_ALL = ("Exception", "BaseException")
+CATCHES_FAULTS = ("RuntimeError", *CATCH_ALL)
+"""What PyTorch raises, and what that derives from."""
 TRY: tuple[type[ast.Try], ...] = (ast.Try, getattr(ast, "TryStar", ast.Try))
 WITH = (ast.With, ast.AsyncWith)
 
@@ -81,7 +83,7 @@ def suppresses_runtime_error(context: ast.expr) -> bool:
     if not isinstance(context, ast.Call) or called_name(context) != "suppress":
         return False
     arguments = context.args
-    return any(isinstance(n, ast.Name) and n.id in ("RuntimeError", *CATCH_ALL) for a in arguments for n in ast.walk(a))
+    return any(isinstance(n, ast.Name) and n.id in CATCHES_FAULTS for a in arguments for n in ast.walk(a))
 
 
 def may_swallow(exit_: Value) -> bool:

@@ -13,6 +13,7 @@ from autodetach.machine.graph import Site
 from autodetach.machine.held import held_by
 from autodetach.machine.last_pass import remainder_or_last
 from autodetach.machine.operators import negate
+from autodetach.machine.oracle import Policy
 from autodetach.machine.program_values import Class, Deferred, External, Frame, Function, Super
 from autodetach.machine.star_names import from_a_star
 from autodetach.machine.state import MISSING, OutOfFuel
@@ -27,16 +28,19 @@ LOOKS = frozenset(f"builtins.{name}" for name in ("bool", "id", "isinstance", "l
 class Expressions(Accesses):
     """Look-ups plus all other expressions."""
 
-    def __init__(self, *args: Value) -> None:
-        super().__init__(*args)
+    def __init__(self, policy: Policy, fuel: int) -> None:
+        super().__init__(policy, fuel)
         self._eval: dict[type, Callable[[Value, Frame], Value]] = {
             kind: getattr(self, name) for kind, name in handlers(type(self), "_eval_")
         }
         self.globals = Frame(None, "<module>")
         self.builtins: dict[str, Value] = python_builtins.builtin_names()
 
-    binary = operators.binary
-    compare = operators.compare
+    def binary(self, op: str, left: Value, right: Value, site: Site) -> Value:
+        return operators.binary(self, op, left, right, site)
+
+    def compare(self, op: str, left: Value, right: Value, site: Site) -> Value:
+        return operators.compare(self, op, left, right, site)
 
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         kind = type(node)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 
 class Shown:
@@ -145,26 +145,6 @@ COPIES = frozenset({COPIED, GATHERED})
 CUTS = frozenset({DETACHED, OFF})
 
 
-class Lost(NamedTuple):
-    """History of `node` that what was made at `place` does not have, though it was made of its value.
-
-    `how`: it was DETACHED, read as a NUMBER, COPIED into a new tensor, GATHERED into one with others that stood in a
-    list, put into an operation without gradient (DISCRETE, as `argmax`), or computed with where gradients are OFF; or
-    the GRADIENT was taken without `create_graph`.
-    `sure`: whatever else the value was made of has no history either. `sizes`: the shape of what was copied, gathered
-    or read; None where that is not known. `loops`: of the value of a parameter, where it was read. `compared`: where a
-    loss of PyTorch was given it, and nothing that has history.
-    """
-
-    node: Node
-    place: ast.AST
-    how: str
-    sure: bool = True
-    sizes: tuple[int | None, ...] | None = None
-    loops: Loops = ()
-    compared: ast.AST | None = None
-
-
 MOST_EARLIER = 3
 """Of so many changes of a storage, besides the last one, the places are kept."""
 
@@ -208,8 +188,11 @@ class Storage:
 Place = tuple[ast.stmt, object]
 """A running statement and its frame."""
 
-Chain: TypeAlias = "tuple[Site, Place | None, Chain] | None"
-"""The calls that are open, innermost first, as a linked list, each with the statement that makes it."""
+Chain: TypeAlias = "tuple[Site, Place | None, Any] | None"
+"""The calls that are open, innermost first, as a linked list, each with the statement that makes it.
+
+What follows is a chain, too: mypyc has no types that contain themselves.
+"""
 
 
 SURE: Mapping[Storage, tuple[Node, ...]] = {}
@@ -298,6 +281,26 @@ class Node:
     @property
     def leaf(self) -> bool:
         return self.op == "leaf"
+
+
+class Lost(NamedTuple):
+    """History of `node` that what was made at `place` does not have, though it was made of its value.
+
+    `how`: it was DETACHED, read as a NUMBER, COPIED into a new tensor, GATHERED into one with others that stood in a
+    list, put into an operation without gradient (DISCRETE, as `argmax`), or computed with where gradients are OFF; or
+    the GRADIENT was taken without `create_graph`.
+    `sure`: whatever else the value was made of has no history either. `sizes`: the shape of what was copied, gathered
+    or read; None where that is not known. `loops`: of the value of a parameter, where it was read. `compared`: where a
+    loss of PyTorch was given it, and nothing that has history.
+    """
+
+    node: Node
+    place: ast.AST
+    how: str
+    sure: bool = True
+    sizes: tuple[int | None, ...] | None = None
+    loops: Loops = ()
+    compared: ast.AST | None = None
 
 
 class Differentiation:

@@ -217,7 +217,7 @@ def _is_named(child: Node, frame: object) -> bool:
     if not isinstance(frame, Frame) or (frame.function is not None and frame.function.is_generator):
         return False
     named = (t for v in frame.names.values() if isinstance(v, (Tensor, Sequence)) for t in graph_in(v, 2))
-    return child in ancestors([t.node for t in named if t.node is not None])
+    return child in set(ancestors(t.node for t in named if t.node is not None))
 
 
 def _builds_a_network(activation: Activation) -> bool:

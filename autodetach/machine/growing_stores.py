@@ -411,6 +411,6 @@ def _is_deep(event: Stored) -> bool:
     if not isinstance(event.element, (ast.Tuple, ast.List)) or not isinstance(event.value, Sequence):
         return False
     pairs = list(zip(event.element.elts, event.value.items, strict=False))
-    holding = [part for part, value in pairs if event.tensor in graph_kept(value)]
+    holding = [part for part, value in pairs if event.tensor in list(graph_kept(value))]
     is_direct = any(value is event.tensor for _, value in pairs)
     return bool(holding) and not is_direct and all(_is_named(e) or isinstance(e, ast.Call) for e in holding)

@@ -117,7 +117,7 @@ def _factor(t: Tensor, leaf: Tensor, base: str, others: list[Value]) -> Value:
 
 def _has_scaled(value: Value, leaf: Tensor) -> bool:
     """Whether a tensor was computed of the values of a leaf, into which gradients went as numbers only."""
-    return isinstance(value, Tensor) and leaf.node is not None and leaf.node in ancestors(value.scaled)
+    return isinstance(value, Tensor) and leaf.node is not None and leaf.node in set(ancestors(value.scaled))
 
 
 def _gradient_in(values: list[Value]) -> tuple[Differentiation, ...]:
@@ -137,7 +137,7 @@ def _refuse(m: Core, t: Tensor, leaf: Tensor, base: str, others: list[Value], si
     if not (m.expecting and m.expecting[-1]) and not m.unclear and not leaf.node.moved:
         nodes = (v.node for v in flatten(others) if isinstance(v, (Tensor, Opaque)) and v.node is not None)
         written = tuple(n for n in dict.fromkeys(nodes) if n is not leaf.node)
-        unused = not any(leaf.node in n.parents for n in m.nodes if n not in (t.node, *written))
+        unused = not any(leaf.node in n.parents for n in m.nodes if n is not t.node and n not in written)
         factor = _factor(t, leaf, base, others) if by_gradient else None
         m.facts.append(LeafChanged(site, leaf.node, written, bool(by_gradient), unused, m.chain, factor))
     if by_gradient and not _is_scaled(t, leaf, base, others):

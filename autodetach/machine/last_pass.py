@@ -132,7 +132,7 @@ def _counter_and_bound(test: ast.AST) -> _Asked | None:
             counter, bound, as_here = one.right, one.left, MIRRORED.get(as_here, as_here)
         else:
             continue
-        if as_here in (*LAST, *GOES_ON):
+        if as_here in LAST or as_here in GOES_ON:
             return _Asked(spelled(counter), spelled(bound), as_here in LAST)
     return None
 

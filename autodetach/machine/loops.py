@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from itertools import chain, islice
 
 from autodetach.kept import kept
@@ -43,7 +44,7 @@ class Looping(Definitions):
 
     executed: set[ast.stmt]
 
-    def passes(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Iterator[Value]:
+    def passes(self, node: ast.For | ast.AsyncFor, frame: Frame) -> Generator[Value, None, None]:
         """The items of a `for` loop, as many as are executed; each begins a pass."""
         items = self.items_of(self.eval(node.iter, frame), Site(node.iter, frame.qualname))
         limit = MAX_EXACT if items.name in ("range", "enumerate", COUNTED) else MAX_EXACT_ITEMS
@@ -93,7 +94,9 @@ class Looping(Definitions):
         frame = generator.frame if generator.name != "islice" else None  # the program does not go to the end of that
         if frame is not None and not frame.ending and frame.function is not None and ends(frame.function.node):
             frame.ending = frame.cut = True
-            yield from (item for item in islice(steps, MAX_EXACT_ITEMS) if is_no_tensor(item, usual))
+            for item in islice(steps, MAX_EXACT_ITEMS):
+                if is_no_tensor(item, usual):
+                    yield item
             for _ in islice(generator.start(False), MAX_EXACT_ITEMS):
                 pass
 
@@ -121,7 +124,14 @@ class Looping(Definitions):
         self.enter_pass(activation, outer)
 
     def finish(self, activation: Activation) -> None:
-        """A loop has ended: note what was stored during it in what is older than it, and is still there."""
+        """A loop has ended; of generators that it has asked, and whose own loops would go on, this is the end too."""
+        self._end(activation)
+        for loop in self.suspended:
+            if loop.started > activation.started:
+                self._end(loop)
+
+    def _end(self, activation: Activation) -> None:
+        """Note what was stored during it in what is older than it, and is still there."""
         if self.loops and self.differentiations:
             note_training(activation, self.loops[-1].activation, self.differentiations[-1], self.ways)
         looking = Looking(activation)
@@ -136,17 +146,19 @@ class Looping(Definitions):
 
     def _exec_For(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, (ast.For, ast.AsyncFor))
-        for item in self.passes(node, frame):
-            self.assign(node.target, item, frame)
-            signal = self.block(node.body, frame)
-            if signal is BREAK:
-                return None
-            if signal is RETURN:
-                return signal
-            self.loops[-1].activation.skipped += signal is CONTINUE
+        with closing(self.passes(node, frame)) as items:
+            for item in items:
+                self.assign(node.target, item, frame)
+                signal = self.block(node.body, frame)
+                if signal is BREAK:
+                    return None
+                if signal is RETURN:
+                    return signal
+                self.loops[-1].activation.skipped += signal is CONTINUE
         return self.block(node.orelse, frame)
 
-    _exec_AsyncFor = _exec_For
+    def _exec_AsyncFor(self, node: ast.stmt, frame: Frame) -> str | None:
+        return self._exec_For(node, frame)
 
     def _exec_While(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.While)

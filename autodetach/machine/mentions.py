@@ -338,7 +338,7 @@ class _Walk:
             if alias.name == "*":
                 self._found.is_clear = self._found.is_clear and "torch" not in origin
             elif (
-                alias.name in ("backward", "grad", "Variable", *IN_FRONT)
+                alias.name in ("backward", "grad", "Variable") or alias.name in IN_FRONT
                 or is_class_of_nn(origin, alias.name)
                 or "Module" in alias.name
             ):

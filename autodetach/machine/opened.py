@@ -41,11 +41,12 @@ def _stack_of(m: Core, leaves: list[Leave]) -> Instance:
         return entered
 
     def callback(args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
+        function = args[0] if args else None
+
         def leave(error: Raised | None) -> bool:
             m.call(function, args[1:], kwargs, site)
             return False
 
-        function = args[0] if args else None
         leaves.append(leave)
         return function
 
@@ -64,9 +65,11 @@ def _stack_of(m: Core, leaves: list[Leave]) -> Instance:
         leave_all([], {}, site)
         return None
 
-    for method in (enter_context, callback, pop_all, close):
-        stack.attrs[method.__name__] = Native(method.__name__, method, stack)
-    stack.attrs[UNWIND] = Native(UNWIND, leave_all, stack)
+    methods: dict[str, Callable[[list[Value], dict[str, Value], Site], Value]] = {
+        "enter_context": enter_context, "callback": callback, "pop_all": pop_all, "close": close, UNWIND: leave_all,
+    }  # fmt: skip
+    for name, method in methods.items():
+        stack.attrs[name] = Native(name, method, stack)
     stack.attrs["__enter__"] = Native("__enter__", lambda args, kwargs, site: stack, stack)
     stack.attrs["__exit__"] = Native("__exit__", close, stack)
     return stack

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, MutableMapping
 from typing import Any, NamedTuple
 
 from autodetach.kept import kept
@@ -90,8 +90,8 @@ class Oracle:
 
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
-        self.known: dict[Hashable, bool] = {}
-        self.equal_to: dict[Hashable, Hashable] = {}
+        self.known: MutableMapping[Hashable, bool] = {}
+        self.equal_to: MutableMapping[Hashable, Hashable] = {}
         self.decisions: dict[TestKey, Decision] = {}
         self.visits: dict[TestKey, int] = {}
         self.presumed: dict[Hashable, Hashable] = {}

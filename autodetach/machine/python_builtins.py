@@ -303,8 +303,8 @@ def _pow(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Va
 
 
 def _round(m: Core, args: list[Value], kwargs: dict[str, Value], site: Site) -> Value:
-    value = args[0] if args else None
-    if isinstance(value, (int, float)) and all(isinstance(a, int) or a is None for a in args[1:]):
+    value: Value = args[0] if args else None
+    if type(value) in (bool, int, float) and all(isinstance(a, int) or a is None for a in args[1:]):
         return round(value, *args[1:])
     if isinstance(value, Tensor):
         return m.derive("round", lookup("round"), [value], site, value.shape)

@@ -143,7 +143,7 @@ def _counts(scope: ast.AST) -> _Counts:
         elif isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and _number(node.value) == 1:
             counted.setdefault(spelled(node.target), []).append(node)
     once = {name: value for name, value in once.items() if stored.count(name) == 1}
-    return _Counts(once, counted, loops, (frozenset(stored) - counting - counted.keys()) | drawn)
+    return _Counts(once, counted, loops, frozenset(stored).difference(counting, counted) | drawn)
 
 
 def _counter(target: ast.expr, items: ast.expr) -> set[str]:

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autodetach.machine.apart import Apart
+from autodetach.machine.attribute_names import empty
 from autodetach.machine.graph import Differentiation, Node, Site
 from autodetach.machine.interpreter import Machine
 from autodetach.machine.oracle import Policy, TestKey
@@ -216,4 +217,5 @@ def dissolve(analysis: Analysis) -> None:
             tensor.storage.changed, tensor.storage.earlier, tensor.storage.trail = None, (), ()
         for container in machine.held:
             container.holder = None
-        vars(machine).clear()
+        empty(machine)
+        machine.is_over = True

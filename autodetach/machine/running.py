@@ -64,7 +64,7 @@ def run_once(
         own.begun = True
     if watch is not None:
         observer = watch
-        machine.on_pass = lambda current: observer(machine, current)  # type: ignore[method-assign]
+        machine.on_pass = lambda current: observer(machine, current)
     run = Run(policy, machine, fuel)
     if watched:
         run.apart = Apart(machine)

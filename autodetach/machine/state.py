@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, MutableMapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from autodetach.machine.events import (
@@ -28,7 +28,7 @@ from autodetach.machine.events import (
     TypeFault,
     WeightNormed,
 )
-from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Lost, Node, Site
+from autodetach.machine.graph import Activation, Chain, Differentiation, Loops, Lost, Node, Pass, Site
 from autodetach.machine.marks import QUIET
 from autodetach.machine.oracle import Oracle, Policy, Setting, TestIndex, TestKey
 from autodetach.machine.passes import Ways
@@ -112,10 +112,8 @@ class Kept(NamedTuple):
 class State:
     """The state of one run of one program along one path."""
 
-    is_over = True  # once nothing is left of it but what Python clears away
-
     def __init__(self, policy: Policy, fuel: int) -> None:
-        self.is_over = False
+        self.is_over = False  # whether nothing is left of it but what Python clears away
         self.oracle = Oracle(policy)
         self.options: dict[str, Value] = {}
         self.numeric_options: set[str] = set()
@@ -139,6 +137,7 @@ class State:
         self.cached_since: Loops = ()
         self.depth = 0
         self.activations: list[Activation] = []
+        self.suspended: list[Activation] = []  # those of generators, which go on when they are asked for more
         self.expecting: list[bool] = []
         self.nodes: list[Node] = []
         self.differentiations: list[Differentiation] = []
@@ -227,9 +226,11 @@ class State:
         self.scopes: list[Frame] = []
         self.ways: Ways = []
         self._pins: list[object] = []
-        self._syms: dict[Hashable, Sym] = {}
+        self._syms: MutableMapping[Hashable, Sym] = {}
         self._serial = 0
         self._loops_begun = 0
+        self.on_pass: Callable[[Pass], None] | None = None  # a probe looks at the bindings where a pass begins
+        self.leaves_asked = False  # whether it was asked for all leaves that have gradient; see `apart`
 
     # ---- clock, fuel, names of things
 

@@ -19,6 +19,7 @@ from autodetach.machine.expressions import handlers
 from autodetach.machine.graph import Differentiation, Site
 from autodetach.machine.loops import RETURN, Looping, is_little, overfull
 from autodetach.machine.opened import Leave
+from autodetach.machine.oracle import Policy
 from autodetach.machine.patterns import matches
 from autodetach.machine.program_values import Frame, Function, Instance
 from autodetach.machine.quiet import matters
@@ -35,8 +36,8 @@ from autodetach.node_types import JUMPS
 class Statements(Looping):
     """All statements, and the bodies of functions."""
 
-    def __init__(self, *args: Value) -> None:
-        super().__init__(*args)
+    def __init__(self, policy: Policy, fuel: int) -> None:
+        super().__init__(policy, fuel)
         self._exec: dict[type, Callable[[ast.stmt, Frame], str | None]] = {
             kind: getattr(self, name) for kind, name in handlers(type(self), "_exec_")
         }
@@ -68,13 +69,16 @@ class Statements(Looping):
         value = node.value
         if isinstance(value, ast.Constant):
             return None
-        self.detached_at = self.detached_from = None
+        self._forget_detached()
         self.eval(value, frame)
         if self.detached_from is not None and self.detached_at in dropped_calls(value):
             self.facts.append(DroppedDetach(Site(value, frame.qualname), node, self.detached_from))
         return None
 
-    def _test(self, node: ast.If, frame: Frame) -> bool:
+    def _forget_detached(self) -> None:
+        self.detached_at = self.detached_from = None
+
+    def decided_by_test(self, node: ast.If, frame: Frame) -> bool:
         is_so = self._outcome(node, frame)
         self.ways.append((node, is_so))
         return is_so
@@ -124,7 +128,7 @@ class Statements(Looping):
 
     def _exec_If(self, node: ast.stmt, frame: Frame) -> str | None:
         assert isinstance(node, ast.If)
-        is_so = self._test(node, frame)
+        is_so = self.decided_by_test(node, frame)
         memory, limit = overfull(node) or (None, None)
         kept = None if memory is None else self.eval(memory, frame)
         if isinstance(kept, Sequence) and not kept.exact:
@@ -200,7 +204,8 @@ class Statements(Looping):
         assert isinstance(node, (ast.With, ast.AsyncWith))
         return self._with(node, 0, frame)
 
-    _exec_AsyncWith = _exec_With
+    def _exec_AsyncWith(self, node: ast.stmt, frame: Frame) -> str | None:
+        return self._exec_With(node, frame)
 
     def _with(self, node: ast.With | ast.AsyncWith, at: int, frame: Frame) -> str | None:
         if at == len(node.items):

@@ -11,7 +11,7 @@ from autodetach.machine.program_values import Instance
 from autodetach.machine.values import Mapping, Opaque, Sequence, Value
 
 BEFORE, BEHIND = "step_pre_hook", "step_post_hook"
-OF_ONE = {"register_" + kind: kind for kind in (BEFORE, BEHIND)}
+OF_ONE: dict[str, str] = {"register_" + kind: kind for kind in (BEFORE, BEHIND)}
 OF_ALL = {"register_optimizer_" + kind: kind for kind in (BEFORE, BEHIND)}
 """Those of `torch.optim.optimizer`, for whatever optimizer steps."""
 

@@ -37,7 +37,7 @@ class Looking:
         """
         value = event.value
         if event.gradient_of is not None:
-            return given_gradient(event.gradient_of) is event.tensor and event.gradient_of in tensors_in(value)
+            return given_gradient(event.gradient_of) is event.tensor and event.gradient_of in list(tensors_in(value))
         if not isinstance(value, (Sequence, Mapping, Instance, Function)):
             return True
         tensors, newest = self._graph_of(value)

@@ -94,9 +94,9 @@ def _guards(m: Core, tests: Tests, place: ast.AST) -> list[bool]:
 def _chooses(statement: ast.stmt, test: ast.AST, place: ast.AST) -> bool:
     """Whether a statement that is open runs what it does by a test."""
     if isinstance(statement, (ast.If, ast.While)):
-        return test in nodes_in(statement.test)
+        return test in list(nodes_in(statement.test))
     if isinstance(statement, (ast.For, ast.AsyncFor)):
-        return test in nodes_in(statement.iter)
-    is_there = place in nodes_in(statement)
+        return test in list(nodes_in(statement.iter))
+    is_there = place in list(nodes_in(statement))
     choices = (n for n in nodes_in(statement) if isinstance(n, (ast.IfExp, ast.BoolOp, *COMPREHENSIONS)))
     return any(test in inside and (place in inside or not is_there) for inside in map(list, map(nodes_in, choices)))

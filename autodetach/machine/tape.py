@@ -284,6 +284,7 @@ class Tape(State):
 
     def leaves(self) -> list[Tensor]:
         """All leaves that have gradient, for an optimiser whose parameters are not known."""
+        self.leaves_asked = True
         return [t for t in self.leaf_tensors if t.leaf_node is not None and t.leaf_node.grads]
 
     def zero(self, leaves: Iterable[Tensor]) -> None:

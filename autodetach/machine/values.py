@@ -5,7 +5,7 @@ Python constants (None, numbers, strings, bytes, Ellipsis) represent themselves;
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, MutableMapping
 from typing import Any, TypeAlias, TypeVar
 
 from autodetach.machine.graph import Differentiation, Lost, Node, Storage
@@ -213,7 +213,7 @@ class Mapping:
     __slots__ = ("born", "copied", "cut", "default", "exact", "holder", "items", "read", "shared", "turn")
 
     def __init__(self, born: int = 0, exact: bool = True) -> None:
-        self.items: dict[Hashable, tuple[Value, Value]] = {}
+        self.items: MutableMapping[Hashable, tuple[Value, Value]] = {}
         self.born = born
         self.exact = exact
         self.default: Value = None
