@@ -5,6 +5,7 @@
     python -m tests.benchmark --cases FOLDER dense       more dense training code than fixtures/
     python -m tests.benchmark --stages PATH...           where the time goes in one process, and the dearest files
     python -m tests.benchmark --peers FOLDER             keep the neighbours there (default: the temporary folder)
+    python -m tests.benchmark --package FOLDER           ours as it is there: compiled, after `python -m tests.compiled`
 
 The first run makes an environment for ruff, torchfix and torch-preflight; none of them is needed otherwise. A ratio is
 the median of our times over the median of theirs; the spread is that of our times, from the fastest to the slowest.
@@ -96,19 +97,22 @@ def main() -> None:
     parser.add_argument("-n", type=int, default=5, help="how often (default: 5)")
     parser.add_argument("--cases", type=Path, help="a folder with more training code")
     parser.add_argument("--peers", type=Path, default=Path(tempfile.gettempdir()) / "autodetach-benchmark-peers")
+    parser.add_argument("--package", type=Path, default=ROOT, help="the folder of our package (default: these sources)")
     parser.add_argument("--stages", action="store_true", help="where the time goes")
     arguments = parser.parse_args()
     if arguments.stages:
         stages(arguments.names or [torch_folder()])
         return
+    package, peers = arguments.package.resolve(), environment(arguments.peers.resolve())
+    cases = arguments.cases.resolve() if arguments.cases is not None else None
     with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # else Python finds these sources first
         # As for an installed package: with its bytecode.
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        os.environ.update(PYTHONPATH=str(ROOT), PYTHONPYCACHEPREFIX=str(Path(folder, "bytecode")), NO_COLOR="1")
-        peers = environment(arguments.peers)
+        os.environ.update(PYTHONPATH=str(package), PYTHONPYCACHEPREFIX=str(Path(folder, "bytecode")), NO_COLOR="1")
         head = f"{'work':12} {'beside':16} {'ours':>8} {'spread':>13} {'theirs':>8}"
         print(f"{head} {'ratio':>7} {'(work)':>7} {'target':>7} {'ours MB':>8}")
-        for work in works(Path(folder), peers, arguments.cases):
+        for work in works(Path(folder), peers, cases):
             if not arguments.names or work.name in arguments.names:
                 measure(work, arguments.n)
 

@@ -217,5 +217,6 @@ def dissolve(analysis: Analysis) -> None:
             tensor.storage.changed, tensor.storage.earlier, tensor.storage.trail = None, (), ()
         for container in machine.held:
             container.holder = None
+        machine.on_pass = None
         empty(machine)
         machine.is_over = True
