@@ -33,17 +33,19 @@ def twin(thing: Thing, made: Thing) -> Thing:
     return made
 
 
-def empty(thing: object) -> None:
-    """Have an object let go of what it holds; one that is compiled keeps its attributes, and lets go of containers.
+def empty(thing: object, besides: str) -> None:
+    """Have an object let go of all that it holds `besides` one attribute.
 
-    These are replaced, since others may hold them, too.
+    One that is compiled keeps its attributes, and lets go of containers, which are replaced: others may hold them, too.
     """
     if not hasattr(type(thing), COMPILED):
-        vars(thing).clear()
+        held = vars(thing)
+        for name in held.keys() - {besides}:
+            del held[name]
         return
     for name in attributes_of(type(thing)):
-        held: Any = getattr(thing, name)
-        if isinstance(held, defaultdict):
-            setattr(thing, name, defaultdict(held.default_factory))
-        elif type(held) in CONTAINERS:
-            setattr(thing, name, type(held)())
+        value: Any = getattr(thing, name)
+        if isinstance(value, defaultdict):
+            setattr(thing, name, defaultdict(value.default_factory))
+        elif type(value) in CONTAINERS:
+            setattr(thing, name, type(value)())

@@ -217,6 +217,5 @@ def dissolve(analysis: Analysis) -> None:
             tensor.storage.changed, tensor.storage.earlier, tensor.storage.trail = None, (), ()
         for container in machine.held:
             container.holder = None
-        machine.on_pass = None
-        empty(machine)
-        machine.is_over = True
+        machine.is_over, machine.on_pass = True, None
+        empty(machine, besides="is_over")
