@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autodetach.machine.graph import Pass, Site
 from autodetach.machine.last_pass import asks_for_last, ends_with, goes_on_after, may_be_last, once_in
+from autodetach.machine.number_readers import sum_in
 from autodetach.machine.objects import Objects
 from autodetach.machine.oracle import Policy
 from autodetach.machine.passes import passes_of
@@ -47,7 +48,12 @@ class Decisions(Objects):
                 if raw is not MISSING:
                     return self.known_truth(self.call(self.bind(raw, value, site), [], {}, site), site)
             return True
-        return None if kind is Tensor else True
+        if kind is Tensor:
+            number = sum_in(value)
+            if number is not None:
+                tested(self, number, site)
+            return None
+        return True
 
     def truth(self, value: Value, site: Site, default: bool = True, relevant: bool = True) -> bool:
         known = self.known_truth(value, site)

@@ -14,6 +14,7 @@ from autodetach.machine.marks import is_mark
 from autodetach.machine.number_readers import wanted
 from autodetach.machine.program_values import Class, External, Function, Instance, Method, Native
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import ordered
 from autodetach.machine.values import CONSTANT_TYPES, Mapping, Sequence, Sym, Tensor, Value
 
 TO_STRING = ("__str__", "__repr__")
@@ -119,6 +120,7 @@ def compare_in_order(m: Core, items: list[Value], key: Value, site: Site) -> Non
     """What sorting does, or looking for the least: the key of each is taken, and what has no order asks its class."""
     if key is not None:
         items = [m.call(key, [item], {}, site) for item in items] if is_followed(key) else []
+        ordered(m, items, site)
     for one, other in itertools.pairwise(items):
         _compare(m, one, other, site)
 

@@ -70,7 +70,10 @@ def asked_for_type(m: Core, value: Value, site: Site) -> None:
 
 def tags_of(t: Tensor | None, site: Site) -> frozenset[object]:
     """What tells a number that is read at a place: of a tensor of integers it is taken for a count."""
-    return frozenset({site.node} if t is not None and t.is_float is False else {site.node, FRACTION})
+    tags: set[object] = {site.node} if t is not None and t.is_float is False else {site.node, FRACTION}
+    if t is not None and t.extras is not None and sum_in(t) is not None:
+        tags.add(ROUNDED)
+    return frozenset(tags)
 
 
 def of_truth(m: Core, truth: Value, left: Value, right: Value) -> Value:
@@ -91,6 +94,23 @@ def number_in(value: Value) -> Sym | None:
     if type(value) is Opaque:
         value = value.attrs.get(FROM_NUMBER)
     return value if type(value) is Sym and value.tags else None
+
+
+def sum_in(value: Value) -> Sym | None:
+    """The sum of numbers that something is, or that a tensor was computed from or compared with."""
+    if type(value) is Tensor:
+        value = value.extras.get(FROM_NUMBER) if value.extras is not None else None
+    return value if type(value) is Sym and ROUNDED in value.tags else None
+
+
+def marked(made: Tensor, left: Value, right: Value, *, is_truth: bool) -> None:
+    """Have a tensor know of which sum of numbers it was made; what compares it with one tells how that went."""
+    number = sum_in(left) or sum_in(right)
+    if number is None:
+        return
+    if is_truth:
+        number = Sym(number.key, TRUTH, None, number.tags - {FRACTION})
+    made.extras = (made.extras or {}) | {FROM_NUMBER: number}
 
 
 def computed(m: Core, op: str, left: Value, right: Value, site: Site) -> None:

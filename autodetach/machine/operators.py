@@ -17,6 +17,7 @@ from autodetach.machine.number_readers import (
     are_apart,
     are_truths,
     computed,
+    marked,
     number_in,
     of_truth,
     truth_of_sums,
@@ -88,6 +89,12 @@ def binary(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value:
     if one is Tensor or (other is Tensor and one in BEFORE_TENSORS):
         if one is Sym or other is Sym:
             meets(m, left, right, site)
+            weighed(m, left, right, site)
+            made = operations.operator(m, OPERATORS.get(op, "add"), left, right, site)
+            if type(made) is Tensor:
+                marked(made, left, right, is_truth=False)
+            return made
+        if one is other and (left.extras is not None or right.extras is not None):
             weighed(m, left, right, site)
         return operations.operator(m, OPERATORS.get(op, "add"), left, right, site)
     if one in PLAIN and other in PLAIN:
@@ -263,6 +270,7 @@ def compare(m: Objects, op: str, left: Value, right: Value, site: Site) -> Value
     if isinstance(left, Tensor) or isinstance(right, Tensor):
         compared = Tensor(None, left.shape if isinstance(left, Tensor) else None, False)
         m.note_lost(compared, (left, right), site, DISCRETE)
+        marked(compared, left, right, is_truth=True)
         return compared
     if isinstance(left, Instance):
         raw = m.class_attribute(left.cls, COMPARE_DUNDER[op])

@@ -13,6 +13,7 @@ from autodetach.machine.held import held_by
 from autodetach.machine.implicit_calls import compare_in_order, is_followed, special
 from autodetach.machine.joining import put
 from autodetach.machine.state import MISSING
+from autodetach.machine.steering import ordered
 from autodetach.machine.told_of_values import is_constant
 from autodetach.machine.values import Sequence, Value
 
@@ -35,6 +36,8 @@ def in_order(m: Core, items: list[Value], kwargs: Named, site: Site) -> list[Val
             raise _UnknownError
         places = _sorted_places(m, keys[::-1] if reverse else keys, site)
     except _UnknownError:
+        if key is not None or any(isinstance(item, Sequence) for item in items):
+            ordered(m, keys, site)
         compare_in_order(m, keys, None, site)
         return items
     return [items[~at] for at in reversed(places)] if reverse else [items[at] for at in places]

@@ -14,27 +14,40 @@ from collections.abc import Iterable, Iterator
 
 from autodetach.kept import kept
 from autodetach.machine.children import targets_of, walk
-from autodetach.machine.core import Core
+from autodetach.machine.core import Core, tags_in
 from autodetach.machine.events import Escape
 from autodetach.machine.graph import Site
-from autodetach.machine.number_readers import FRACTION, ROUNDED
+from autodetach.machine.names_that_train import (
+    asked_at_its_head,
+    classes_in,
+    names_that_train,
+    read_on,
+    repeats_training,
+    saves_what_is_loaded,
+    set_by,
+)
+from autodetach.machine.number_readers import FRACTION, ROUNDED, sum_in
 from autodetach.machine.program_values import Frame
-from autodetach.machine.spelling import last_word, spelled
+from autodetach.machine.spelling import spelled
+from autodetach.machine.steering_branches import (
+    NAMES,
+    RATES,
+    asked_by_steering,
+    counted_in,
+    counts_or_tells,
+    is_rate,
+    is_steering,
+    returned_by,
+    shows,
+    skips,
+    steers,
+)
 from autodetach.machine.told_of_values import is_number, key_of
 from autodetach.machine.values import Mapping, Opaque, Sequence, Sym, Tensor, Value
-from autodetach.node_types import LOOPS, SCOPES
+from autodetach.node_types import LOOPS
 
-NAMES = (ast.Name, ast.Attribute, ast.Subscript)
-Loop = ast.For | ast.AsyncFor | ast.While
-ENDING = (ast.Break, ast.Return, ast.Raise)
-OF_LOOPS = (ast.Break, ast.Continue)
-STEERING = frozenset({"_exit", "abort", "backward", "exit", "load_state_dict", "quit", "step"})
-"""Calls that end a program, or train, or go back to other weights."""
 TAKING = (ast.AnnAssign, ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
 """Statements that take a value, and do not ask for it."""
-SHOWING = frozenset("bar pbar profiler prof progress progressbar spinner ticker timer tqdm".split())
-"""Words in the names of what has a `step()` that trains nothing."""
-RATES = frozenset({"betas", "learning_rate", "lr", "momentum", "weight_decay"})
 Trail = abc.Sequence[tuple[ast.stmt, Frame]]
 """The statements that are executed, from the outermost one to the innermost one, each with its frame."""
 
@@ -46,22 +59,24 @@ def tested(m: Core, value: Sym, site: Site) -> None:
     statement, frame = m.trail[-1]
     if isinstance(statement, (ast.If, ast.While)) and _is_in(site.node, statement.test):
         frame.went[statement, ROUNDED] = True
-        steers = _goes_to(m.trail)
+        steers_it = _goes_to(m.trail)
     elif isinstance(statement, ast.Expr) and any(_is_in(site.node, each) for each in _asked_first(statement.value)):
-        steers = _goes_to(m.trail)
+        steers_it = _goes_to(m.trail)
     elif isinstance(statement, ast.Assert):
-        steers = _is_in(site.node, statement.test)
+        steers_it = _is_in(site.node, statement.test)
     else:
         chosen = next((n for n in _choices(statement) if _is_in(site.node, n.test)), None)
-        steers = chosen is not None and _chooses(m.trail, statement, chosen)
-    if steers:
+        if chosen is not None and isinstance(statement, (ast.For, ast.AsyncFor)):
+            frame.went[statement, ROUNDED] = True
+        steers_it = chosen is not None and _chooses(m.trail, statement, chosen)
+    if steers_it:
         _note(m, value.tags, site)
 
 
 def scheduled(m: Core, values: Iterable[Value], site: Site) -> None:
     """A `step()` out of view is given some values: a scheduler compares what it is given with what it was given."""
     tags = frozenset(tag for value in values if type(value) is Sym for tag in value.tags)
-    if ROUNDED in tags and isinstance(site.node, ast.Call) and not _shows(site.node.func):
+    if ROUNDED in tags and isinstance(site.node, ast.Call) and not shows(site.node.func):
         _note(m, tags, site)
 
 
@@ -78,11 +93,10 @@ def rated(m: Core, this: Value, key: Value, value: Value, site: Site) -> None:
 
 def weighed(m: Core, left: Value, right: Value, site: Site) -> None:
     """An operator is applied to a number and to a tensor: if the number counts how a test of sums went, it steers."""
-    number, other = (left, right) if type(left) is Sym else (right, left)
-    if type(number) is not Sym or ROUNDED not in number.tags or FRACTION in number.tags:
-        return
-    if isinstance(other, (Tensor, Opaque)) and other.node is not None:
-        _note(m, number.tags, site)
+    for side, other in ((left, right), (right, left)):
+        number = sum_in(side) if isinstance(other, (Tensor, Opaque)) and other.node is not None else None
+        if number is not None and FRACTION not in number.tags:
+            _note(m, number.tags, site)
 
 
 def picked(m: Core, element: Value, this: Mapping | Sequence, index: Value, site: Site) -> Value:
@@ -110,14 +124,36 @@ def counted(m: Core, values: Iterable[Value], site: Site) -> None:
     frame.went[loop, ROUNDED] = True
     if not isinstance(loop, (ast.For, ast.AsyncFor)) or not _is_in(site.node, loop.iter):
         return
-    if any(_steers(n) for statement in loop.body for n in walk(statement) if isinstance(n, ast.Call)):
+    if any(steers(n) for statement in loop.body for n in walk(statement) if isinstance(n, ast.Call)):
         _note(m, tags, site)
 
 
 def trained(m: Core, site: Site) -> None:
     """Something is differentiated, or an optimizer steps, inside of what a sum was asked for: whether, or how often."""
-    if any((statement, ROUNDED) in frame.went for statement, frame in m.trail if frame.went):
+    if any(_asks_sum(statement, frame) for statement, frame in m.trail if frame.went):
         _note(m, frozenset({ROUNDED}), site)
+
+
+def _asks_sum(statement: ast.stmt, frame: Frame) -> bool:
+    """Whether a sum was asked for at the head of a block, or chose what is asked for there."""
+    if (statement, ROUNDED) in frame.went:
+        return True
+    return hasattr(statement, "body") and any((n, ROUNDED) in frame.went for n in asked_at_its_head(statement))
+
+
+def ordered(m: Core, values: Iterable[Value], site: Site) -> None:
+    """Some values are compared to be put in order, or to find the least: what is picked so may steer the training."""
+    if not m.trail or not any(ROUNDED in tags_in(value) for value in values):
+        return
+    statement = m.trail[-1][0]
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
+        m.trail[-1][1].went[statement, ROUNDED] = True
+    if (isinstance(statement, TAKING) or _is_head(statement, site.node)) and _goes_to(m.trail):
+        _note(m, frozenset(tag for value in values for tag in tags_in(value)), site)
+
+
+def _is_head(statement: ast.stmt, node: ast.AST | None) -> bool:
+    return isinstance(statement, (ast.For, ast.AsyncFor)) and _is_in(node, statement.iter)
 
 
 def made_with_rate(m: Core, values: Iterable[Value], site: Site) -> None:
@@ -149,27 +185,20 @@ def _is_in(node: ast.AST | None, expression: ast.expr) -> bool:
 
 @kept
 def _choices(statement: ast.stmt) -> list[ast.IfExp]:
-    """Where a simple statement chooses between two values."""
+    """Where a simple statement, or the head of a loop, chooses between two values."""
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
+        return [n for n in walk(statement.iter) if isinstance(n, ast.IfExp)]
     return [] if hasattr(statement, "body") else [n for n in walk(statement) if isinstance(n, ast.IfExp)]
 
 
 def _chooses(trail: Trail, statement: ast.stmt, chosen: ast.IfExp) -> bool:
     """Whether it steers the training which of two values a statement takes."""
-    if any(_steers(n) for branch in (chosen.body, chosen.orelse) for n in walk(branch)):
+    if any(steers(n) for branch in (chosen.body, chosen.orelse) for n in walk(branch)):
         return True
-    if isinstance(statement, (ast.Assign, ast.AugAssign)) and not any(map(_counts, (chosen.body, chosen.orelse))):
-        return any(_is_rate(n) for target in targets_of(statement) for n in walk(target))
+    tells = any(map(counts_or_tells, (chosen.body, chosen.orelse)))
+    if isinstance(statement, (ast.Assign, ast.AugAssign)) and not tells:
+        return any(is_rate(n) for target in targets_of(statement) for n in walk(target)) or _trains_by_names(trail)
     return _goes_to(trail)
-
-
-def _counts(value: ast.expr) -> bool:
-    """`0`, `True`, `stale + 1`: what tells how a test went, and is no value of its own."""
-    if isinstance(value, ast.Tuple):
-        return any(map(_counts, value.elts))
-    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.Sub)):
-        sides = (value.left, value.right)
-        return any(isinstance(n, ast.Constant) for n in sides) and any(isinstance(n, NAMES) for n in sides)
-    return isinstance(value, ast.Constant)
 
 
 def _goes_to(trail: Trail) -> bool:
@@ -180,13 +209,41 @@ def _goes_to(trail: Trail) -> bool:
         return bool(callers) and _goes_to(trail[: callers[-1] + 1])
     if isinstance(statement, (ast.If, ast.While)):
         loop = next((at for at, there in reversed(trail[:-1]) if there is frame and isinstance(at, LOOPS)), None)
-        skips = loop is not None and _skips(statement, loop)
-        return skips or is_steering(statement) or _go_on(trail, _set_in(statement))
+        if (loop is not None and skips(statement, loop)) or is_steering(statement):
+            return True
+        return _go_on(trail, counted_in(statement)) or _trains_by_names(trail)
+    if isinstance(statement, (ast.For, ast.AsyncFor)):
+        return repeats_training(statement)
     if isinstance(statement, ast.Expr):
-        return any(_steers(n) for n in walk(statement))
+        return any(steers(n) for n in walk(statement))
     targets = targets_of(statement)
     names = frozenset(spelled(n) for t in targets for n in walk(t) if isinstance(n, NAMES) and not _is_read(n))
-    return any(_is_rate(n) for t in targets for n in walk(t)) or _go_on(trail, names)
+    return any(is_rate(n) for t in targets for n in walk(t)) or _go_on(trail, names) or _trains_by_names(trail)
+
+
+def _trains_by_names(trail: Trail) -> bool:
+    """Whether what the innermost statement binds ends in what trains, or what it saves is loaded again.
+
+    What it has chosen is noted: it may be asked for where something trains out of sight.
+    """
+    statement, frame = trail[-1]
+    module = frame.top.module
+    function = frame.function.node if frame.function is not None else None
+    around = function or (module.tree if module is not None else statement)
+    names = read_on(around, statement)
+    frame.went.update(dict.fromkeys(((name, ROUNDED) for name in names), True))
+    file = module.tree if module is not None else around
+    if not names.isdisjoint(names_that_train(around)):
+        return True
+    families = [cls for cls in classes_in(file) if function in cls.body] if function is not None else []
+    kept_on = frozenset(name for name in set_by(statement) if "." in name)
+    if any(not kept_on.isdisjoint(names_that_train(cls)) for cls in families):
+        return True
+    if isinstance(statement, (ast.If, ast.While)) and saves_what_is_loaded(around, file, statement):
+        return True
+    callers = [place for place, (_, there) in enumerate(trail) if there is not frame]
+    returned = bool(callers) and not names.isdisjoint(returned_by(around))
+    return returned and _goes_to(trail[: callers[-1] + 1])
 
 
 def _is_read(n: ast.Name | ast.Attribute | ast.Subscript) -> bool:
@@ -198,128 +255,14 @@ def _go_on(trail: Trail, names: frozenset[str]) -> bool:
     statement, frame = trail[-1]
     function = frame.function.node if frame.function is not None else None
     around = function or next((at for at, there in trail if there is frame), statement)
-    if not names.isdisjoint(_ending(around)):
+    if not names.isdisjoint(asked_by_steering(around)):
         return True
     callers = [place for place, (_, there) in enumerate(trail) if there is not frame]
-    if not callers or names.isdisjoint(_returned(around)):
+    if not callers or names.isdisjoint(returned_by(around)):
         return False
     return _goes_to(trail[: callers[-1] + 1])
-
-
-@kept
-def is_steering(test: ast.If | ast.While) -> bool:
-    """Whether the branches leave a loop or function, step an optimizer, or set its learning rate or a flag."""
-    if isinstance(test, ast.While):
-        return True
-    own = frozenset(n for block in (test.body, test.orelse) for n in _leaving(block))
-    return any(_steers(n) for n in _in_branches(test) if n in own or not isinstance(n, ENDING))
-
-
-@kept
-def _skipping(loop: Loop) -> frozenset[ast.stmt]:
-    """Each `continue` of a loop that leaves out what steers the training, as the step further down."""
-    calls = (n for statement in loop.body for n in walk(statement) if isinstance(n, ast.Call) and _steers(n))
-    last = max((n.lineno for n in calls), default=0)
-    return frozenset(n for n in _leaving(loop.body) if isinstance(n, ast.Continue) and n.lineno < last)
-
-
-def _skips(test: ast.If | ast.While, loop: Loop) -> bool:
-    return isinstance(test, ast.If) and not _skipping(loop).isdisjoint(_in_branches(test))
-
-
-def _leaving(block: list[ast.stmt], loops: bool = True) -> Iterator[ast.stmt]:
-    """What leaves the loop or function that a block stands in: not a `break` of a loop in it, nor a nested `return`."""
-    for statement in block:
-        if isinstance(statement, (ast.Return, ast.Raise, *(OF_LOOPS if loops else ()))):
-            yield statement
-        if isinstance(statement, SCOPES):
-            continue
-        is_loop = isinstance(statement, LOOPS)
-        for holder in (statement, *getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
-            for name in ("body", "orelse", "finalbody"):
-                inner = getattr(holder, name, None)
-                if isinstance(inner, list):
-                    yield from _leaving(inner, loops and not (is_loop and name == "body"))
-
-
-def _steers(n: ast.AST) -> bool:
-    if isinstance(n, ast.Call):
-        return (last_word(n.func) in STEERING and not _shows(n.func)) or _updates_rates(n)
-    if isinstance(n, ast.Assign):
-        return isinstance(n.targets[0], ast.Attribute) and _is_flag(n.value)
-    return _is_rate(n) or isinstance(n, ENDING)
-
-
-def _is_rate(n: ast.AST) -> bool:
-    """`lr = ...`, `self.lr = ...`, `group["lr"] = ...`."""
-    if not (isinstance(n, NAMES) and isinstance(n.ctx, ast.Store)):
-        return False
-    key = n.slice if isinstance(n, ast.Subscript) else None
-    return (key.value if isinstance(key, ast.Constant) else last_word(n)) in RATES
-
-
-def _updates_rates(n: ast.Call) -> bool:
-    """`optimizer.param_groups[0].update(lr=...)`, but not what is told to a meter."""
-    if not (isinstance(n.func, ast.Attribute) and n.func.attr == "update" and "group" in spelled(n.func.value)):
-        return False
-    return any(k.arg in RATES for k in n.keywords)
 
 
 def _asked_first(value: ast.expr) -> list[ast.expr]:
     """`total < best` of `total < best or scheduler.step()`."""
     return value.values[:-1] if isinstance(value, ast.BoolOp) else []
-
-
-def _shows(callee: ast.expr) -> bool:
-    """`pbar.step()`, `self.profiler.step()`."""
-    owner = last_word(callee.value) if isinstance(callee, ast.Attribute) else ""
-    return not SHOWING.isdisjoint(owner.lower().split("_"))
-
-
-@kept
-def _set_in(test: ast.If | ast.While) -> frozenset[str]:
-    """What the branches count, or set to a constant: `patience += 1`, `done = True`."""
-    found = [n for n in _in_branches(test) if isinstance(n, (ast.Assign, ast.AugAssign))]
-    pairs = (pair for n in found for target in targets_of(n) for pair in _pairs(target, n.value))
-    return frozenset(spelled(t) for t, value in pairs if isinstance(t, NAMES) and _counts(value))
-
-
-def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """`best, stale = loss, 0`: each target with its value."""
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-        return list(zip(target.elts, value.elts, strict=True))
-    return [(target, value)]
-
-
-def _is_flag(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and isinstance(value.value, bool)
-
-
-@kept
-def _ending(function: ast.AST) -> frozenset[str]:
-    """What tests are asked for that steer the training, in a function or a statement, or that it returns; or a rate."""
-    nodes = list(walk(function))
-    tests: list[ast.expr] = [n.test for n in nodes if isinstance(n, (ast.If, ast.While)) and is_steering(n)]
-    loops = [n for n in nodes if isinstance(n, LOOPS)]
-    tests += [n.test for loop in loops for n in walk(loop) if isinstance(n, ast.If) and _skips(n, loop)]
-    tests += [n.value for n in nodes if isinstance(n, ast.Return) and isinstance(n.value, (ast.BoolOp, ast.Compare))]
-    rates = (n for n in nodes if isinstance(n, (ast.Assign, ast.AugAssign)) and any(map(_is_rate, targets_of(n))))
-    makers = [n for n in nodes if isinstance(n, ast.Call) and last_word(n.func)[:1].isupper()]  # `SGD(..., lr=rate)`
-    given = [k.value for call in makers for k in call.keywords if k.arg in RATES]
-    return _read_in([*tests, *(n.value for n in rates), *given])
-
-
-@kept
-def _returned(function: ast.AST) -> frozenset[str]:
-    """What a function returns, and what that is made of."""
-    return _read_in(n.value for n in walk(function) if isinstance(n, ast.Return) and n.value is not None)
-
-
-def _read_in(expressions: Iterable[ast.expr]) -> frozenset[str]:
-    nodes = (n for expression in expressions for n in ast.walk(expression))
-    return frozenset(spelled(n) for n in nodes if isinstance(n, NAMES))
-
-
-def _in_branches(test: ast.If | ast.While) -> Iterator[ast.AST]:
-    for statement in (*test.body, *test.orelse):
-        yield from walk(statement)

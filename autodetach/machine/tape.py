@@ -13,7 +13,17 @@ from autodetach.machine.held import MAX_LOST, compared, graph_in, lost_of, store
 from autodetach.machine.state import State
 from autodetach.machine.torch_facts import Shape as OpShape
 from autodetach.machine.torch_semantics import RANDOM, VIEWS, Op, unpacked
-from autodetach.machine.values import Opaque, Shape, Tensor, Value, gradients_in, joined, lost_in, scaled_by_gradient
+from autodetach.machine.values import (
+    Opaque,
+    Shape,
+    Tensor,
+    Value,
+    gradients_in,
+    joined,
+    lost_in,
+    marked_in,
+    scaled_by_gradient,
+)
 
 
 class Tape(State):
@@ -104,6 +114,8 @@ class Tape(State):
         result.from_grad = gradients_in(inputs)
         if result.from_grad:
             result.scaled = scaled_by_gradient(inputs)
+        if op.differentiable:
+            result.extras = marked_in(inputs)
         shares = op.view and name in VIEWS and inputs and isinstance(inputs[0], Tensor)
         if shares:
             result.storage = inputs[0].storage

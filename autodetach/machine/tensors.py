@@ -30,7 +30,7 @@ from autodetach.machine.torch_semantics import (
     TENSOR_ATTRIBUTES,
     lookup,
 )
-from autodetach.machine.values import Opaque, Sequence, Shape, Tensor, Value, gradients_in
+from autodetach.machine.values import Opaque, Sequence, Shape, Tensor, Value, gradients_in, marked_in
 
 WITHOUT_DIMENSION = "#without dimension"
 """What an array has as an attribute that was made of a tensor without dimensions."""
@@ -227,7 +227,7 @@ def method(m: Core, t: Tensor, name: str, args: list[Value], kwargs: dict[str, V
         moved.order = "" if in_order else t.order
         moved.data_of = t.data_of
         moved.from_grad, moved.scaled = t.from_grad, t.scaled
-        moved.lost = t.lost
+        moved.lost, moved.extras = t.lost, marked_in([t])
         moved.weights = t.weights
         return moved
     if name in INPLACE_EXCEPTIONS:

@@ -23,7 +23,10 @@ NUMBER_TYPES = frozenset({bool, int, float, complex})
 FIELD_OF_RECORD = "dataclasses.Field"
 """The class of what `dataclasses.fields` gives."""
 FROM_NUMBER = "#number"
-"""The attribute of an unknown value that has been computed from a number: it is no tensor, unless the rest was."""
+"""The attribute of an unknown value that has been computed from a number: it is no tensor, unless the rest was.
+
+Of a tensor, what says that it has been computed from, or compared with, a sum of numbers that were read from tensors.
+"""
 
 Shape: TypeAlias = "tuple[int | None, ...] | None"
 _T = TypeVar("_T")
@@ -268,6 +271,14 @@ def lost_in(values: Iterable[Value]) -> tuple[Lost, ...]:
         if type(value) is Tensor and value.lost and value.node is None:
             found = joined(found, value.lost)
     return found
+
+
+def marked_in(values: Iterable[Value]) -> dict[str, Value] | None:
+    """What is put on a tensor that is made of some values, if one of these was computed from a number."""
+    for value in values:
+        if type(value) is Tensor and value.extras is not None and FROM_NUMBER in value.extras:
+            return {FROM_NUMBER: value.extras[FROM_NUMBER]}
+    return None
 
 
 def scaled_by_gradient(inputs: list[Value]) -> tuple[Node, ...]:
