@@ -2,14 +2,14 @@
 
 The policy gradient theorem has the gradient of `log_prob` times a weight, and none of the weight. Where the weight
 keeps the graph of the critic, differentiating the loss of the actor trains the critic too, and frees its graph:
-https://github.com/bentrevett/pytorch-rl/issues/2.
+https://github.com/bentrevett/pytorch-rl/issues/2. An entropy, `-(p * p.log()).sum()`, has its own gradient by both.
 """
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from autodetach.machine.graph import Differentiation, Node, ancestors
 from autodetach.suspect import Candidate
@@ -21,6 +21,8 @@ THROUGH = frozenset(
     "exp float to index_select clone select".split()
 )
 """Operations behind which a log-probability still is one, or a ratio of two."""
+OF_PROBABILITIES = frozenset({"clamp", "exp", "log_softmax", "probs", "sigmoid", "softmax", "softmin"})
+"""Operations that make probabilities of values, or keep them from zero."""
 
 
 def weights(calls: list[Differentiation]) -> dict[ast.expr, None]:
@@ -34,6 +36,7 @@ def weights(calls: list[Differentiation]) -> dict[ast.expr, None]:
                 if (
                     _is_likelihood(logarithm)
                     and not _is_likelihood(weight)
+                    and not _is_entropy(weight, logarithm)
                     and any(shared_by[n] > (n in graphs[d]) for n in ancestors([weight]))
                 ):
                     found.update(dict.fromkeys(_written(product, weight)))
@@ -57,17 +60,28 @@ def detached(calls: list[Differentiation]) -> Candidate | None:
 
 
 def _is_likelihood(node: Node) -> bool:
-    stack, seen = [node], set[Node]()
+    return any(n.op in LOGARITHMS for n in _through([node], THROUGH))
+
+
+def _through(nodes: Iterable[Node], ops: frozenset[str]) -> list[Node]:
+    """Some nodes, and what they are made of by way of some operations."""
+    stack, seen = list(nodes), dict[Node, None]()
     while stack:
         n = stack.pop()
         if n in seen:
             continue
-        seen.add(n)
-        if n.op in LOGARITHMS:
-            return True
-        if n.op in THROUGH:
+        seen[n] = None
+        if n.op in ops:
             stack.extend(n.parents)
-    return False
+    return list(seen)
+
+
+def _is_entropy(weight: Node, logarithm: Node) -> bool:
+    """Whether the weight is made of the probabilities, or the values, whose logarithm it is that it weighs."""
+    logarithms = [n for n in _through([logarithm], THROUGH) if n.op in LOGARITHMS]
+    taken = frozenset(_through((parent for n in logarithms for parent in n.parents), THROUGH | OF_PROBABILITIES))
+    made = [n for n in _through([weight], THROUGH | OF_PROBABILITIES) if n.op in OF_PROBABILITIES]
+    return any(not taken.isdisjoint((n, *n.parents)) for n in made)
 
 
 def _written(product: Node, weight: Node) -> Iterator[ast.expr]:
