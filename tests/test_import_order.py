@@ -224,7 +224,7 @@ ORDER = (
     "candidates.with_history",
     "candidates.begun_again",
     "candidates.old_values candidates.called_later candidates.part_of_later_loss candidates.reset_left_out",
-    "candidates.without_mode",
+    "candidates.without_mode candidates.stored_and_carried",
     "candidates.carried",
     # One file a rule.
     "rules.*",

@@ -45,6 +45,7 @@ from autodetach.candidates.set_back_too import set_back_too
 from autodetach.candidates.spent import SEGMENTS, is_spent_when_read
 from autodetach.candidates.start_as_property import start_as_property
 from autodetach.candidates.start_copied import begun_with_copy
+from autodetach.candidates.stored_and_carried import stored_and_carried, stored_together
 from autodetach.candidates.stores import at_key, at_one_store, at_store, copied_in, fills_a_place, stored_operands
 from autodetach.candidates.summed_in_call import summed_in_call
 from autodetach.candidates.summed_terms import terms_without_graph
@@ -234,12 +235,15 @@ def _cut_off(c: Carried, own: list[Repair], acted: list[Candidate]) -> Iterator[
     """
     stored = list(stored_operands(c.run, c.crossed))
     elements = [element for _, element in stored]
+    together = stored_together(c.run, [event for event, _ in stored]) if c.is_drawn else []
     detached = [*at_store(elements), *at_key(c.program, c.run, c.crossed, elements)]
     written = list(at_store(copied_in(c.program, c.makers)))
     emptied = list(_emptied(c, [event for event, _ in stored if event.how == "append"]))
     shortened = list(truncated(c.program, c.again, c.at, c.now.activation, c.there))
     if c.doubt is None and all(averages_parameter(maker) for maker in c.makers):
         yield from (Candidate(message, codemods, AVERAGED, cuts=True) for message, codemods in detached)
+    for message, codemods in stored_and_carried(c.program, c.again, c.at, c.now.activation, c.there, together):
+        yield Candidate(message, codemods, c.doubt or EARLIER)
     begun = begun_in_pass(c.program, c.d, c.now.activation, c.crossed)
     whole = whole_tables(c.program, c.again, c.at, c.now.activation, c.there)
     cut_where_read = {message for message, _ in at_read(c.program, c.there)}

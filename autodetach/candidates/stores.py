@@ -46,8 +46,13 @@ def at_one_store(program: Program, expressions: Iterable[ast.expr]) -> Iterator[
 def stored_operands(run: Run, crossed: list[Crossed]) -> Iterator[tuple[Stored, ast.expr]]:
     """Where operands of earlier passes were put into containers, and the expression that stands for them there."""
     makers = {maker for _, _, maker in crossed}
-    for event in run.machine.stored:
-        if event.how not in ("append", "key", "new key") or event.element is None or event.node not in makers:
+    yield from operands_of(event for event in run.machine.stored if event.node in makers)
+
+
+def operands_of(events: Iterable[Stored]) -> Iterator[tuple[Stored, ast.expr]]:
+    """What was put into containers, and the expressions that stand for it there."""
+    for event in events:
+        if event.how not in ("append", "key", "new key") or event.element is None:
             continue
         leaves = leaves_of_display(event.element, event.value)
         found = [e for e, value in leaves if value is event.tensor and not isinstance(e, ast.Starred)]
