@@ -74,6 +74,16 @@ def written_by_name(site: Site, name: Value) -> ast.expr | None:
     return next((keyword.value for keyword in keywords if keyword.arg is not None and keyword.arg == name), None)
 
 
+def written_in_dict(source: ast.expr | None, held: Mapping) -> list[tuple[Value, Value, ast.expr | None]]:
+    """What a dict holds, each with its expression; if `source` writes none of them out, it stands for all."""
+    pairs = list(held.items.values())
+    made = source.value if isinstance(source, ast.DictComp) else source
+    written: list[ast.expr | None] = [made] * len(pairs)
+    if isinstance(source, ast.Dict) and None not in source.keys and len(source.values) == len(pairs):
+        written = [*source.values]
+    return [(key, value, element) for (key, value), element in zip(pairs, written, strict=True)]
+
+
 def are_all_known(args: list[Value], site: Site) -> bool:
     """Whether a call is given `args` and no more: what it spreads (`Sequential(*layers)`) is known to the last."""
     node = site.node

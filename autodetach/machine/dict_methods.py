@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TypeAlias
 
-from autodetach.machine.arguments import written_at, written_by_name
+from autodetach.machine.arguments import written_at, written_by_name, written_in_dict
 from autodetach.machine.attribute_view import AttributeView
 from autodetach.machine.core import Args, Core, Named
 from autodetach.machine.counted_keys import counted_key
@@ -83,8 +83,8 @@ def _update(m: Core, this: Mapping, args: Args, kwargs: Named, site: Site) -> Va
             continue
         if isinstance(this.items, AttributeView) and isinstance(source.items, AttributeView):
             this.items.take_hidden(source.items)
-        for key, value in source.items.values():
-            set_item(m, this, key, value, written_at(site, 0), site)
+        for key, value, element in written_in_dict(written_at(site, 0), source):
+            set_item(m, this, key, value, element, site)
         this.exact = this.exact and source.exact
     for name, value in kwargs.items():
         set_item(m, this, name, value, None, site)

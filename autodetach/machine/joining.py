@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from itertools import chain
 
-from autodetach.machine.arguments import written_at
+from autodetach.machine.arguments import written_at, written_in_dict
 from autodetach.machine.core import Core
 from autodetach.machine.elements import set_item
 from autodetach.machine.graph import Activation, Site
@@ -186,8 +186,7 @@ def binary(m: Core, op: str, left: Value, right: Value, site: Site) -> Value:
         merged = Mapping(m.clock, left.exact and right.exact)
         merged.items.update(left.items)
         _go_on_with(m, left, merged, site)
-        for key, value in right.items.values():
-            set_item(m, merged, key, value, _right_of(site), site)
+        _set_all(m, merged, right, site)
         return merged
     if op in ("Add", "Sub") and is_tally(left) and is_tally(right):
         summed = Mapping(m.clock, left.exact)
@@ -227,8 +226,7 @@ def augmented(m: Core, op: str, old: Value, right: Value, site: Site) -> Value:
             set_item(m, old, k, v, source, site)
         return old
     if op == "BitOr" and isinstance(old, Mapping) and isinstance(right, Mapping):
-        for k, v in right.items.values():
-            set_item(m, old, k, v, source, site)
+        _set_all(m, old, right, site)
         old.exact = old.exact and right.exact
         return old
     return MISSING
@@ -255,6 +253,12 @@ def _right_of(site: Site) -> ast.expr | None:
     """The right operand of an operator."""
     node = site.node
     return node.right if isinstance(node, ast.BinOp) else node.value if isinstance(node, ast.AugAssign) else None
+
+
+def _set_all(m: Core, result: Mapping, added: Mapping, site: Site) -> None:
+    """`|` and `|=` of dicts."""
+    for key, value, element in written_in_dict(_right_of(site), added):
+        set_item(m, result, key, value, element, site)
 
 
 def _store_all(m: Core, result: Sequence, added: Sequence, source: ast.expr, site: Site) -> None:
