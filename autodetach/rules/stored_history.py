@@ -76,6 +76,7 @@ from autodetach.candidates.cleared_behind import cleared_behind
 from autodetach.candidates.current_entry import current_entry, is_cached
 from autodetach.candidates.detaching import element_candidates, has_graph, leaves_of_display, narrowed_to, structural
 from autodetach.candidates.emptied_behind_read import emptied_behind_read
+from autodetach.candidates.extending import extending, joining, merging
 from autodetach.candidates.frozen_results import frozen_results
 from autodetach.candidates.gathered_parts import gathered_parts
 from autodetach.candidates.given_without_graph import given_without_graph
@@ -223,12 +224,12 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from detached_in_closures(program, stored.value)
     yield from gathered_parts(program, growth)
     targets = [(narrowed_to(e, v), v) for e, v in leaves_of_display(stored.element, stored.value)]
+    # What an object keeps between calls from elsewhere may be read elsewhere, as a tensor.
+    number = growth.activation.node is not None and not _is_changed_since(growth.run, stored)
     if stored.how == "extend":
-        yield from _extending(program, stored.element)
+        yield from extending(program, stored, number=number)
     elif targets:
-        # What an object keeps between calls from elsewhere may be read elsewhere, as a tensor.
-        in_view = growth.activation.node is not None
-        number = in_view and not _is_changed_since(growth.run, stored)
+        yield from merging(program, stored)
         found = list(element_candidates(program, targets, number=number, what="store"))
         others = stored_too(program, stored.element, holder_of(program, stored))
         if others:
@@ -240,6 +241,8 @@ def _candidates(program: Program, growth: Growth) -> Iterator[Candidate]:
         yield from (candidate for candidate in found if candidate.last_resort)
         yield from given_without_graph(program, stored.element, stored.tensor)
     elif isinstance(stored.element, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+        if isinstance(stored.value, Sequence) and stored.value.items:
+            yield from joining(stored.element, stored.value.items[-1])
         is_mixed = _is_mixed(stored.value)
         if is_mixed:
             yield from _handed_over(stored)
@@ -277,23 +280,6 @@ def _is_changed_since(run: Run, stored: Stored) -> bool:
     """Whether a tensor was changed in place after it was stored: what is stored shows that, and a number would not."""
     alike = (one for one in run.machine.stored if one.site.node is stored.site.node)
     return any(isinstance(one.tensor, Tensor) and one.tensor.storage.changes > one.version for one in alike)
-
-
-def _extending(program: Program, element: ast.expr) -> Iterator[Candidate]:
-    """Many elements at once: a tensor of rows, a list of tensors, or what `list(map(step, data))` asks for."""
-    from autodetach.codemods.append_method import AppendMethod
-    from autodetach.codemods.replace_expression import ReplaceExpression
-
-    yield Candidate(
-        f"store the values without their graph: `{text(element)}.detach()`", (AppendMethod(element, "detach"),)
-    )
-    around = program.parents.get(element)
-    is_taken = isinstance(around, ast.Call) and spelled(around.func) in ("list", "tuple")
-    yield Candidate(
-        f"store the values of `{text(element)}` without their graph",
-        (ReplaceExpression(element, "t.detach() for t in {}" if is_taken else "[t.detach() for t in {}]"),),
-        "some of what is taken may be no tensor" if is_taken else None,
-    )
 
 
 def _whole(program: Program, element: ast.expr, value: Value) -> Iterator[Candidate]:
