@@ -13,7 +13,10 @@ from autodetach.machine.operators import LONG, key_in_test
 from autodetach.machine.program_values import Frame
 from autodetach.machine.spelling import spelled
 from autodetach.machine.told_of_values import is_constant
+from autodetach.machine.unknown_keys import is_known
 from autodetach.machine.values import Mapping, Sequence, Slice, Value
+
+DOING = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
 class Displays(Decisions):
@@ -53,9 +56,9 @@ class Displays(Decisions):
     def _continued(self, inner: list[ast.expr], frame: Frame) -> Value:
         """What a display goes on with under its name: `logs` of `logs = [*logs, loss]`."""
         statement = self.trail[-1][0] if len(inner) == 1 and self.trail else None
-        if not isinstance(statement, ast.Assign) or not isinstance(inner[0], (ast.Name, ast.Attribute)):
+        if not isinstance(statement, ast.Assign) or not _is_read_from(statement.targets[0], inner[0]):
             return None
-        return self.eval(inner[0], frame) if spelled(statement.targets[0]) == spelled(inner[0]) else None
+        return self.eval(inner[0], frame)
 
     def _eval_Set(self, node: ast.Set, frame: Frame) -> Value:
         values, exact = self._elements(node.elts, frame)
@@ -83,6 +86,7 @@ class Displays(Decisions):
             hashed = self.key(key)
             if isinstance(old, Mapping) and hashed not in old.items:
                 self.store(mapping, value, value_node, Site(node, frame.qualname), "new key")
+                mapping.exact = mapping.exact and (is_known(key) or not self.truncated_since(mapping.born))
             mapping.items[hashed] = (key, value)
         return mapping
 
@@ -126,3 +130,24 @@ class Displays(Decisions):
 
     def _eval_TemplateStr(self, node: ast.expr, frame: Frame) -> Value:
         return self.fresh("str")
+
+
+def _is_read_from(target: ast.expr, read: ast.expr) -> bool:
+    """Whether what is read is what `target` has held: a name, `log["loss"]`, or `log.get("loss", ())`."""
+    if not isinstance(read, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+        return False
+    if isinstance(read, ast.Call):
+        asked = read.func
+        if not (isinstance(asked, ast.Attribute) and asked.attr == "get" and read.args):
+            return False
+        if not isinstance(target, ast.Subscript):
+            return False
+        pairs = [(asked.value, target.value), (read.args[0], target.slice)]
+    else:
+        pairs = [(read, target)]
+    return all(spelled(one) == spelled(other) and _does_nothing(one) for one, other in pairs)
+
+
+def _does_nothing(expression: ast.expr) -> bool:
+    """Whether an expression may be evaluated twice: it calls nothing, and binds nothing."""
+    return not any(isinstance(n, DOING) for n in ast.walk(expression))

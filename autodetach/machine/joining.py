@@ -154,6 +154,8 @@ def adopt(m: Core, old: Sequence | Mapping, new: Sequence | Mapping) -> None:
     olds = (old,) if old.copied is None else (old, old.copied)
     new.born = min(new.born, *(each.born for each in olds))
     new.read = max(new.read, *(each.read for each in olds))
+    if isinstance(new, Sequence) and m.truncated_since(new.born):
+        new.exact = False  # passes that are not executed add to it, too
     for each in olds:
         events = m.stored_in.pop(each, [])
         for event in events:
