@@ -10,6 +10,7 @@ from autodetach.machine.module_tree import is_module, parameters_of
 from autodetach.machine.optimizers import fill_optimizer, is_optimizer, optimizer_leaves
 from autodetach.machine.program_values import External, Instance, Native
 from autodetach.machine.torch_semantics import lookup
+from autodetach.machine.unknown_modules import weights_of_network
 from autodetach.machine.values import Opaque, Sequence, Tensor, Value
 
 
@@ -17,6 +18,8 @@ def _engine(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
     """`deepspeed.initialize(model=..., optimizer=...)`: (engine, optimizer, loader, scheduler)."""
     model = kwargs.get("model", args[1] if len(args) > 1 else None)
     given = kwargs.get("optimizer", args[2] if len(args) > 2 else None)
+    if isinstance(model, Opaque) and (model.node is None or model.node.weak):
+        return _engine_of_unknown(m, model, given, kwargs, site)
     if not isinstance(model, Instance) or not is_module(model):
         return m.call_unknown("initialize", args, kwargs, site)
     engine = Instance(External("torch.nn.DeepSpeedEngine"), m.serial(), m.clock)
@@ -43,6 +46,14 @@ def _engine(m: Core, args: Args, kwargs: Named, site: Site) -> Value:
         step=Native("step", step),
     )
     return Sequence("tuple", [engine, optimizer, kwargs.get("training_data"), m.opaque("scheduler")], m.clock)
+
+
+def _engine_of_unknown(m: Core, model: Opaque, given: Value, kwargs: Named, site: Site) -> Value:
+    """A network that is not in view stands for its engine, which is asked for what is asked of engines alone."""
+    model.node = None
+    weights_of_network(m, model, site)
+    optimizer = given if isinstance(given, (Instance, Opaque)) else m.opaque("optimizer")
+    return Sequence("tuple", [model, optimizer, kwargs.get("training_data"), m.opaque("scheduler")], m.clock)
 
 
 def _initialize_apex(m: Core, args: Args, kwargs: Named, site: Site) -> Value:

@@ -173,6 +173,18 @@ for _ in range(3):
     engine.backward(h.sum())  # second
     engine.step()
 """,
+    "deepspeed-of-a-model-out-of-view": """
+import deepspeed
+
+
+def train(args, model, batches):
+    engine, *_ = deepspeed.initialize(args=args, model=model, model_parameters=model.parameters())
+    for x, y in batches:
+        loss = F.cross_entropy(engine(x), y)
+        engine.backward(loss)
+        engine.step()
+    engine.backward(loss)  # second
+""",
     "apex": """
 from apex import amp
 
