@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from autodetach.candidates.shared_calls import doubt_of, repeated_behind_step
 from autodetach.machine.children import targets_of
 from autodetach.machine.events import Step
-from autodetach.machine.graph import Differentiation, Node, Site, trail_of, within
+from autodetach.machine.graph import Differentiation, Node, Site, Storage, trail_of, within
 from autodetach.machine.run import Run
 from autodetach.machine.spelling import spelled
 from autodetach.suspect import Candidate
@@ -286,18 +286,27 @@ def _changed_by_method(change: ast.stmt) -> list[ast.expr]:
 
 
 def steps_are_read(run: Run, steps: list[ast.stmt], over: list[ast.stmt], by: Differentiation) -> bool:
-    """Whether the statements over which steps would move compute something with the stepped parameters."""
+    """Whether the statements over which steps would move compute something with the stepped parameters.
+
+    Of those that are frozen meanwhile, as in the loss of a generator, the memory tells.
+    """
     made = [n for n in run.machine.nodes if any(s in over and s not in steps for s, _ in trail_of(n))]
+    depth = len(by.loops)
     for step in run.machine.steps:
         if step.what != "grad" and any(s in steps for s, _ in step.trail):
             leaves = {leaf for leaf, _ in step.consumed}
             if any(
-                n.number > step.clock and n.loops[: len(by.loops)] == step.loops
+                n.number > step.clock and n.loops[:depth] == step.loops[:depth]
                 for n in made
-                if leaves & set(n.parents)
+                if leaves & set(n.parents) or any(_is_changed_at(storage, step.site) for storage, _ in n.saved)
             ):
                 return True
     return False
+
+
+def _is_changed_at(storage: Storage, site: Site) -> bool:
+    changes = (*storage.earlier, storage.changed)
+    return any(change is not None and change.node is site.node for change in changes)
 
 
 def _shares(d: Differentiation, other: Differentiation) -> bool:
